@@ -1,0 +1,1 @@
+"""Text comes in: samples, items, readers and tokenizers."""

@@ -1,0 +1,119 @@
+"""Sample: an immutable, named set of texts, known by the digest of its content."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from textassay.corpus.errors import InputError
+
+TEXT = pa.large_string()
+
+
+def digest_of(texts: pa.Array) -> str:
+    """Digest of the texts and their order: lengths and bytes, so that ["ab"] and ["a", "b"] differ."""
+    lengths = np.asarray(pc.binary_length(texts), dtype="<i8")
+    hasher = hashlib.blake2b(digest_size=8)
+    hasher.update(lengths.tobytes())
+    _, offsets, data = texts.buffers()
+    if data is not None and len(texts):
+        bounds = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        hasher.update(memoryview(data)[bounds[0] : bounds[-1]])
+    return hasher.hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Texts with a name and a digest; `notes` says what the reader left out.
+
+    >>> sample = Sample.of(["a cat sat", "", "a dog ran"], name="pets")
+    >>> len(sample), sample.notes
+    (2, ('1 blank text left out',))
+    """
+
+    texts: pa.Array
+    name: str
+    digest: str
+    ids: pa.Array | None = None
+    contexts: pa.Array | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sample) and (self.digest, self.name) == (other.digest, other.name)
+
+    def __hash__(self) -> int:
+        return hash((self.digest, self.name))
+
+    @classmethod
+    def of(
+        cls,
+        texts: Iterable[str] | pa.Array,
+        *,
+        name: str = "sample",
+        ids: pa.Array | None = None,
+        contexts: pa.Array | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """Build a sample; blank texts are left out, counted and noted, never dropped silently."""
+        array = as_text_array(texts, name)
+        kept = np.flatnonzero(np.asarray(is_not_blank(array)))
+        blank = len(array) - len(kept)
+        if blank:
+            array, ids, contexts = (None if a is None else a.take(pa.array(kept)) for a in (array, ids, contexts))
+            notes = (*notes, f"{blank} blank text{'s' if blank > 1 else ''} left out")
+        return cls(array, name, digest_of(array), ids, contexts, notes)
+
+    def take(self, indices: NDArray[np.int64]) -> Self:
+        """The texts at these places, in this order."""
+        chosen = pa.array(indices)
+        texts, ids, contexts = (None if a is None else a.take(chosen) for a in (self.texts, self.ids, self.contexts))
+        return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes)
+
+    def cut(self, size: int, rng: np.random.Generator) -> Self:
+        """A random subset of `size` texts in their original order; the sample itself when it is not larger."""
+        return self if size >= len(self) else self.split(size, rng)[0]
+
+    def split(self, size: int, rng: np.random.Generator) -> tuple[Self, Self]:
+        """A random subset of `size` texts and the rest, each in the original order."""
+        order = rng.permutation(len(self))
+        return self.take(np.sort(order[:size])), self.take(np.sort(order[size:]))
+
+
+def is_not_blank(texts: pa.Array) -> pa.Array:
+    """True where a text holds anything but white space."""
+    return pc.fill_null(pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0), False)
+
+
+def as_text_array(texts: Iterable[str] | pa.Array, name: str) -> pa.Array:
+    """One contiguous Arrow string array from any iterable of strings, or an error that names the odd one out."""
+    if isinstance(texts, str):
+        raise InputError(f"{name}: one string given; wanted a list of texts")
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    if isinstance(texts, pa.Array):
+        return _from_arrow(texts, name)
+    values = list(texts)
+    for place, value in enumerate(values):
+        if not isinstance(value, str):
+            raise InputError(f"{name}: text {place + 1} is {type(value).__name__} ({value!r:.40}); wanted a string")
+    try:
+        return pa.array(values, type=TEXT)
+    except (UnicodeEncodeError, pa.ArrowInvalid) as error:
+        raise InputError(f"{name}: a text cannot be written as UTF-8: {error}") from None
+
+
+def _from_arrow(texts: pa.Array, name: str) -> pa.Array:
+    if pa.types.is_dictionary(texts.type):
+        texts = texts.dictionary_decode()
+    is_text = pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)
+    if not (is_text or str(texts.type) == "string_view" or pa.types.is_null(texts.type)):
+        raise InputError(f"{name}: a column of type {texts.type}; wanted strings")
+    return texts.cast(TEXT)
