@@ -1,0 +1,119 @@
+"""Delete-a-group jackknife: intervals for statistics that count distinct or repeated things.
+
+The bootstrap repeats texts and so shifts every such statistic; deleting groups does not. The interval is for the
+expected value of the metric at this sample size, over new samples of both sides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from textassay.inference.progress import Progress
+from textassay.inference.request import Request
+from textassay.inference.streams import stream
+from textassay.views.material import Pool, Resamples
+
+Floats = NDArray[np.float64]
+
+MOST_GROUPS = 20
+FEWEST_GROUPS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """A metric with each group left out in turn: one array for each sample that varies."""
+
+    by_sample: tuple[Floats, ...]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A standard error and its degrees of freedom."""
+
+    error: float
+    freedom: float
+
+
+def group_labels(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The group of each text: random groups of equal size (within one)."""
+    return rng.permutation(size) % min(MOST_GROUPS, size)
+
+
+def leave_groups_out(
+    requests: Sequence[Request], pool: Pool, *, seed: int, progress: Progress
+) -> dict[Request, Replicates]:
+    """The replicates of each metric; the candidate is the pool's first part, the reference the second, if any."""
+    labels = tuple(group_labels(size, stream(seed, "groups", part)) for part, size in enumerate(pool.sizes))
+    found: dict[Request, Replicates] = {}
+    for request in requests:
+        if request.metric.leave_out is not None:
+            views: list[Any] = [part.view(request.metric.views[0]) for part in pool.parts]
+            found[request] = Replicates(_by_own_rule(request, views, labels))
+            progress.step(1)
+    others = [request for request in requests if request not in found]
+    for kind in dict.fromkeys(request.metric.views[0] for request in others):
+        mine = [request for request in others if request.metric.views[0] is kind]
+        found |= _by_resampling(mine, kind, pool, labels)
+        progress.step(len(mine))
+    return found
+
+
+def _by_own_rule(request: Request, views: Sequence[Any], labels: tuple[NDArray[np.int64], ...]) -> tuple[Floats, ...]:
+    """Some metrics know how they change when a group leaves, far faster than by computing them anew."""
+    roles = len(request.metric.roles)
+    leave_out = request.metric.leave_out
+    assert leave_out is not None
+    return tuple(leave_out(*views[:roles], labels=labels[:roles], **request.options))
+
+
+def _by_resampling(
+    requests: Sequence[Request], kind: Any, pool: Pool, labels: tuple[NDArray[np.int64], ...]
+) -> dict[Request, Replicates]:
+    """One pass over all groups of all samples: a row loses one group, and a group is a unit that moves together."""
+    groups = [int(label.max()) + 1 for label in labels]
+    ends = np.cumsum(groups)
+    units = np.concatenate([label + end - size for label, size, end in zip(labels, groups, ends, strict=True)])
+    stays = ~np.eye(ends[-1], dtype=bool)
+    masks = []
+    for size, end in zip(groups, ends, strict=True):
+        own = np.zeros(ends[-1], dtype=bool)
+        own[end - size : end] = True
+        masks.append(stays & own)
+    values: dict[Request, list[Floats]] = {request: [] for request in requests}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for views in kind.resample(pool, Resamples(units, tuple(masks))):
+            for request in requests:
+                values[request].append(np.atleast_1d(request(*views[: len(request.metric.roles)])))
+    whole = {request: np.concatenate(values[request]) for request in requests}
+    return {
+        request: Replicates(tuple(np.split(found, ends[:-1])[: len(request.metric.roles)]))
+        for request, found in whole.items()
+    }
+
+
+def spread(parts: Sequence[Floats]) -> Spread:
+    """Standard error from independent sources of variation, each given by its leave-one-group-out values."""
+    variances = [(len(v) - 1) / len(v) * float(((v - v.mean()) ** 2).sum()) for v in parts]
+    freedoms = [len(v) - 1 for v in parts]
+    total = sum(variances)
+    if total == 0:
+        return Spread(0.0, float(sum(freedoms)))
+    # Welch-Satterthwaite: the source that varies most decides how well the error is known.
+    freedom = total**2 / sum(v**2 / f for v, f in zip(variances, freedoms, strict=True))
+    return Spread(float(total**0.5), float(freedom))
+
+
+def half_width(spread: Spread, level: float) -> float:
+    """Half the width of the interval at this level."""
+    return float(student.ppf(0.5 + level / 2, spread.freedom)) * spread.error if spread.error else 0.0
+
+
+def two_sided(difference: float, spread: Spread) -> float:
+    """The p-value of no difference; not a number where nothing varied."""
+    if spread.error == 0:
+        return 1.0 if difference == 0 else float("nan")
+    return float(2 * student.sf(abs(difference) / spread.error, spread.freedom))

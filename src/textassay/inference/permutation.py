@@ -1,0 +1,112 @@
+"""Permutation tests: exchange texts between candidate and reference and see how often chance does as badly.
+
+Above a stated size whole blocks of texts are exchanged instead of single ones. The blocks are drawn at random within
+each sample and all have the same number of texts, so exchanging them is as valid as exchanging texts; it keeps what
+every exchange multiplies in the processor's cache.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.inference.p_value import p_value
+from textassay.inference.progress import Progress
+from textassay.inference.request import Request
+from textassay.inference.streams import stream
+from textassay.views.material import Mask, Pool, Resamples
+
+Floats = NDArray[np.float64]
+
+# Up to this many pooled texts every text is a unit of its own; above it, about as many blocks are.
+MOST_UNITS = 2048
+# A sample keeps at least this many blocks, however small it is beside the other one.
+FEWEST_BLOCKS = 50
+_FEW_UNITS = 32
+
+
+def permutation_tests(
+    requests: Sequence[Request], pool: Pool, *, n_resamples: int, seed: int, progress: Progress
+) -> dict[Request, float]:
+    """The p-value of each metric that declares this test; the candidate is the pool's first part.
+
+    A metric that compares is tested towards worse (one-sided); one that describes, for any difference from the
+    reference's own value. The same exchanges serve all metrics, so a metric's p-value does not depend on its company.
+    """
+    units, sizes = exchange_units(pool.sizes, seed)
+    exact = sum(sizes) <= _FEW_UNITS and comb(sum(sizes), sizes[0]) <= n_resamples
+    masks = all_masks(*sizes) if exact else random_masks(*sizes, rows=n_resamples, seed=seed)
+    # The first row is what was observed; the last two units are the texts that fit in no block and never move.
+    truth = np.arange(sum(sizes)) < sizes[0]
+    rows = np.concatenate((truth[None, :], masks))
+    fixed = np.broadcast_to([True, False], (len(rows), 2))
+    candidate = np.concatenate((rows, fixed), axis=1)
+    values = _statistics(requests, pool, Resamples(units, (candidate, ~candidate)), progress)
+    return {r: p_value(float(values[r][0]), values[r][1:], exact=exact) for r in requests}
+
+
+def block_size(sizes: Sequence[int]) -> int:
+    """Texts that are exchanged together; 1 up to `MOST_UNITS` pooled texts."""
+    wanted = -(-sum(sizes) // MOST_UNITS)
+    return max(1, min(wanted, min(sizes) // FEWEST_BLOCKS))
+
+
+def exchange_units(sizes: Sequence[int], seed: int) -> tuple[NDArray[np.int64], tuple[int, int]]:
+    """The unit of every pooled text, and the numbers of units of candidate and reference.
+
+    Units are numbered candidate first; two more hold the texts of each sample that fill no whole block.
+    """
+    block = block_size(sizes)
+    blocks = (sizes[0] // block, sizes[1] // block)
+    first, second = (
+        _blocks_of(size, block, stream(seed, "blocks", part) if block > 1 else None) for part, size in enumerate(sizes)
+    )
+    units = np.concatenate((first, second + blocks[0]))
+    units[: sizes[0]][first == blocks[0]] = sum(blocks)
+    units[sizes[0] :][second == blocks[1]] = sum(blocks) + 1
+    return units, blocks
+
+
+def _blocks_of(size: int, block: int, rng: np.random.Generator | None) -> NDArray[np.int64]:
+    """The block of each text; texts that fill no whole block get the number after the last."""
+    places = np.arange(size) if rng is None else rng.permutation(size)
+    return np.minimum(places // block, size // block)
+
+
+def all_masks(mine: int, others: int) -> Mask:
+    """Every way to choose the candidate's units from the pool."""
+    chosen = np.array(list(combinations(range(mine + others), mine)), dtype=np.int64)
+    masks = np.zeros((len(chosen), mine + others), dtype=bool)
+    np.put_along_axis(masks, chosen, True, axis=1)
+    return masks
+
+
+def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Mask:
+    """Random choices of the candidate's units, one row an exchange."""
+    order = np.broadcast_to(np.arange(mine + others), (rows, mine + others))
+    masks: Mask = stream(seed, "exchange").permuted(order, axis=1) < mine
+    return masks
+
+
+def _statistics(
+    requests: Sequence[Request], pool: Pool, resamples: Resamples, progress: Progress
+) -> dict[Request, Floats]:
+    values: dict[Request, list[Any]] = {request: [] for request in requests}
+    for kind in dict.fromkeys(request.metric.views[0] for request in requests):
+        mine = [request for request in requests if request.metric.views[0] is kind]
+        for candidate, reference in kind.resample(pool, resamples):  # type: ignore[attr-defined]
+            for request in mine:
+                values[request].append(np.atleast_1d(_statistic(request, candidate, reference)))
+            progress.step(len(values[mine[0]][-1]) * len(mine))
+    return {request: np.concatenate(found) for request, found in values.items()}
+
+
+def _statistic(request: Request, candidate: Any, reference: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not request.metric.compares:
+            return np.abs(request(candidate) - request(reference))
+        value = request(candidate, reference)
+    return -value if request.metric.better == "higher" else value

@@ -1,0 +1,97 @@
+"""A request: one metric with its options, read from what a user writes (`bleu:n=2-5`)."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from textassay.corpus.errors import InputError
+from textassay.metrics.declare import Metric, Option, all_metrics
+
+_ASPECTS = ("quality", "diversity", "both")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A metric and the value of each of its options."""
+
+    metric: Metric
+    options: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Name and order as a reader knows them: `bleu-4`; options other than the default behind it."""
+        shown = self.metric.name + (f"-{self.options['n']}" if "n" in self.options else "")
+        others = [f"{k}={v}" for k, v in self.options.items() if k != "n" and v != self.metric.options[k].default]
+        return " ".join([shown, *others])
+
+    def __hash__(self) -> int:
+        return hash((self.metric.name, *self.options.items()))
+
+    def __call__(self, *views: Any) -> Any:
+        return self.metric.function(*views, **self.options)
+
+
+def parse_requests(specs: Iterable[str] = (), *, families: Iterable[str] = ()) -> list[Request]:
+    """Requests from `name:option=value:...` and family names; without either, every default metric.
+
+    >>> [request.label for request in parse_requests(["bleu:n=2-3", "cnd:variant=unbiased"])]
+    ['bleu-2', 'bleu-3', 'cnd-2 variant=unbiased']
+    """
+    specs, families = list(specs), list(families)
+    known = all_metrics()
+    for family in families:
+        _check_name(family, {metric.family for metric in known.values()}, "family")
+    everything = not specs and not families
+    chosen = [m.name for m in _in_reading_order(known) if m.in_default and (everything or m.family in families)]
+    requests = [request for spec in [*chosen, *specs] for request in _parse(spec, known)]
+    return list(dict.fromkeys(requests))
+
+
+def _in_reading_order(known: Mapping[str, Metric]) -> list[Metric]:
+    return sorted(known.values(), key=lambda metric: (_ASPECTS.index(metric.aspect), metric.name))
+
+
+def _parse(spec: str, known: Mapping[str, Metric]) -> list[Request]:
+    name, *settings = (part.strip() for part in spec.split(":"))
+    _check_name(name, known, "metric")
+    metric = known[name]
+    grid: list[dict[str, Any]] = [{o.name: o.default for o in metric.options.values()}]
+    for setting in settings:
+        option, equals, text = setting.partition("=")
+        if not equals:
+            raise InputError(f"metric {spec!r}: {setting!r} is not option=value")
+        _check_name(option, metric.options, f"option of {name}")
+        grid = [chosen | {option: value} for chosen in grid for value in _values(metric.options[option], text, spec)]
+    return [Request(metric, options) for options in grid]
+
+
+def _values(option: Option, text: str, spec: str) -> list[Any]:
+    if option.choices:
+        _check_name(text, option.choices, option.name)
+        return [text]
+    if option.kind is int:
+        return _integers(option.name, text, spec)
+    try:
+        return [option.kind(text)]
+    except ValueError:
+        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted {option.kind.__name__}") from None
+
+
+def _integers(name: str, text: str, spec: str) -> list[int]:
+    first, dash, last = text.partition("-")
+    if not (first.isdecimal() and (last.isdecimal() or not dash)) or len(text) > 9:
+        raise InputError(f"metric {spec!r}: {name} is {text!r}; wanted a whole number or a range such as 2-5")
+    values = list(range(int(first), int(last or first) + 1))
+    if not values or values[0] < 1 or values[-1] > 100:
+        raise InputError(f"metric {spec!r}: {name} is {text!r}; wanted 1 to 100, ascending")
+    return values
+
+
+def _check_name(name: str, known: Iterable[str], what: str) -> None:
+    names = sorted(known)
+    if name in names:
+        return
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+    raise InputError(f"no {what} {name!r}; {hint}")

@@ -1,0 +1,77 @@
+"""Result: one number with its uncertainty, frozen, and how to write it down and read it back."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, its level and the method it came from."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Result:
+    """A metric's value for one candidate; without a number, `undefined` is the reason and the estimate is NaN."""
+
+    metric: str
+    options: Mapping[str, Any]
+    estimate: float
+    better: str
+    aspect: str
+    interval: Interval | None
+    p_value: float | None
+    parts: Mapping[str, float]
+    undefined: str | None
+    signature: str
+    seconds: float
+    n: int = field(default=0)
+
+    def __post_init__(self) -> None:
+        # One NaN object for all: two undefined results then compare equal, as two read-back ones must.
+        if math.isnan(self.estimate):
+            object.__setattr__(self, "estimate", math.nan)
+
+    @property
+    def label(self) -> str:
+        """Name and options that differ from the default, as a user would write them: `bleu:n=2`."""
+        return ":".join([self.metric, *(f"{name}={value}" for name, value in self.options.items())])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON, with null for what is not a number."""
+        plain = asdict(self) | {"options": dict(self.options), "parts": _without_nan(self.parts)}
+        plain["estimate"] = _or_none(self.estimate)
+        del plain["n"]
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], *, n: int) -> Self:
+        """Read back what `to_dict` wrote."""
+        values = dict(plain)
+        interval = values.pop("interval")
+        estimate = values.pop("estimate")
+        parts = {name: math.nan if part is None else part for name, part in values.pop("parts").items()}
+        return cls(
+            **values,
+            estimate=math.nan if estimate is None else estimate,
+            interval=Interval(**interval) if interval else None,
+            parts=parts,
+            n=n,
+        )
+
+
+def _or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _without_nan(parts: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: _or_none(value) for name, value in parts.items()}

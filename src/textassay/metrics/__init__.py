@@ -1,0 +1,1 @@
+"""One file a metric: a pure function of views and its declaration."""

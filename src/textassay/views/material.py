@@ -1,0 +1,108 @@
+"""Material: one sample and the settings under which views are built from it, each view built once."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import Tokenizer, get_tokenizer
+
+Mask = NDArray[np.bool_]
+
+
+class View(Protocol):
+    """What a metric reads: `of` a part, and `merge`, such that any cut of a sample merges to the same view."""
+
+    @classmethod
+    def of(cls, material: "Material", /) -> Self: ...
+
+    def merge(self, other: Self, /) -> Self: ...
+
+
+class ResampledView(View, Protocol):
+    """A view that can be taken of parts of a pool: what intervals and tests by resampling need."""
+
+    @classmethod
+    def resample(cls, pool: "Pool", resamples: "Resamples", /) -> Iterator[tuple[Self, ...]]:
+        """Views of parts of a pool: in order of the rows, a tuple with one view for each of the masks.
+
+        A view may serve several rows at once with a leading axis on its arrays, if the metrics that read it return one
+        value a row.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Resamples:
+    """Which pooled texts go into which sample: `units` names the unit of each text, `masks` choose units.
+
+    Each mask stands for one sample and has one row a resample and one column a unit. Texts of a unit move together.
+    """
+
+    units: NDArray[np.int64]
+    masks: tuple[Mask, ...]
+
+    @property
+    def n_units(self) -> int:
+        """Columns of the masks."""
+        return self.masks[0].shape[1]
+
+
+T = TypeVar("T")
+V = TypeVar("V", bound=View)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the views of a run have in common; it stands in every signature."""
+
+    tokenizer: Tokenizer = field(default_factory=get_tokenizer)
+
+    @property
+    def signature(self) -> str:
+        """The settings as signature fields."""
+        return f"tok:{self.tokenizer.signature}"
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """A sample and its views, built on first use."""
+
+    sample: Sample
+    settings: Settings = field(default_factory=Settings)
+    _views: dict[type[Any], Any] = field(default_factory=dict, repr=False)
+
+    def view(self, kind: type[V], /) -> V:
+        """The view of this kind, built once."""
+        if kind not in self._views:
+            self._views[kind] = kind.of(self)
+        view: V = self._views[kind]
+        return view
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Samples whose texts are thrown together for resampling, in this order."""
+
+    parts: tuple[Material, ...]
+    _made: dict[type[Any], Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Texts in each part."""
+        return tuple(len(part.sample) for part in self.parts)
+
+    def merged(self, kind: type[V], /) -> V:
+        """The pooled view of this kind, merged once."""
+        return self.once(kind, lambda: reduce(lambda a, b: a.merge(b), (part.view(kind) for part in self.parts)))
+
+    def once(self, kind: type[T], make: Callable[[], T], /) -> T:
+        """What `make` returns, made once and kept under its type."""
+        if kind not in self._made:
+            self._made[kind] = make()
+        made: T = self._made[kind]
+        return made

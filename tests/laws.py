@@ -1,0 +1,102 @@
+"""What every metric must obey, as functions that raise AssertionError; run over all metrics and over broken ones."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tests.conftest import material
+from textassay.inference.measure import Measured, Plan, measure
+from textassay.inference.request import Request
+from textassay.views.material import Material
+
+WORDS = [f"w{i}" for i in range(40)]
+PLAN = Plan(n_resamples=99)
+
+
+def corpus(seed: int, size: int, *, words: Sequence[str] = WORDS) -> list[str]:
+    """Texts of Zipf-distributed words, some of them copies, some very short."""
+    rng = np.random.default_rng(seed)
+    weights = 1 / np.arange(1, len(words) + 1)
+    weights /= weights.sum()
+    texts = [" ".join(rng.choice(words, rng.integers(5, 14), p=weights)) for _ in range(size)]
+    texts[0], texts[1] = texts[2], words[0]
+    return texts
+
+
+def roles(candidate: list[str], reference: list[str]) -> dict[str, Material]:
+    train = material(corpus(99, 50) + corpus(1, 30)[:3])
+    return {"candidate": material(candidate), "reference": material(reference), "train": train}
+
+
+def run(request: Request, candidate: list[str], reference: list[str], plan: Plan = PLAN) -> Measured:
+    return measure([request], roles(candidate, reference), plan=plan)
+
+
+def estimate(request: Request, materials: Mapping[str, Material]) -> float:
+    return measure([request], materials, plan=Plan(n_resamples=0)).results[0].estimate
+
+
+def within_bounds(request: Request) -> None:
+    low, high = request.metric.bounds_for(request.options)
+    pairs = [(corpus(1, 30), corpus(2, 30)), (["a b c d e"] * 6, corpus(3, 30)), (corpus(4, 30), ["z y x w v"] * 6)]
+    for candidate, reference in pairs:
+        value = estimate(request, roles(candidate, reference))
+        assert math.isnan(value) or low - 1e-12 <= value <= high + 1e-12, (value, low, high)
+
+
+def order_does_not_matter(request: Request) -> None:
+    candidate, reference = corpus(1, 30), corpus(2, 25)
+    value = estimate(request, roles(candidate, reference))
+    shuffled = estimate(request, roles(candidate[::-1], reference[7:] + reference[:7]))
+    assert np.isclose(value, shuffled, rtol=1e-12, atol=0), (value, shuffled)
+
+
+def cut_and_merge_is_the_whole(request: Request, cuts: Sequence[int] = (0, 1, 7, 20, 30)) -> None:
+    """A view merged from the parts of any cut gives the same bytes to the metric as the view of the whole."""
+    materials = roles(corpus(1, 30), corpus(2, 25))
+    own = zip(request.metric.roles, request.metric.views, strict=True)
+    whole = request(*(materials[role].view(kind) for role, kind in own))  # type: ignore[type-var]
+    merged: list[Any] = []
+    for role, kind in zip(request.metric.roles, request.metric.views, strict=True):
+        texts = materials[role].sample.texts.to_pylist()
+        bounds = [*(cut for cut in cuts if cut < len(texts)), len(texts)]
+        parts = [material(texts[a:b]).view(kind) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]  # type: ignore[type-var]
+        view = parts[0]
+        for part in parts[1:]:
+            view = view.merge(part)
+        merged.append(view)
+    assert np.float64(request(*merged)).tobytes() == np.float64(whole).tobytes()
+
+
+def interval_holds_the_estimate(request: Request) -> None:
+    for candidate, reference in [(corpus(1, 60), corpus(2, 60)), (corpus(1, 60), corpus(1, 60))]:
+        result = run(request, candidate, reference).results[0]
+        if request.metric.interval is not None:
+            assert result.interval is not None, "an interval is declared but none came"
+            assert result.estimate in result.interval, (result.estimate, result.interval)
+
+
+def same_seed_same_result(request: Request) -> None:
+    first, second = (run(request, corpus(1, 40), corpus(2, 40)).results[0] for _ in range(2))
+    for result in (first, second):
+        object.__setattr__(result, "seconds", 0.0)
+    assert first == second
+
+
+def a_copy_is_not_significant(request: Request) -> None:
+    texts = corpus(1, 40)
+    p = run(request, texts, list(texts)).results[0].p_value
+    assert (p is None) == (request.metric.test is None), "a test is declared but no p-value came"
+    assert p is None or p > 0.05, p
+
+
+LAWS = [
+    within_bounds,
+    order_does_not_matter,
+    cut_and_merge_is_the_whole,
+    interval_holds_the_estimate,
+    same_seed_same_result,
+    a_copy_is_not_significant,
+]

@@ -1,0 +1,89 @@
+"""BLEU and Self-BLEU against NLTK on random texts, and against the published values on the models' samples."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+from tests.conftest import material
+from textassay import read_sample
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.inference.measure import Plan, measure
+from textassay.inference.request import parse_requests
+from textassay.metrics.bleu import bleu, bleu_scores
+from textassay.metrics.reverse_bleu import reverse_bleu
+from textassay.metrics.self_bleu import self_bleu_scores
+from textassay.views.material import Material, Settings
+from textassay.views.text_ngrams import TextNgrams
+
+# Few words make many repeats, ties and clipped counts; empty and one-word texts are among them.
+TEXT = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
+CORPUS = st.lists(TEXT, min_size=1, max_size=8)
+
+
+def nltk_bleu(references: list[list[str]], text: list[str], n: int) -> float:
+    return float(sentence_bleu(references, text, [1 / n] * n, smoothing_function=SmoothingFunction().method1))
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=200, deadline=None)
+@given(candidate=CORPUS, reference=CORPUS, n=st.integers(1, 5))
+def test_bleu_equals_nltk(candidate: list[str], reference: list[str], n: int) -> None:
+    scores = bleu_scores(material(candidate).view(TextNgrams), material(reference).view(TextNgrams), n)
+    references = [text.split() for text in reference]
+    assert scores == pytest.approx([nltk_bleu(references, text.split(), n) for text in candidate], abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=200, deadline=None)
+@given(texts=st.lists(TEXT, min_size=2, max_size=8), n=st.integers(1, 5))
+def test_self_bleu_equals_nltk(texts: list[str], n: int) -> None:
+    tokens = [text.split() for text in texts]
+    expected = [nltk_bleu(tokens[:i] + tokens[i + 1 :], text, n) for i, text in enumerate(tokens)]
+    assert self_bleu_scores(material(texts).view(TextNgrams), n) == pytest.approx(expected, abs=1e-9)
+
+
+def test_reverse_bleu_is_bleu_with_the_samples_exchanged() -> None:
+    one, other = (material(t).view(TextNgrams) for t in (["a b c", "a a"], ["a b", "c c c", "b"]))
+    assert reverse_bleu(one, other, n=2) == bleu(other, one, n=2) != bleu(one, other, n=2)
+
+
+SELF_BLEU = {
+    "mle": (0.916, 0.769, 0.583, 0.408),
+    "seqgan": (0.950, 0.840, 0.670, 0.489),
+    "maligan": (0.918, 0.781, 0.606, 0.437),
+    "rankgan": (0.959, 0.882, 0.762, 0.618),
+    "leakgan": (0.966, 0.913, 0.848, 0.780),
+    "textgan": (0.942, 0.931, 0.804, 0.746),
+}
+BLEU = {
+    "mle": (0.921, 0.768, 0.570, 0.392),
+    "seqgan": (0.917, 0.747, 0.530, 0.348),
+    "maligan": (0.887, 0.697, 0.482, 0.312),
+    "rankgan": (0.937, 0.799, 0.601, 0.414),
+    "leakgan": (0.926, 0.816, 0.660, 0.470),
+    "textgan": (0.650, 0.645, 0.596, 0.523),
+}
+
+
+def estimates(data: Path, model: str, metric: str, settings: Settings) -> list[float]:
+    roles = {
+        "candidate": Material(read_sample(data / "coco_models" / f"{model}.txt"), settings),
+        "reference": Material(read_sample(data / "coco_models" / "real_train.txt"), settings),
+    }
+    found = measure(parse_requests([f"{metric}:n=2-5"]), roles, plan=Plan(n_resamples=0))
+    return [result.estimate for result in found.results]
+
+
+@pytest.mark.parametrize("model", SELF_BLEU)
+def test_published_self_bleu(data: Path, model: str) -> None:
+    ours = estimates(data, model, "self_bleu", Settings(get_tokenizer("whitespace")))
+    assert ours == pytest.approx(SELF_BLEU[model], abs=0.0015)
+
+
+@pytest.mark.parametrize("model", BLEU)
+def test_published_bleu(data: Path, model: str) -> None:
+    ours = estimates(data, model, "bleu", Settings(get_tokenizer("treebank", lowercase=True)))
+    assert ours == pytest.approx(BLEU[model], abs=0.0015)

@@ -1,0 +1,183 @@
+"""The table metrics against plain-Python definitions and published examples."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import entropy as scipy_entropy
+
+from tests.conftest import material
+from textassay.metrics.cnd import cnd
+from textassay.metrics.copying import copying, shares
+from textassay.metrics.cr import cr
+from textassay.metrics.distinct import distinct
+from textassay.metrics.entropy import entropy
+from textassay.metrics.ms_jaccard import ms_jaccard, scores
+from textassay.metrics.nrr import nrr
+from textassay.metrics.repetition import repetition
+from textassay.metrics.repetition import shares as repetition_shares
+from textassay.views.ngrams import Ngrams
+from textassay.views.sequences import Sequences
+from textassay.views.twins import Twins
+
+TEXT = st.lists(st.sampled_from("abcdef"), min_size=3, max_size=10).map(" ".join)
+CORPUS = st.lists(TEXT, min_size=2, max_size=9)
+
+AUTHORS = {
+    "references": [
+        "It is a guide to action that ensures that the military will forever heed Party commands",
+        "It is the guiding principle which guarantees the military forces always being under the command of the Party",
+        "It is the practical guide for the army always to heed the directions of the party",
+    ],
+    "candidates": [
+        "It is a guide to action which ensures that the military always obeys the commands of the party",
+        "he read the book because he was interested in world history",
+    ],
+}
+
+
+def counted(texts: list[str], n: int) -> Counter[tuple[str, ...]]:
+    words = [text.split() for text in texts]
+    return Counter(tuple(w[i : i + n]) for w in words for i in range(len(w) - n + 1))
+
+
+def views(*corpora: list[str]) -> list[Ngrams]:
+    return [material(texts).view(Ngrams) for texts in corpora]
+
+
+def test_ms_jaccard_gives_the_authors_example() -> None:
+    candidate, reference = views(AUTHORS["candidates"], AUTHORS["references"])
+    found = [float(ms_jaccard(candidate, reference, n=n)) for n in (3, 4, 5)]
+    assert found == pytest.approx([0.16996, 0.12874, 0.09596], abs=5e-6)
+    assert list(scores(candidate, reference, n=2).values()) == pytest.approx([0.34532, 0.15132], abs=5e-6)
+
+
+def test_ms_jaccard_gives_the_shared_example(data: Path) -> None:
+    example = json.loads((data / "ms_jaccard_example.json").read_text(encoding="utf-8"))
+    candidate, reference = views(example["candidates"], example["references"])
+    for n, value in example["ms_jaccard"].items():
+        assert ms_jaccard(candidate, reference, n=int(n)) == pytest.approx(value, abs=5e-6)
+
+
+def test_ms_jaccard_is_zero_when_an_order_shares_nothing() -> None:
+    candidate, reference = views(["a b", "c d"], ["b a", "d c"])
+    assert ms_jaccard(candidate, reference, n=2) == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(candidate=CORPUS, reference=CORPUS, n=st.integers(1, 3))
+def test_cr_nrr_cnd_by_definition(candidate: list[str], reference: list[str], n: int) -> None:
+    q, p = counted(candidate, n), counted(reference, n)
+    q_total, p_total = q.total(), p.total()
+    a, b = views(candidate, reference)
+    plain_cr = sum(q[g] / q_total * p[g] / p_total for g in q)
+    plain_nrr = -sum((c / q_total) ** 2 for c in q.values())
+    plain_cnd = sum((q[g] / q_total - p[g] / p_total) ** 2 for g in q | p)
+    assert cr(a, b, n=n) == pytest.approx(plain_cr, abs=1e-12)
+    assert nrr(a, n=n) == pytest.approx(plain_nrr, abs=1e-12)
+    assert cnd(a, b, n=n) == pytest.approx(plain_cnd, abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(candidate=CORPUS, reference=CORPUS, n=st.integers(1, 3))
+def test_cnd_is_three_times_the_difference_of_psi(candidate: list[str], reference: list[str], n: int) -> None:
+    a, b = views(candidate, reference)
+
+    def psi(sample: Ngrams) -> float:
+        return float(2 / 3 * cr(sample, b, n=n) + 1 / 3 * nrr(sample, n=n))
+
+    assert cnd(a, b, n=n) == pytest.approx(3 * (psi(b) - psi(a)), abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(candidate=CORPUS, reference=CORPUS)
+def test_unbiased_variants_use_pairs_of_different_texts(candidate: list[str], reference: list[str]) -> None:
+    def between(texts: list[str]) -> float:
+        tables = [counted([text], 2) for text in texts]
+        pairs = [(x, y) for i, x in enumerate(tables) for j, y in enumerate(tables) if i != j]
+        shared = sum(x[g] * y[g] for x, y in pairs for g in x)
+        return shared / sum(x.total() * y.total() for x, y in pairs)
+
+    a, b = views(candidate, reference)
+    assert nrr(a, variant="unbiased") == pytest.approx(-between(candidate), abs=1e-12)
+    expected = between(candidate) + between(reference) - 2 * float(cr(a, b))
+    assert cnd(a, b, variant="unbiased") == pytest.approx(expected, abs=1e-12)
+
+
+def test_unbiased_cnd_has_mean_zero_between_samples_of_one_source() -> None:
+    rng = np.random.default_rng(1)
+    words = np.array([f"w{i}" for i in range(30)])
+    weights = rng.dirichlet(np.ones(30))
+
+    def sample() -> Ngrams:
+        return views([" ".join(rng.choice(words, 6, p=weights)) for _ in range(15)])[0]
+
+    def mean(metric: Callable[[Ngrams, Ngrams], float]) -> tuple[float, float]:
+        values = np.array([float(metric(sample(), sample())) for _ in range(300)])
+        return float(values.mean()), float(values.std() / 300**0.5)
+
+    centre, error = mean(lambda a, b: cnd(a, b, n=1, variant="unbiased"))  # type: ignore[return-value]
+    assert abs(centre) < 4 * error
+    plugin, error = mean(lambda a, b: cnd(a, b, n=1))  # type: ignore[return-value]
+    assert plugin > 10 * error
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=CORPUS, n=st.integers(1, 3))
+def test_distinct_and_entropy_by_definition(texts: list[str], n: int) -> None:
+    counts = counted(texts, n)
+    (view,) = views(texts)
+    assert distinct(view, n=n) == pytest.approx(len(counts) / counts.total(), abs=1e-12)
+    assert entropy(view, n=n) == pytest.approx(scipy_entropy(list(counts.values())), abs=1e-9)
+
+
+def test_entropy_of_counts_beyond_the_written_out_weights() -> None:
+    (view,) = views(["a " * 6000 + "b " * 5000, "c"])
+    assert entropy(view, n=1) == pytest.approx(scipy_entropy([6000, 5000, 1]), abs=1e-9)
+
+
+def test_grassberger_entropy_is_nearer_the_truth_than_the_plug_in() -> None:
+    rng = np.random.default_rng(3)
+    words = [" ".join(f"w{i}" for i in rng.integers(0, 400, 5)) for _ in range(100)]
+    (view,) = views(words)
+    plain, corrected = float(entropy(view, n=1)), float(entropy(view, n=1, variant="grassberger"))
+    assert abs(corrected - log(400)) < abs(plain - log(400)) / 3
+
+
+def test_repetition_counts_exact_and_near_copies() -> None:
+    long = "the quick brown fox jumps over the lazy dog near the river bank today"
+    texts = [long, long + " indeed", "one two three", "one two three", "something else entirely different here"]
+    twins = material(texts).view(Twins)
+    assert repetition(twins) == pytest.approx(4 / 5)
+    assert repetition_shares(twins) == pytest.approx({"exact": 2 / 5, "near": 2 / 5, "unique_texts": 4})
+    assert repetition(twins, similarity=0.99) == pytest.approx(2 / 5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=st.lists(st.lists(st.sampled_from("ab"), max_size=3).map(" ".join), min_size=2, max_size=12))
+def test_exact_repetition_by_definition(texts: list[str]) -> None:
+    counts = Counter(tuple(text.split()) for text in texts)
+    expected = sum(c for c in counts.values() if c > 1) / len(texts)
+    assert repetition(material(texts).view(Twins), similarity=1.1) == pytest.approx(expected)
+
+
+def test_near_copies_are_found_in_a_crowd() -> None:
+    rng = np.random.default_rng(5)
+    texts = [" ".join(f"w{i}" for i in rng.integers(0, 3000, 20)) for _ in range(600)]
+    changed = [text.replace(text.split()[-1], "changed") for text in texts[:200]]
+    assert repetition(material(texts + changed).view(Twins)) == pytest.approx(400 / 800, abs=0.01)
+
+
+def test_copying_counts_texts_and_long_ngrams() -> None:
+    train = ["a b c d e f g h i j", "short text here"]
+    candidate = ["short text here", "x a b c d e f g h", "nothing of that kind"]
+    views = [material(texts).view(Sequences) for texts in (candidate, train)]
+    assert copying(*views) == pytest.approx(1 / 3)
+    assert shares(*views, span=8)["ngrams"] == pytest.approx(1 / 2)
+    assert shares(*views, span=3)["ngrams"] == pytest.approx(7 / 10)

@@ -1,0 +1,72 @@
+"""The laws over every declared metric and option, and the laws themselves on metrics that break them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests import laws
+from textassay.inference.request import Request, parse_requests
+from textassay.metrics.declare import all_metrics
+
+
+def variants() -> list[Request]:
+    """Every metric with its defaults and with each choice of each of its options."""
+    specs = [
+        ":".join([metric.name, *setting])
+        for metric in all_metrics().values()
+        for setting in [[], *([f"{o.name}={c}"] for o in metric.options.values() for c in o.choices)]
+    ]
+    return parse_requests(specs)
+
+
+@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("request_", variants(), ids=lambda request: request.label.replace(" ", ":"))
+def test_law(request_: Request, law: Callable[[Request], None]) -> None:
+    law(request_)
+
+
+def broken(name: str, function: Callable[..., Any], **changes: Any) -> Request:
+    """A declared metric with its function exchanged for one that is wrong."""
+    request = parse_requests([name])[0]
+    return Request(replace(request.metric, function=function, **changes), request.options)
+
+
+def too_large(candidate: Any, reference: Any, *, n: int, variant: str) -> Any:
+    return 3.0 + 0 * candidate.n_texts
+
+
+def first_text_only(candidate: Any, /, *, n: int) -> float:
+    return float(candidate.lengths[0] / 100 + len(candidate))
+
+
+def knows_how_it_was_cut(candidate: Any, /, *, n: int) -> float:
+    return float("merge" in candidate._count.__qualname__)
+
+
+def noisy(candidate: Any, /, *, n: int) -> Any:
+    return np.random.default_rng().random() + 0 * candidate.n_texts
+
+
+def sized(candidate: Any, reference: Any, *, n: int, variant: str) -> Any:
+    table = candidate.table(n)
+    return (table.counts * reference.table(n).counts).sum(axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("law", "request_"),
+    [
+        (laws.within_bounds, broken("cnd", too_large)),
+        (laws.order_does_not_matter, broken("self_bleu", first_text_only)),
+        (laws.cut_and_merge_is_the_whole, broken("self_bleu", knows_how_it_was_cut)),
+        (laws.interval_holds_the_estimate, broken("distinct", noisy, bounds=(0.0, 0.2))),
+        (laws.same_seed_same_result, broken("distinct", noisy)),
+        (laws.a_copy_is_not_significant, broken("cnd", sized)),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_each_law_catches_a_broken_metric(law: Callable[[Request], None], request_: Request) -> None:
+    with pytest.raises(AssertionError):
+        law(request_)
