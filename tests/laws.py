@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -56,17 +58,14 @@ def order_does_not_matter(request: Request) -> None:
 def cut_and_merge_is_the_whole(request: Request, cuts: Sequence[int] = (0, 1, 7, 20, 30)) -> None:
     """A view merged from the parts of any cut gives the same bytes to the metric as the view of the whole."""
     materials = roles(corpus(1, 30), corpus(2, 25))
-    own = zip(request.metric.roles, request.metric.views, strict=True)
-    whole = request(*(materials[role].view(kind) for role, kind in own))  # type: ignore[type-var]
+    kinds: list[tuple[str, Any]] = list(zip(request.metric.roles, request.metric.views, strict=True))
+    whole = request(*(materials[role].view(kind) for role, kind in kinds))
     merged: list[Any] = []
-    for role, kind in zip(request.metric.roles, request.metric.views, strict=True):
+    for role, kind in kinds:
         texts = materials[role].sample.texts.to_pylist()
         bounds = [*(cut for cut in cuts if cut < len(texts)), len(texts)]
-        parts = [material(texts[a:b]).view(kind) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]  # type: ignore[type-var]
-        view = parts[0]
-        for part in parts[1:]:
-            view = view.merge(part)
-        merged.append(view)
+        parts = [material(texts[a:b]).view(kind) for a, b in pairwise(bounds)]
+        merged.append(reduce(lambda one, other: one.merge(other), parts))
     assert np.float64(request(*merged)).tobytes() == np.float64(whole).tobytes()
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from textassay.inference.jackknife import FEWEST_GROUPS, Replicates, half_width, leave_groups_out, spread
-from textassay.inference.permutation import permutation_tests
+from textassay.inference.intervals import interval, needs_replicates, resampling_fields
+from textassay.inference.jackknife import FEWEST_GROUPS, Replicates, leave_groups_out
+from textassay.inference.permutation import block_size, permutation_tests
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request
-from textassay.inference.result import Interval, Result
+from textassay.inference.result import Result
 from textassay.inference.signature import signature
-from textassay.inference.wilson import wilson
 from textassay.views.material import Material, Pool
 
 
@@ -54,17 +54,25 @@ def measure(
     replicates: dict[Request, Replicates] = {}
     p_values: dict[Request, float] = {}
     if plan.n_resamples:
-        jackknifed = [r for r in defined if r.metric.interval == "jackknife" and _enough_groups(r, roles)]
+        jackknifed = [r for r in defined if needs_replicates(r.metric.interval) and _enough_groups(r, roles)]
         replicates = leave_groups_out(jackknifed, pool, seed=plan.seed, progress=progress)
         tested = [r for r in defined if r.metric.test == "permutation"] if "reference" in roles else []
         p_values = permutation_tests(
             tested, pool, n_resamples=plan.n_resamples, seed=plan.seed, progress=progress
         )  # fmt: skip
     results = [
-        _result(request, points[request], roles, plan, replicates.get(request), p_values.get(request))
+        _result(request, points[request], roles, plan, replicates=replicates, p_value=p_values.get(request))
         for request in requests
     ]
     return Measured(tuple(results), replicates)
+
+
+def count_steps(requests: Sequence[Request], plan: Plan, *, tested: bool) -> int:
+    """How many steps of progress one candidate takes."""
+    if not plan.n_resamples:
+        return 0
+    jackknifed = sum(needs_replicates(request.metric.interval) for request in requests)
+    return jackknifed + tested * sum(r.metric.test is not None for r in requests) * (plan.n_resamples + 1)
 
 
 def _point(request: Request, roles: Mapping[str, Material]) -> _Point:
@@ -94,17 +102,22 @@ def _result(
     point: _Point,
     roles: Mapping[str, Material],
     plan: Plan,
-    replicates: Replicates | None,
+    *,
+    replicates: Mapping[Request, Replicates],
     p_value: float | None,
 ) -> Result:
     metric, candidate = request.metric, roles["candidate"]
+    n = len(candidate.sample)
+    wanted = plan.n_resamples and point.undefined is None
+    samples = {role: roles[role].sample for role in metric.roles if role in roles}
+    block = block_size([len(roles[role].sample) for role in ("candidate", "reference")]) if "reference" in roles else 1
     return Result(
         metric=metric.name,
         options=dict(request.options),
         estimate=point.estimate,
         better=metric.better,
         aspect=metric.aspect,
-        interval=_interval(request, point, plan, replicates, len(candidate.sample)),
+        interval=interval(request, point.estimate, n=n, level=plan.level, replicates=replicates) if wanted else None,
         p_value=None if p_value is None or math.isnan(p_value) else p_value,
         parts=dict(point.parts),
         undefined=point.undefined,
@@ -112,34 +125,11 @@ def _result(
             metric.name,
             request.options,
             settings=candidate.settings,
-            samples={role: roles[role].sample for role in metric.roles if role in roles},
-            resampling=_resampling(metric, plan),
+            samples=samples,
+            resampling=resampling_fields(
+                metric, level=plan.level, n_resamples=plan.n_resamples, seed=plan.seed, block=block
+            ),
         ),
         seconds=point.seconds,
-        n=len(candidate.sample),
+        n=n,
     )
-
-
-def _resampling(metric: Any, plan: Plan) -> dict[str, Any]:
-    if not plan.n_resamples:
-        return {"resamples": 0}
-    return {
-        "interval": metric.interval,
-        "level": plan.level,
-        "test": metric.test,
-        "resamples": plan.n_resamples,
-        "seed": plan.seed,
-    }
-
-
-def _interval(request: Request, point: _Point, plan: Plan, replicates: Replicates | None, n: int) -> Interval | None:
-    method = request.metric.interval
-    if point.undefined is not None or not plan.n_resamples or method is None:
-        return None
-    if method == "wilson":
-        return Interval(*wilson(point.estimate, n, plan.level), plan.level, method)
-    if replicates is None or not all(np.isfinite(values).all() for values in replicates.by_sample):
-        return None
-    half = half_width(spread(replicates.by_sample), plan.level)
-    low, high = request.metric.bounds_for(request.options)
-    return Interval(max(point.estimate - half, low), min(point.estimate + half, high), plan.level, method)

@@ -36,6 +36,8 @@ def permutation_tests(
     A metric that compares is tested towards worse (one-sided); one that describes, for any difference from the
     reference's own value. The same exchanges serve all metrics, so a metric's p-value does not depend on its company.
     """
+    if not requests:
+        return {}
     units, sizes = exchange_units(pool.sizes, seed)
     exact = sum(sizes) <= _FEW_UNITS and comb(sum(sizes), sizes[0]) <= n_resamples
     masks = all_masks(*sizes) if exact else random_masks(*sizes, rows=n_resamples, seed=seed)

@@ -3,7 +3,7 @@
 from scipy.stats import norm
 
 
-def wilson(share: float, n: int, level: float) -> tuple[float, float]:
+def wilson(share: float, n: float, level: float) -> tuple[float, float]:
     """The interval of a share seen in `n` texts.
 
     >>> low, high = wilson(0.0, 100, 0.95)

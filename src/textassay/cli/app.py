@@ -1,0 +1,67 @@
+"""The commands, put together."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from textassay.cli import compare, demo, metrics
+from textassay.corpus.printable import printable
+from textassay.version import __version__
+
+app = typer.Typer(
+    name="textassay",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+app.command("compare")(compare.compare)
+app.command("metrics")(metrics.metrics)
+app.command("demo")(demo.demo)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"textassay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Is generated text distributed like the real thing? Quality and diversity, with uncertainty."""
+    del version, debug  # handled before the commands run
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run the app; usage errors become one line and exit code 2."""
+    try:
+        code = app(args=list(arguments), prog_name="textassay", standalone_mode=False)
+    except typer.Exit as leaving:
+        return leaving.exit_code
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except Exception as error:
+        # Some releases of typer raise click's usage errors, others their own; both know how to say what is wrong.
+        if not hasattr(error, "format_message"):
+            raise
+        return _usage(error)
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: Any) -> int:
+    message = " ".join(error.format_message().split())
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        sys.stdout.write(f"{error.format_message()}\n")
+        return 2
+    hint = f" (see {context.command_path} --help)" if context is not None else ""
+    sys.stderr.write(f"textassay: {printable(message)}{hint}\n")
+    return 2

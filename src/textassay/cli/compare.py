@@ -1,0 +1,132 @@
+"""`textassay compare`: candidates against a reference."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textassay.cli import options
+
+if TYPE_CHECKING:
+    from textassay.corpus.sample import Sample
+    from textassay.studies.comparison import Comparison
+
+
+def compare(
+    reference: Annotated[
+        str, typer.Argument(metavar="REF", help="Real texts: a file, a glob, or - for standard input.")
+    ],
+    candidates: Annotated[list[str], typer.Argument(metavar="CAND...", help="Generated texts, one file a candidate.")],
+    metrics: options.Metrics = None,
+    family: options.Family = None,
+    tokenizer: options.Tokenizer = "words",
+    lowercase: options.Lowercase = False,
+    field: options.Field = None,
+    encoding: options.Encoding = "utf-8",
+    train: options.Train = None,
+    size: options.Size = "match",
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 999,
+    seed: options.Seed = 0,
+    engine: options.Engine = "local",
+    json: options.Json = None,
+    csv: options.Csv = None,
+    markdown: options.Markdown = None,
+    report: options.Report = None,
+    why: options.Why = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare generated texts with real ones: quality, diversity, what differs, and how sure that is.
+
+    One row a metric, one column a candidate, each with its interval; a test against the reference where one is valid; a
+    verdict in words. The column "real v real" shows what real text scores against real text.
+    """
+    from textassay.cli.outputs import check_writable
+    from textassay.cli.screen import ProgressBar
+    from textassay.engines.local import get_engine
+    from textassay.studies.compare import compare as run
+
+    check_writable([json, csv, markdown, report])
+    chosen_engine = get_engine(engine)
+    with ProgressBar(quiet=quiet) as progress:
+        files = [reference, *candidates, *([train] if train else [])]
+        progress.start("reading", len(files))
+        samples = []
+        for file in files:
+            samples.append(_read(file, field, encoding))
+            progress.step(1)
+        comparison = run(
+            samples[0],
+            _named(candidates, samples[1 : len(candidates) + 1]),
+            metrics=options.split(metrics),
+            families=options.split(family),
+            tokenizer=tokenizer,
+            lowercase=lowercase,
+            train=samples[-1] if train else None,
+            size=size,
+            level=level,
+            n_resamples=resamples,
+            seed=seed,
+            engine=chosen_engine,
+            progress=progress,
+        )
+    deliver(comparison, json=json, csv=csv, markdown=markdown, report=report, why=why, quiet=quiet)
+
+
+def _read(source: str, field: str | None, encoding: str) -> "Sample":
+    from textassay.corpus.readers import read_sample
+
+    return read_sample(source, field=field, encoding=encoding)
+
+
+def _named(paths: list[str], samples: "list[Sample]") -> "dict[str, Sample]":
+    """Candidates by name; files of one name are told apart by their folder, then by number."""
+    counts = Counter(sample.name for sample in samples)
+    named: dict[str, Sample] = {}
+    for path, sample in zip(paths, samples, strict=True):
+        name = sample.name if counts[sample.name] == 1 else f"{Path(path).parent.name}/{sample.name}"
+        unique, number = name, 2
+        while unique in named:
+            unique, number = f"{name} ({number})", number + 1
+        named[unique] = sample
+    return named
+
+
+def deliver(
+    comparison: "Comparison",
+    *,
+    json: str | None,
+    csv: str | None,
+    markdown: str | None,
+    report: str | None,
+    why: bool,
+    quiet: bool,
+) -> None:
+    """Write the files that were asked for, and the table unless standard output is taken."""
+    from textassay.cli.outputs import STANDARD_OUTPUT, write
+    from textassay.cli.screen import output_console
+    from textassay.corpus.printable import printable
+    from textassay.report.csv import render_csv
+    from textassay.report.markdown import render_markdown
+    from textassay.report.table import render
+
+    if STANDARD_OUTPUT not in (json, csv, markdown, report):
+        console = output_console()
+        console.print(render(comparison, width=console.width, why=why))
+    for target, make in (
+        (json, comparison.to_json),
+        (csv, lambda: render_csv(comparison)),
+        (markdown, lambda: render_markdown(comparison)),
+        (report, lambda: _html(comparison)),
+    ):
+        if target is not None:
+            write(target, make())
+            if target != STANDARD_OUTPUT and not quiet:
+                typer.echo(f"wrote {printable(target)}", err=True)
+
+
+def _html(comparison: "Comparison") -> str:
+    from textassay.report.html import render_html  # the template engine is only needed here
+
+    return render_html(comparison)

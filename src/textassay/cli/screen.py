@@ -1,0 +1,65 @@
+"""The terminal: consoles that obey NO_COLOR, FORCE_COLOR, TERM=dumb and pipes, and a progress bar."""
+
+import os
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+# Without a terminal there is no width to ask for; wide enough for a few columns, narrow enough for a log.
+_PIPE_WIDTH = 120
+_PATIENCE = 1.0
+
+
+def output_console() -> Console:
+    """For results, on standard output."""
+    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+class ProgressBar:
+    """A bar on standard error that shows itself only on a terminal and only once the work has taken a second."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        console = Console(stderr=True)
+        self._wanted = not quiet and console.is_terminal and not console.is_dumb_terminal
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._began = time.monotonic()
+        self._shown = False
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._shown:
+            self._bar.stop()
+
+    def start(self, what: str, steps: int) -> None:
+        """A piece of work begins; the one before it is done."""
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(what, total=steps)
+
+    def step(self, steps: int) -> None:
+        """So many further steps are done."""
+        if self._task is None:
+            return
+        self._bar.advance(self._task, steps)
+        if self._wanted and not self._shown and time.monotonic() - self._began > _PATIENCE:
+            self._shown = True
+            self._bar.start()

@@ -1,0 +1,62 @@
+"""The interval that each metric declares, by the name of its method."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from textassay.inference.jackknife import Replicates, half_width, spread
+from textassay.inference.request import Request
+from textassay.inference.result import Interval
+from textassay.inference.wilson import wilson
+
+# Duplicates come in pairs at least, so a share of repeated texts rests on half as many independent events.
+_TEXTS_A_PAIR = 2
+
+
+def needs_replicates(method: str | None) -> bool:
+    """True for methods that rest on the delete-a-group jackknife."""
+    return method in ("jackknife", "jackknife+wilson")
+
+
+def interval(
+    request: Request, estimate: float, *, n: int, level: float, replicates: Mapping[Request, Replicates]
+) -> Interval | None:
+    """The interval of an estimate, or None where there are too few texts for it.
+
+    `jackknife` is symmetric and cut at the metric's bounds; `wilson` is for shares of independent texts;
+    `jackknife+wilson` spans both, for shares of texts that repeat each other: few duplicates, or none, tell a
+    jackknife nothing.
+    """
+    method = request.metric.interval
+    if method is None:
+        return None
+    if method == "wilson":
+        return Interval(*wilson(estimate, n, level), level, method)
+    half = _half_width(replicates.get(request), level)
+    if half is None:
+        return None
+    low, high = request.metric.bounds_for(request.options)
+    low, high = max(estimate - half, low), min(estimate + half, high)
+    if method == "jackknife+wilson":
+        share_low, share_high = wilson(estimate, n / _TEXTS_A_PAIR, level)
+        low, high = min(low, share_low), max(high, share_high)
+    return Interval(low, high, level, method)
+
+
+def _half_width(replicates: Replicates | None, level: float) -> float | None:
+    if replicates is None or not all(np.isfinite(values).all() for values in replicates.by_sample):
+        return None
+    return half_width(spread(replicates.by_sample), level)
+
+
+def resampling_fields(metric: Any, *, level: float, n_resamples: int, seed: int, block: int) -> dict[str, Any]:
+    """What a signature says of the uncertainty; `block` is how many texts a test exchanges together."""
+    if not n_resamples:
+        return {"resamples": 0}
+    fields: dict[str, Any] = {"interval": metric.interval, "level": level}
+    if metric.test is not None:
+        fields |= {"test": metric.test, "resamples": n_resamples}
+        if block > 1:
+            fields["block"] = block
+    return fields | {"seed": seed}

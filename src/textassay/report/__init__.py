@@ -1,0 +1,1 @@
+"""Results out: terminal table, JSON, Markdown, CSV, HTML."""

@@ -1,0 +1,62 @@
+"""The comparison as CSV: one row a result, so that it reads straight into a data frame."""
+
+import csv
+import io
+import math
+from typing import Any
+
+from textassay.studies.comparison import Column, Comparison
+
+FIELDS = (
+    "candidate", "n", "metric", "label", "options", "estimate", "low", "high", "level", "method", "p_value",
+    "p_adjusted", "better", "aspect", "undefined", "signature",
+)  # fmt: skip
+
+
+def rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """One plain row a result, the yardstick first."""
+    unadjusted = tuple(math.nan for _ in comparison.labels)
+    table = [(comparison.real, unadjusted), *zip(comparison.candidates, comparison.adjusted(), strict=True)]
+    return [row for column, adjusted in table for row in _rows(column, adjusted, comparison.labels)]
+
+
+def _rows(column: Column, adjusted: tuple[float, ...], labels: tuple[str, ...]) -> list[dict[str, Any]]:
+    found = []
+    for label, result, p in zip(labels, column.results, adjusted, strict=True):
+        interval = result.interval
+        found.append(
+            {
+                "candidate": column.name,
+                "n": result.n,
+                "metric": result.metric,
+                "label": label,
+                "options": " ".join(f"{name}={value}" for name, value in result.options.items()),
+                "estimate": None if math.isnan(result.estimate) else result.estimate,
+                "low": interval.low if interval else None,
+                "high": interval.high if interval else None,
+                "level": interval.level if interval else None,
+                "method": interval.method if interval else None,
+                "p_value": result.p_value,
+                "p_adjusted": None if math.isnan(p) else p,
+                "better": result.better,
+                "aspect": result.aspect,
+                "undefined": result.undefined,
+                "signature": result.signature,
+            }
+        )
+    return found
+
+
+def render_csv(comparison: Comparison) -> str:
+    """CSV text with a header."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_tame(row) for row in rows(comparison))
+    return out.getvalue()
+
+
+def _tame(row: dict[str, Any]) -> dict[str, Any]:
+    """A name that begins like a formula would run in a spreadsheet; an apostrophe makes it text."""
+    name = row["candidate"]
+    return row | {"candidate": f"'{name}" if name[:1] in "=+-@\t\r" else name}

@@ -1,0 +1,1 @@
+"""Whole questions answered: compare candidates with a reference."""

@@ -1,0 +1,200 @@
+"""Comparison: everything a comparison found, frozen, and its JSON form."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import Any, Self
+
+from textassay.corpus.errors import InputError
+from textassay.inference.multiplicity import holm
+from textassay.inference.result import Result
+from textassay.version import __version__
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A difference in format between a candidate and the reference, found before any metric is read."""
+
+    kind: str
+    message: str
+    candidate_share: float
+    reference_share: float
+    fix: str
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """An n-gram that a candidate writes too often or too rarely: counts, z-score of the log-odds and example texts."""
+
+    text: str
+    n: int
+    candidate_count: int
+    reference_count: int
+    z: float
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judgment in plain words: `level` is same, differs or collapsed; `reasons` are clauses, the weightiest first."""
+
+    level: str
+    reasons: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The reasons as one line."""
+        return "; ".join(self.reasons)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One sample's results, in the order of the requests, and what else is to be said of it."""
+
+    name: str
+    n: int
+    digest: str
+    results: tuple[Result, ...]
+    verdict: Verdict | None = None
+    findings: tuple[Finding, ...] = ()
+    over: tuple[Phrase, ...] = ()
+    under: tuple[Phrase, ...] = ()
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Two candidates compared on one metric against the same reference: `estimate` is first minus second."""
+
+    first: str
+    second: str
+    label: str
+    estimate: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Candidates against a reference. `labels` names the rows.
+
+    `real` is the yardstick: metrics that describe a sample are measured on the whole reference, metrics that compare on
+    one part of the reference against another part; each of its results carries its own `n`.
+    """
+
+    reference: Column
+    real: Column
+    candidates: tuple[Column, ...]
+    labels: tuple[str, ...]
+    contests: tuple[Contest, ...]
+    level: float
+    notes: tuple[str, ...]
+
+    def adjusted(self) -> tuple[tuple[float, ...], ...]:
+        """Holm-adjusted p-values over the whole table, one tuple a candidate; NaN where there is no test."""
+        raw = [[math.nan if r.p_value is None else r.p_value for r in c.results] for c in self.candidates]
+        flat = iter(holm([p for column in raw for p in column]))
+        return tuple(tuple(next(flat) for _ in column) for column in raw)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; what goes beyond it stands under `details`."""
+        return {
+            "textassay": __version__,
+            "reference": _identity(self.reference),
+            "candidates": [_identity(c) | {"results": [r.to_dict() for r in c.results]} for c in self.candidates],
+            "details": {
+                "labels": list(self.labels),
+                "level": self.level,
+                "notes": list(self.notes),
+                "real": _identity(self.real) | {"results": [r.to_dict() | {"n": r.n} for r in self.real.results]},
+                "columns": [_remarks(column) for column in self.candidates],
+                "contests": [_finite(asdict(contest)) for contest in self.contests],
+            },
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """JSON text; never NaN or Infinity, which are not JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_html(self) -> str:
+        """The report as one self-contained HTML page."""
+        return str(_report("html").render_html(self))
+
+    def to_pandas(self) -> Any:
+        """A data frame with one row a result, the yardstick first."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise InputError("pandas is not installed; get it with: pip install pandas") from None
+        csv = _report("csv")
+        return pandas.DataFrame(csv.rows(self), columns=list(csv.FIELDS))
+
+    def _repr_html_(self) -> str:
+        return str(_report("notebook").notebook_html(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what `to_json` wrote; equal to what was written."""
+        plain = json.loads(text)
+        details = plain["details"]
+        real = details["real"]
+        return cls(
+            reference=Column(**plain["reference"], results=()),
+            real=Column(
+                real["name"],
+                real["n"],
+                real["digest"],
+                tuple(Result.from_dict({k: v for k, v in r.items() if k != "n"}, n=r["n"]) for r in real["results"]),
+            ),
+            candidates=tuple(map(_column, plain["candidates"], details["columns"])),
+            labels=tuple(details["labels"]),
+            contests=tuple(Contest(**_restored(contest)) for contest in details["contests"]),
+            level=details["level"],
+            notes=tuple(details["notes"]),
+        )
+
+
+def _report(name: str) -> Any:
+    """A way out of the house, opened on demand: reports know comparisons, comparisons only know where to knock."""
+    return import_module(f"textassay.report.{name}")
+
+
+def _identity(column: Column) -> dict[str, Any]:
+    return {"name": column.name, "n": column.n, "digest": column.digest}
+
+
+def _remarks(column: Column) -> dict[str, Any]:
+    return {
+        "verdict": asdict(column.verdict) if column.verdict else None,
+        "findings": [asdict(finding) for finding in column.findings],
+        "over": [asdict(phrase) for phrase in column.over],
+        "under": [asdict(phrase) for phrase in column.under],
+    }
+
+
+def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
+    verdict = remarks["verdict"]
+    return Column(
+        plain["name"],
+        plain["n"],
+        plain["digest"],
+        tuple(Result.from_dict(result, n=plain["n"]) for result in plain["results"]),
+        Verdict(verdict["level"], tuple(verdict["reasons"])) if verdict else None,
+        tuple(Finding(**finding) for finding in remarks["findings"]),
+        _phrases(remarks["over"]),
+        _phrases(remarks["under"]),
+    )
+
+
+def _phrases(plain: list[dict[str, Any]]) -> tuple[Phrase, ...]:
+    return tuple(Phrase(**phrase | {"examples": tuple(phrase["examples"])}) for phrase in plain)
+
+
+def _finite(plain: dict[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in plain.items()}
+
+
+def _restored(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: math.nan if v is None else v for k, v in plain.items()}

@@ -1,0 +1,131 @@
+"""A verdict in plain words, made from intervals and adjusted tests only."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from textassay.inference.result import Result
+from textassay.studies.comparison import Verdict
+from textassay.studies.wording import number, plus_minus, share
+
+# A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
+COLLAPSED = 0.5
+# A significant difference within a tenth of the yardstick is called slight: large samples make everything significant.
+SLIGHT = 0.9
+
+# Which way the value of a describing metric moves when a sample becomes less diverse.
+_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of a candidate beside the yardstick; `significant` takes the whole table into account."""
+
+    label: str
+    result: Result
+    real: Result
+    significant: bool
+
+
+def judge(rows: Sequence[Row], *, resampled: bool) -> Verdict:
+    """What can be said of a candidate."""
+    usable = [row for row in rows if row.result.undefined is None and row.real.undefined is None]
+    by_metric: dict[str, list[Row]] = {}
+    for row in usable:
+        by_metric.setdefault(row.result.metric, []).append(row)
+    collapse = _collapse(by_metric.get("repetition", ()), resampled)
+    reasons = [
+        *collapse,
+        *_diversity(usable),
+        *_word_choice(by_metric),
+        *_quality(by_metric.get("cr", ())),
+        *_copying(by_metric.get("copying", ())),
+    ]
+    if not resampled:
+        return Verdict("collapsed" if collapse else "same", (*collapse, "estimates only: no test was run"))
+    if any(reason.startswith("collapsed") for reason in collapse):
+        return Verdict("collapsed", tuple(reasons))
+    if any(row.significant for row in usable) or reasons:
+        return Verdict("differs", tuple(reasons) or ("differs from the reference",))
+    tested = any(row.result.p_value is not None for row in usable)
+    closing = "no difference from the reference found" if tested else "no metric with a test was asked for"
+    return Verdict("same", (f"{closing} (n = {rows[0].result.n:,})" if rows else closing,))
+
+
+def _collapse(rows: Iterable[Row], resampled: bool) -> list[str]:
+    for row in rows:
+        value, real = row.result.estimate, row.real.estimate
+        if value <= real or (resampled and not _differs(row)):
+            continue
+        unique = int(row.result.parts["unique_texts"])
+        counted = f"{share(value)} of texts are repeats ({unique:,} different texts of {row.result.n:,})"
+        if value >= COLLAPSED:
+            return [f"collapsed: {counted}"]
+        if resampled:
+            return [f"repeats itself: {counted}, real text {share(real)}"]
+    return []
+
+
+def _diversity(rows: Sequence[Row]) -> list[str]:
+    votes: dict[int, Row] = {}
+    for name, sign in _LESS_DIVERSE.items():
+        for row in rows:
+            if row.result.metric == name and _differs(row):
+                less = (row.result.estimate - row.real.estimate) * sign > 0
+                votes.setdefault(-1 if less else 1, row)
+    if not votes:
+        return []
+    if len(votes) == 2:
+        return [f"diversity differs in kind: lower by {_against(votes[-1])}, higher by {_against(votes[1])}"]
+    (direction, row), *_ = votes.items()
+    return [f"{'less' if direction < 0 else 'more'} diverse than the reference ({_against(row)})"]
+
+
+def _word_choice(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
+    rows = [row for name in ("ms_jaccard", "cnd") for row in by_metric.get(name, ())]
+    tested = [row for row in rows if row.result.p_value is not None]
+    if not tested:
+        return []
+    apart = [row for row in tested if row.significant]
+    if not apart:
+        return []
+    row = apart[0]
+    same_size = row.result.n == row.real.n
+    slight = same_size and row.result.better == "higher" and row.result.estimate >= SLIGHT * row.real.estimate
+    beside = f"real v real {number(row.real.estimate)}" + ("" if same_size else f" at n = {row.real.n:,}")
+    extent = "slightly different" if slight else "different"
+    return [f"{extent} in word choice ({row.label} {number(row.result.estimate)}, {beside})"]
+
+
+def _quality(rows: Iterable[Row]) -> list[str]:
+    return [
+        f"writes less of what is common in the reference ({_against(row, 'real v real')})"
+        for row in rows
+        if row.significant and row.result.estimate < row.real.estimate
+    ][:1]
+
+
+def _copying(rows: Iterable[Row]) -> list[str]:
+    return [
+        f"copies: {share(row.result.estimate)} of texts stand verbatim in the training file"
+        f" (real text {share(row.real.estimate)})"
+        for row in rows
+        if row.result.estimate > row.real.estimate and _apart(row)
+    ]
+
+
+def _differs(row: Row) -> bool:
+    """By its test where it has one, otherwise by intervals that do not meet."""
+    return row.significant if row.result.p_value is not None else _apart(row)
+
+
+def _apart(row: Row) -> bool:
+    mine, real = row.result.interval, row.real.interval
+    return mine is not None and real is not None and (mine.low > real.high or mine.high < real.low)
+
+
+def _against(row: Row, real_name: str = "real") -> str:
+    real = f"{real_name} {number(row.real.estimate)}"
+    if row.real.interval is not None and not math.isnan(row.real.estimate):
+        real += f" ± {plus_minus((row.real.interval.high - row.real.interval.low) / 2)}"
+    return f"{row.label} {number(row.result.estimate)}, {real}"

@@ -1,0 +1,58 @@
+"""Numbers and shares as people read them; the one place that decides how many digits are shown."""
+
+import math
+
+
+def number(value: float) -> str:
+    """Three significant digits, without an exponent where it can be.
+
+    >>> [number(x) for x in (0.28745, 12.3456, 1234.5, 0.000147193, -0.00168, 0.0, 8.4326)]
+    ['0.287', '12.3', '1,234', '0.000147', '-0.00168', '0', '8.43']
+    """
+    if math.isnan(value):
+        return "–"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if abs(value) < 1e-5:
+        return f"{value:.2e}"
+    return f"{value:.{max(2 - math.floor(math.log10(abs(value))), 0)}f}"
+
+
+def plus_minus(half_width: float) -> str:
+    """Half an interval's width in two significant digits.
+
+    >>> plus_minus(0.00593), plus_minus(0.0)
+    ('0.0059', '0')
+    """
+    if half_width == 0:
+        return "0"
+    if half_width < 1e-5:
+        return f"{half_width:.1e}"
+    return f"{half_width:.{max(1 - math.floor(math.log10(half_width)), 0)}f}"
+
+
+def share(value: float) -> str:
+    """A percentage; never 0 % or 100 % for what is neither.
+
+    >>> share(0.9712), share(0.0004), share(0.9999), share(1.0), share(0.034)
+    ('97 %', '<0.1 %', '>99.9 %', '100 %', '3.4 %')
+    """
+    if 0 < value < 0.001:
+        return "<0.1 %"
+    if 0.999 < value < 1:
+        return ">99.9 %"
+    digits = 1 if 0 < value < 0.1 or 0.99 < value < 1 else 0
+    return f"{100 * value:.{digits}f} %"
+
+
+def p_text(p: float) -> str:
+    """A p-value: two digits where it matters.
+
+    >>> p_text(0.001), p_text(0.0432), p_text(0.73)
+    ('0.001', '0.043', '0.73')
+    """
+    if p < 0.0005:
+        return "<0.001"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"

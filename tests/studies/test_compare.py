@@ -1,0 +1,203 @@
+"""The comparison as a whole: sizes, yardstick, verdicts, JSON and the ways a sample can go wrong."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.laws import corpus
+from textassay import Comparison, InputError, Sample, compare
+
+FAST: dict[str, Any] = {"n_resamples": 199, "tokenizer": "whitespace"}
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    candidates = {
+        "same": corpus(2, 200),
+        "other words": corpus(3, 200, words=[f"v{i}" for i in range(40)]),
+        "collapsed": corpus(4, 4) * 50,
+    }
+    return compare(corpus(1, 200), candidates, **FAST)
+
+
+def verdicts(comparison: Comparison) -> dict[str, str]:
+    return {column.name: column.verdict.level for column in comparison.candidates if column.verdict}
+
+
+def test_verdicts_tell_same_different_and_collapsed(comparison: Comparison) -> None:
+    assert verdicts(comparison) == {"same": "same", "other words": "differs", "collapsed": "collapsed"}
+    collapsed = comparison.candidates[2].verdict
+    assert collapsed is not None
+    assert "collapsed: 100 % of texts are repeats" in collapsed.sentence
+    assert "different texts of 200" in collapsed.sentence
+
+
+def test_json_has_the_documented_form_and_reads_back_equal(comparison: Comparison) -> None:
+    text = comparison.to_json()
+    plain = json.loads(text)
+    assert list(plain) == ["textassay", "reference", "candidates", "details"]
+    assert set(plain["reference"]) == {"name", "n", "digest"}
+    assert set(plain["candidates"][0]) == {"name", "n", "digest", "results"}
+    assert set(plain["candidates"][0]["results"][0]) == {
+        "metric", "options", "estimate", "better", "aspect", "interval", "p_value", "parts", "undefined", "signature",
+        "seconds",
+    }  # fmt: skip
+    assert set(plain["candidates"][0]["results"][1]["interval"]) == {"low", "high", "level", "method"}
+    assert Comparison.from_json(text) == comparison
+
+
+def test_undefined_results_are_null_in_json_and_read_back_equal() -> None:
+    found = compare(["a b", "c d", "e f"], {"x": ["a b", "a c", "b d"]}, metrics=["distinct:n=5", "copying"], **FAST)
+    assert all(math.isnan(result.estimate) and result.undefined for result in found.candidates[0].results)
+    assert json.loads(found.to_json())["candidates"][0]["results"][0]["estimate"] is None
+    assert Comparison.from_json(found.to_json()) == found
+
+
+def test_the_number_of_threads_does_not_change_a_result() -> None:
+    from textassay.engines.local import LocalEngine
+
+    def run(workers: int) -> Any:
+        found = compare(corpus(1, 80), {"a": corpus(2, 80), "b": corpus(3, 80)}, engine=LocalEngine(workers), **FAST)
+        plain = found.to_dict()
+        for column in (*plain["candidates"], plain["details"]["real"]):
+            for result in column["results"]:
+                result["seconds"] = 0
+        return plain
+
+    assert run(1) == run(3)
+
+
+def test_size_match_cuts_to_the_smallest_and_says_so() -> None:
+    found = compare(corpus(1, 50), {"a": corpus(2, 30), "b": corpus(3, 40)}, n_resamples=0)
+    assert [found.reference.n, *(column.n for column in found.candidates)] == [30, 30, 30]
+    assert any("cut to 30 texts" in note for note in found.notes)
+    whole = compare(corpus(1, 50), {"a": corpus(2, 30)}, n_resamples=0, size="all")
+    assert [whole.reference.n, whole.candidates[0].n] == [50, 30]
+    assert compare(corpus(1, 50), {"a": corpus(2, 30)}, n_resamples=0, size=20).reference.n == 20
+
+
+def test_the_yardstick_uses_spare_reference_texts_at_full_size() -> None:
+    spare = compare(corpus(1, 100), {"a": corpus(2, 40)}, n_resamples=0)
+    assert {result.n for result in spare.real.results} == {40}
+    halves = compare(corpus(1, 60), {"a": corpus(2, 60)}, n_resamples=0)
+    by_metric = {result.metric: result.n for result in halves.real.results}
+    assert (by_metric["cnd"], by_metric["distinct"]) == (30, 60)
+
+
+def test_a_copy_of_the_reference_is_named_and_not_flagged() -> None:
+    texts = corpus(1, 100)
+    found = compare(texts, {"copy": list(texts)}, **FAST)
+    assert any("same texts as the reference" in note for note in found.notes)
+    assert verdicts(found) == {"copy": "same"}
+
+
+def test_blank_texts_are_counted() -> None:
+    found = compare(corpus(1, 30), {"a": [*corpus(2, 30), " ", ""]}, n_resamples=0)
+    assert any("2 blank texts left out" in note for note in found.notes)
+
+
+def test_a_large_table_gets_the_resamples_that_its_correction_needs() -> None:
+    """Otherwise twenty candidates that differ would all be called the same."""
+    candidates = {f"c{i}": corpus(i, 30, words=[f"v{j}" for j in range(40)]) for i in range(20)}
+    found = compare(corpus(1, 30), candidates, metrics=["cnd", "cr"], n_resamples=19, tokenizer="whitespace")
+    assert any("resamples instead of 19" in note for note in found.notes)
+    assert set(verdicts(found).values()) == {"differs"}
+
+
+def test_contests_compare_candidates_with_each_other(comparison: Comparison) -> None:
+    contest = next(
+        c for c in comparison.contests if (c.first, c.second, c.label) == ("same", "collapsed", "distinct-2")
+    )
+    assert contest.low > 0
+    assert contest.p_value < 0.001
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": ["blue"]}, "did you mean 'bleu'"),
+        ({"metrics": ["bleu:m=2"]}, "no option of bleu 'm'"),
+        ({"metrics": ["bleu:n=x"]}, "wanted a whole number"),
+        ({"metrics": ["cnd:variant=unbased"]}, "did you mean 'unbiased'"),
+        ({"families": ["ngrams"]}, "did you mean 'ngram'"),
+        ({"tokenizer": "word"}, "words"),
+        ({"size": "5x"}, "--size"),
+        ({"size": 500}, "--size 500 needs as many"),
+        ({"level": 1.5}, "--level"),
+        ({"n_resamples": 5}, "--resamples"),
+        ({"seed": -1}, "--seed"),
+    ],
+)
+def test_wrong_settings_say_what_is_wrong(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        compare(corpus(1, 20), {"a": corpus(2, 20)}, **change)
+    assert "\n" not in str(caught.value)
+
+
+def test_one_text_is_too_few() -> None:
+    with pytest.raises(InputError, match="at least 2"):
+        compare(["only one"], {"a": corpus(1, 5)})
+
+
+def test_no_candidate_is_an_error() -> None:
+    with pytest.raises(InputError, match="no candidate"):
+        compare(corpus(1, 5), {})
+
+
+def test_a_sample_can_be_given_ready_made() -> None:
+    found = compare(Sample.of(corpus(1, 30), name="real"), {"a": Sample.of(corpus(2, 30))}, n_resamples=0)
+    assert (found.reference.name, found.candidates[0].name) == ("real", "a")
+
+
+def shuffle_words(texts: list[str], rng: np.random.Generator) -> list[str]:
+    return [" ".join(rng.permutation(text.split())) for text in texts]
+
+
+FUNCTION_WORDS = {"a", "an", "the", "of", "on", "in", "at", "to", "and", "with", "is", "are", "by", "for", "from"}
+
+
+@pytest.mark.parametrize("damage", ["none", "shuffled", "doubled", "function words", "collapsed"])
+def test_damage_to_500_captions_is_caught_and_real_text_is_not(data: Path, damage: str) -> None:
+    lines = (data / "coco" / "test.txt").read_text(encoding="utf-8").split("\n")[:1000]
+    rng = np.random.default_rng(0)
+    other = lines[500:]
+    damaged = {
+        "none": other,
+        "shuffled": shuffle_words(other, rng),
+        "doubled": [f"{text} {text}" for text in other],
+        "function words": [" ".join(w for w in text.split() if w not in FUNCTION_WORDS) for text in other],
+        "collapsed": other[:20] * 25,
+    }[damage]
+    found = compare(lines[:500], {damage: damaged})
+    assert verdicts(found)[damage] == {"none": "same", "collapsed": "collapsed"}.get(damage, "differs")
+
+
+def test_the_models_of_the_ladder(data: Path) -> None:
+    folder = data / "coco_models"
+    found = compare(folder / "real_train.txt", {"textgan": folder / "textgan.txt"}, n_resamples=99)
+    verdict = found.candidates[0].verdict
+    assert verdict is not None
+    assert verdict.level == "collapsed"
+    # The file has 9,984 lines of which 319 are different; four of the lines, and one of the different ones, are blank.
+    assert "318 different texts of 9,980" in verdict.sentence
+    assert "textgan: 4 blank texts left out" in found.notes
+
+
+def phrases(data: Path, candidate: str) -> list[str]:
+    folder = data / "coco_models"
+    found = compare(folder / "real_train.txt", {"x": folder / candidate}, n_resamples=0, metrics=["cnd"]).candidates[0]
+    return [word for phrase in (*found.over, *found.under) for word in phrase.text.split()]
+
+
+def test_a_punctuation_shift_shows_up_in_what_differs(data: Path) -> None:
+    """SeqGAN ends fewer captions with a full stop (62 % against 79 %)."""
+    assert "." in phrases(data, "seqgan.txt")
+
+
+def test_the_topic_shift_between_the_two_real_files_shows_up(data: Path) -> None:
+    """They differ in what the pictures show; final full stops stand in 78.8 % and 77.5 % of the captions."""
+    assert {"bathroom", "toilet", "skateboard", "horse"} <= set(phrases(data, "real_test.txt"))

@@ -1,0 +1,220 @@
+"""The format check: each trait with a planted difference and without one, the wording, the order and real data."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textassay.corpus.readers import read_sample
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.studies.comparison import Finding
+from textassay.studies.formatting import check_format
+from textassay.studies.shares import Share, differ
+
+WORDS, WHITESPACE = get_tokenizer("words"), get_tokenizer("whitespace")
+
+Damage = Callable[[str], str]
+
+
+def clean(n: int = 200) -> list[str]:
+    """Texts of many lengths with capitals, a contraction, an apostrophe and a full stop each."""
+    nouns = ("cat", "dog", "bus", "tree", "lamp")
+    return [f"The {nouns[i % 5]} didn't see{' the very' * (i % 41)} old house of Anna's aunt." for i in range(n)]
+
+
+def found(candidate: list[str], reference: list[str]) -> dict[str, Finding]:
+    samples = Sample.of(candidate, name="made"), Sample.of(reference, name="real")
+    return {finding.kind: finding for finding in check_format(*samples, tokenizer=WORDS)}
+
+
+def add(extra: str) -> Damage:
+    return lambda text: f"{extra} {text}"
+
+
+PLANTED: list[tuple[str, Damage]] = [
+    ("tokenised_punctuation", lambda text: text.replace(".", " .")),
+    ("tokenised_punctuation", lambda text: text.replace("didn't", "didn ' t")),
+    ("tokenised_punctuation", lambda text: text.replace("Anna's", "Anna 's")),
+    ("split_contractions", lambda text: text.replace("didn't", "did n't")),
+    ("split_contractions", add("`` Oh '' ,")),
+    ("final_punctuation", lambda text: text.rstrip(".")),
+    ("upper_case", str.lower),
+    ("initial_capital", lambda text: text[0].lower() + text[1:]),
+    ("all_capitals", str.upper),
+    *(("markdown", add(mark)) for mark in ("**Note**", "#", "-", "2.", "```\nx\n```", "See [this](http://a.b).")),
+    *(("tags", add(tag)) for tag in ("<think>", "<unk>", "<pad>", "<s>", "</s>", "<EOS>", "[SEP]", "<|im_end|>")),
+    *(("tags", add(tag)) for tag in ("<br/>", '<a href="x">', "</P>", "<script>", "<end_of_turn>")),
+    *(("subword_marks", add(mark)) for mark in ("▁The", "un@@ able", "ĠThe", "The ##ing")),
+    *(("entities", add(entity)) for entity in ("&amp;", "&#39;", "&#x2019;", "&quot;", "&apos ;", "&eacute;")),
+    *(("mojibake", add(pair)) for pair in ("cafÃ©", "itâ€™s", "itâ\x80\x99s", "\ufffd", "5Â\u00a0km", "ðŸ˜€")),
+    ("curly_quotes", lambda text: text.replace("'", "’")),
+    ("white_space", lambda text: text + " "),
+    ("white_space", lambda text: "\u00a0" + text),
+    ("white_space", lambda text: text.replace(" ", "  ")),
+    *(("control_characters", add(character)) for character in ("\x00", "\x07", "\x1b[31m", "\u200b", "\ufeff")),
+    *(("escapes", add(escape)) for escape in ("One.\\nTwo", "it\\u2019s", "\\xe9")),
+    ("not_nfc", add("Cafe\u0301")),
+    ("cut_off", lambda text: " ".join(text.split()[:20])),
+    ("cut_off", lambda text: text[:60]),
+    ("mean_length", lambda text: f"{text} {text}"),
+]
+
+
+@pytest.mark.parametrize(("kind", "damage"), PLANTED)
+def test_a_planted_difference_is_found_on_either_side(kind: str, damage: Damage) -> None:
+    texts = clean()
+    damaged = [damage(text) for text in texts]
+    one, other = found(damaged, texts)[kind], found(texts, damaged)[kind]
+    assert abs(one.candidate_share - one.reference_share) > 0.3
+    assert (one.candidate_share, one.reference_share) == pytest.approx(
+        (other.reference_share, other.candidate_share), abs=0.6 if kind == "mean_length" else 0.0
+    )
+
+
+@pytest.mark.parametrize(("kind", "damage"), PLANTED)
+def test_what_both_sides_have_is_no_finding(kind: str, damage: Damage) -> None:
+    texts = clean(600)
+    assert kind not in found([damage(text) for text in texts[:300]], [damage(text) for text in texts[300:]])
+
+
+def test_clean_text_gives_no_finding() -> None:
+    texts = clean(600)
+    assert found(texts[:300], texts[300:]) == {}
+
+
+def test_blank_generations_are_reported_from_the_notes() -> None:
+    finding = found([*clean(90), *[""] * 30], clean(90))["blank"]
+    assert (finding.candidate_share, finding.reference_share) == (0.25, 0.0)
+    assert finding.message == "25 % of candidate texts are blank and left out (reference 0 %)"
+    assert "blank" not in found([*clean(90), ""], clean(90))
+
+
+@pytest.mark.parametrize(("planted", "is_found"), [(90, True), (20, False)])
+def test_junk_counts_from_a_hundredth_of_the_texts_on(planted: int, is_found: bool) -> None:
+    texts = clean(3000)
+    tagged = [f"<think> {text}" for text in texts[:planted]] + texts[planted:]
+    assert ("tags" in found(tagged, texts)) is is_found
+
+
+def test_a_habit_needs_a_tenth_of_the_texts() -> None:
+    texts = clean(4000)
+    assert found([text.rstrip(".") if i % 25 == 0 else text for i, text in enumerate(texts)], texts) == {}
+
+
+def test_a_few_texts_prove_nothing() -> None:
+    texts = clean(20)
+    assert found([text.lower() for text in texts[:5]], texts[5:10]) == {}
+    assert found([f"{text} {text}" for text in texts[:2]], texts[2:4]) == {}
+    assert not differ(Share(1, 10), Share(0, 20_000), gap=0.01)
+
+
+def test_messages_are_plain_sentences() -> None:
+    texts = clean()
+    candidate = [text.replace(".", " .") if i % 50 else text for i, text in enumerate(texts)]
+    reference = [text.replace(".", " .") if i % 50 == 0 else text for i, text in enumerate(texts)]
+    message = found(candidate, reference)["tokenised_punctuation"].message
+    assert message == "98 % of candidate texts have a space before punctuation (reference 2 %)"
+    cut = found([" ".join(text.split()[:20]) for text in texts], texts)["cut_off"]
+    assert cut.message.endswith("% of candidate texts have exactly 20 words, the most that any has (reference 2 %)")
+    assert cut.fix == "raise the generator's maximum length, or cut both sides to 20 words"
+    assert "take a reference" in found(texts, [" ".join(text.split()[:20]) for text in texts])["cut_off"].fix
+    length = found([f"{text} {text}" for text in texts], texts)["mean_length"]
+    assert length.message.startswith("candidate texts have ")
+    assert length.reference_share == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_citation_is_short_and_cannot_steer_a_terminal() -> None:
+    texts = clean()
+    assert "leftover tags such as <think> (" in found([f"<think> {text}" for text in texts], texts)["tags"].message
+    assert r"such as \x1b (" in found([f"\x1b[2J {text}" for text in texts], texts)["control_characters"].message
+    assert r"such as \u200b (" in found([f"\u200b{text}" for text in texts], texts)["control_characters"].message
+    long = found([f"<|{'x' * 500}|> {text}" for text in texts], texts)["tags"].message
+    assert len(long) < 120
+    braces = found([f"<|{{side}}|> {text}" for text in texts], texts)["tags"]
+    assert "<|{side}|>" in braces.message
+
+
+def test_fixes_and_order_depend_on_the_tokenizer() -> None:
+    texts = clean()
+    made = Sample.of([text.lower().replace(".", " .") + " " for text in texts])
+    real = Sample.of([text if i % 2 else text.rstrip(".") for i, text in enumerate(texts)])
+
+    def fixes(name: str, *, lowercase: bool = False) -> list[tuple[str, str]]:
+        findings = check_format(made, real, tokenizer=get_tokenizer(name, lowercase=lowercase))
+        return [(finding.kind, finding.fix) for finding in findings]
+
+    unseen = "(embeddings still see it)"
+    final = ("final_punctuation", "add or strip the final punctuation of one side before comparing")
+    case = ("upper_case", "--lowercase treats both alike")
+    assert fixes("words") == [
+        case,
+        final,
+        ("tokenised_punctuation", f"no effect with --tokenizer words {unseen}"),
+        ("white_space", f"no effect with --tokenizer words {unseen}"),
+    ]
+    assert sorted(fixes("treebank")[:2]) == sorted(
+        [case, ("tokenised_punctuation", "--tokenizer words treats both alike")]
+    )
+    assert fixes("whitespace", lowercase=True) == [
+        ("tokenised_punctuation", "--tokenizer words treats both alike"),
+        final,
+        ("upper_case", f"no effect with --lowercase {unseen}"),
+        ("white_space", f"no effect with --tokenizer whitespace {unseen}"),
+    ]
+
+
+def test_the_fuller_side_is_the_one_to_clean() -> None:
+    texts = clean()
+    tagged = [f"<think> {text}" for text in texts]
+    assert found(tagged, texts)["tags"].fix == "remove them from the candidate before comparing"
+    assert found(texts, tagged)["tags"].fix == "remove them from the reference before comparing"
+
+
+def test_quotes_are_compared_among_texts_that_have_some() -> None:
+    plain = ["A cat sat on the mat." for _ in range(2000)]
+    curly, straight = ["It’s “hers”."] * 60, ['It\'s "hers".'] * 60
+    finding = found(plain + curly, plain + straight)["curly_quotes"]
+    assert (finding.candidate_share, finding.reference_share) == (1.0, 0.0)
+    assert "curly_quotes" not in found(plain + curly, plain)
+
+
+def test_large_samples_are_read_evenly_and_the_same_each_time() -> None:
+    texts = clean(30_000)
+    made = Sample.of([*texts, *(text.lower() for text in texts)])
+    first, second = (check_format(made, Sample.of(texts), tokenizer=WORDS) for _ in range(2))
+    assert first == second
+    assert [finding.kind for finding in first] == ["upper_case"]
+    assert first[0].candidate_share == pytest.approx(0.5, abs=0.001)
+
+
+def test_an_empty_sample_has_no_format() -> None:
+    nothing, some = Sample.of([]), Sample.of(clean())
+    assert check_format(nothing, some, tokenizer=WORDS) == check_format(some, nothing, tokenizer=WORDS) == ()
+
+
+@pytest.mark.parametrize("path", ["coco/test.txt", "coco_models/real_train.txt", "coco_models/real_test.txt"])
+def test_halves_of_real_captions_give_no_finding(data: Path, path: str) -> None:
+    whole = read_sample(data / path)
+    for places in (np.arange(len(whole)), np.random.default_rng(0).permutation(len(whole))):
+        half = len(whole) // 2
+        halves = whole.take(places[:half]), whole.take(places[half:])
+        assert check_format(*halves, tokenizer=WHITESPACE) == ()
+
+
+def test_tokenised_model_output_is_told_from_raw_captions(data: Path) -> None:
+    real, mle, seqgan = (read_sample(data / f"coco_models/{name}.txt") for name in ("real_train", "mle", "seqgan"))
+    first = check_format(mle, real, tokenizer=WHITESPACE)[0]
+    assert first.kind == "tokenised_punctuation"
+    assert first.candidate_share > 0.8
+    assert first.reference_share < 0.01
+    assert first.fix == "--tokenizer words treats both alike"
+    # 62 % of SeqGAN's captions end in a full stop, 79 % of the real ones do.
+    assert check_format(seqgan, real, tokenizer=WORDS)[0].kind == "final_punctuation"
+
+
+def test_captions_of_other_topics_have_the_same_format(data: Path) -> None:
+    # 78.8 % against 77.5 % of these end in a full stop (p = 0.03): no difference in format, though the topics differ.
+    train, test = (read_sample(data / f"coco_models/real_{name}.txt") for name in ("train", "test"))
+    assert check_format(test, train, tokenizer=WORDS) == ()
