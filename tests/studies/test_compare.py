@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,7 @@ def test_the_number_of_threads_does_not_change_a_result() -> None:
 
     def run(workers: int) -> Any:
         found = compare(corpus(1, 80), {"a": corpus(2, 80), "b": corpus(3, 80)}, engine=LocalEngine(workers), **FAST)
-        plain = found.to_dict()
-        for column in (*plain["candidates"], plain["details"]["real"]):
-            for result in column["results"]:
-                result["seconds"] = 0
-        return plain
+        return re.sub(r'"seconds": [^,}]*', "", found.to_json())
 
     assert run(1) == run(3)
 

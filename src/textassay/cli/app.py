@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from textassay.cli import compare, demo, metrics
+from textassay.cli.main import INTERRUPTED
 from textassay.corpus.printable import printable
 from textassay.version import __version__
 
@@ -45,7 +46,7 @@ def invoke(arguments: Sequence[str]) -> int:
     try:
         code = app(args=list(arguments), prog_name="textassay", standalone_mode=False)
     except typer.Exit as leaving:
-        return leaving.exit_code
+        code = leaving.exit_code
     except typer.Abort:
         raise KeyboardInterrupt from None
     except Exception as error:
@@ -53,6 +54,8 @@ def invoke(arguments: Sequence[str]) -> int:
         if not hasattr(error, "format_message"):
             raise
         return _usage(error)
+    if code == INTERRUPTED:  # how some releases of typer pass on Ctrl-C
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 

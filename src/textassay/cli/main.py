@@ -1,5 +1,6 @@
 """The entry point: dispatch, and one clear line instead of a traceback."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -31,6 +32,15 @@ def run(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         return _explain(error)
+
+
+def entry() -> None:
+    """The installed command. Interrupted, it leaves at once: threads that still compute have nothing left to write."""
+    code = run()
+    if code == INTERRUPTED:
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _explain(error: Exception) -> int:

@@ -32,13 +32,12 @@ class LocalEngine:
         workers = min(self.workers or os.cpu_count() or 1, len(tasks))
         if workers <= 1:
             return [work(piece) for piece in tasks]
-        with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(work, piece) for piece in tasks]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        pool = ThreadPoolExecutor(workers)
+        try:
+            return [future.result() for future in [pool.submit(work, piece) for piece in tasks]]
+        finally:
+            # After a failure or Ctrl-C nobody waits for what is still running; after success nothing is.
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def get_engine(name: str | None) -> Engine:

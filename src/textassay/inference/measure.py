@@ -44,9 +44,17 @@ class _Point:
 
 
 def measure(
-    requests: Sequence[Request], roles: Mapping[str, Material], *, plan: Plan, progress: Progress | None = None
+    requests: Sequence[Request],
+    roles: Mapping[str, Material],
+    *,
+    plan: Plan,
+    test: bool = True,
+    progress: Progress | None = None,
 ) -> Measured:
-    """Results for one candidate. `roles` gives the materials by the names metrics use: candidate, reference, train."""
+    """Results for one candidate. `roles` gives the materials by the names metrics use: candidate, reference, train.
+
+    Without `test` there are intervals but no p-values.
+    """
     progress = progress or Silent()
     points = {request: _point(request, roles) for request in requests}
     defined = [request for request in requests if points[request].undefined is None]
@@ -56,7 +64,7 @@ def measure(
     if plan.n_resamples:
         jackknifed = [r for r in defined if needs_replicates(r.metric.interval) and _enough_groups(r, roles)]
         replicates = leave_groups_out(jackknifed, pool, seed=plan.seed, progress=progress)
-        tested = [r for r in defined if r.metric.test == "permutation"] if "reference" in roles else []
+        tested = [r for r in defined if r.metric.test == "permutation"] if test and "reference" in roles else []
         p_values = permutation_tests(
             tested, pool, n_resamples=plan.n_resamples, seed=plan.seed, progress=progress
         )  # fmt: skip

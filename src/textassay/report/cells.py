@@ -9,6 +9,8 @@ from textassay.studies.comparison import Comparison
 from textassay.studies.wording import number, plus_minus
 
 MARK = "*"
+# How the fix of a format finding begins when the tokenizer evens the difference out.
+NO_EFFECT = "no effect"
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class Cell:
     def __str__(self) -> str:
         spread = f" ±{self.spread}" if self.spread else ""
         return f"{self.estimate}{spread}{MARK if self.marked else ''}"
+
+
+NOTHING = Cell("", "", False)
 
 
 def cell(result: Result, adjusted: float = math.nan, *, level: float) -> Cell:

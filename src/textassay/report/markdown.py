@@ -3,10 +3,11 @@
 import re
 
 from textassay.corpus.printable import printable
-from textassay.report.cells import cell, legend, reasons
+from textassay.report.cells import NOTHING, Cell, cell, legend, reasons
 from textassay.studies.comparison import Comparison
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$])")
+# What could begin a tag, a link, a code span or a table cell inside a line.
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 
 def render_markdown(comparison: Comparison) -> str:
@@ -28,15 +29,23 @@ def render_markdown(comparison: Comparison) -> str:
 def _table(comparison: Comparison) -> list[str]:
     names = [_escape(column.name) for column in (comparison.real, *comparison.candidates)]
     rows = [["metric", *names], ["---", *("---:" for _ in names)]]
-    adjusted = comparison.adjusted()
-    for place, label in enumerate(comparison.labels):
-        real = str(cell(comparison.real.results[place], level=comparison.level))
+    adjusted, level = comparison.adjusted(), comparison.level
+    for place, (label, real) in enumerate(zip(comparison.labels, comparison.real.results, strict=True)):
         cells = [
-            str(cell(column.results[place], adjusted[number][place], level=comparison.level))
-            for number, column in enumerate(comparison.candidates)
+            cell(column.results[place], p[place], level=level)
+            for column, p in zip(comparison.candidates, adjusted, strict=True)
         ]
-        rows.append([_escape(label), real, *(text.replace("*", "\\*") for text in cells)])
+        again = [column.at_real_size[label] for column in comparison.candidates if label in column.at_real_size]
+        yardstick = cell(real, level=level)
+        rows.append([_escape(label), *_shown([NOTHING if again else yardstick, *cells])])
+        if again:
+            smaller = [cell(result, level=level) for result in again]
+            rows.append([f"{_escape(label)} at n = {real.n:,}", *_shown([yardstick, *smaller])])
     return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _shown(cells: list[Cell]) -> list[str]:
+    return [str(item).replace("*", "\\*") for item in cells]
 
 
 def _escape(text: str) -> str:

@@ -1,6 +1,7 @@
 """The terminal table: one row a metric, one column a candidate, the yardstick beside them, the verdicts below."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -9,7 +10,7 @@ from rich.text import Text
 
 from textassay.corpus.printable import printable
 from textassay.inference.result import Result
-from textassay.report.cells import Cell, cell, legend, reasons
+from textassay.report.cells import NO_EFFECT, NOTHING, Cell, cell, legend, reasons
 from textassay.studies.comparison import Column, Comparison
 
 _STYLES = {"same": "green", "differs": "yellow", "collapsed": "bold red"}
@@ -32,11 +33,18 @@ def render(comparison: Comparison, *, width: int, why: bool = False) -> Renderab
 
 
 def _findings(comparison: Comparison) -> Iterator[Text]:
+    """What changes the metrics, line by line; what this tokenizer evens out, in one line."""
+    harmless: dict[str, None] = {}
     for column in comparison.candidates:
         for finding in column.findings:
+            if finding.fix.startswith(NO_EFFECT):
+                harmless[f"{_name(column)}: {finding.kind.replace('_', ' ')}"] = None
+                continue
             line = Text.assemble(("format ", "bold yellow"), (_name(column), "bold"), f": {printable(finding.message)}")
-            line.append(f" ({printable(finding.fix)})", style="dim")
+            line.append(f"; {printable(finding.fix)}", style="dim")
             yield line
+    if harmless:
+        yield Text(f"format differences without effect under this tokenizer: {'; '.join(harmless)}", style="dim")
     if any(column.findings for column in comparison.candidates):
         yield Text("")
 
@@ -46,45 +54,56 @@ def _heading(comparison: Comparison) -> Text:
     return Text.assemble("reference ", (_name(reference), "bold"), f" ({reference.n:,} texts)")
 
 
+@dataclass(frozen=True)
+class _Row:
+    label: Text
+    aspect: str
+    cells: list[Cell]
+
+
+def _rows(comparison: Comparison) -> list[_Row]:
+    """One row a metric; where the yardstick had fewer texts, a second one with all columns at that size."""
+    found = []
+    level, adjusted = comparison.level, comparison.adjusted()
+    for place, (label, real) in enumerate(zip(comparison.labels, comparison.real.results, strict=True)):
+        results = [column.results[place] for column in comparison.candidates]
+        cells = [cell(result, p[place], level=level) for result, p in zip(results, adjusted, strict=True)]
+        again = [column.at_real_size.get(label) for column in comparison.candidates]
+        yardstick = cell(real, level=level)
+        smaller = [cell(result, level=level) for result in again if result is not None]
+        found.append(_Row(_label(label, real), real.aspect, [NOTHING if smaller else yardstick, *cells]))
+        if smaller:
+            found.append(_Row(Text(f"  at n = {real.n:,}", style="dim"), real.aspect, [yardstick, *smaller]))
+    return found
+
+
 def _tables(comparison: Comparison, width: int) -> Iterator[Table]:
     """As many tables as the width asks for, each with the yardstick, so that no cell is ever cut."""
-    real = [cell(result, level=comparison.level) for result in comparison.real.results]
-    columns = [
-        [cell(result, p, level=comparison.level) for result, p in zip(column.results, adjusted, strict=True)]
-        for column, adjusted in zip(comparison.candidates, comparison.adjusted(), strict=True)
-    ]
-    names = [_name(column) for column in comparison.candidates]
-    fixed = max(map(len, comparison.labels), default=0) + 2 + _PADDING + _width(comparison.real.name, real)
+    rows = _rows(comparison)
+    names = [comparison.real.name, *(_name(column) for column in comparison.candidates)]
+    widths = [max(len(name), *(len(str(row.cells[i])) for row in rows)) + _PADDING for i, name in enumerate(names)]
+    fixed = max(len(row.label) for row in rows) + _PADDING + widths[0]
     block: list[int] = []
-    used = fixed
-    for place, cells in enumerate(columns):
-        needed = _width(names[place], cells)
-        if block and used + needed > width:
-            yield _table(comparison, real, [(names[i], columns[i]) for i in block])
-            block, used = [], fixed
+    for place in range(1, len(names)):
+        if block and fixed + sum(widths[i] for i in block) + widths[place] > width:
+            yield _table(rows, names, block)
+            block = []
         block.append(place)
-        used += needed
-    yield _table(comparison, real, [(names[i], columns[i]) for i in block])
+    yield _table(rows, names, block)
 
 
-def _width(name: str, cells: Sequence[Cell]) -> int:
-    return max(len(name), *(len(str(item)) for item in cells), 0) + _PADDING if cells else len(name) + _PADDING
-
-
-def _table(comparison: Comparison, real: list[Cell], columns: list[tuple[str, list[Cell]]]) -> Table:
+def _table(rows: list[_Row], names: list[str], block: list[int]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     table.add_column("metric", no_wrap=True)
-    table.add_column(comparison.real.name, justify="right", no_wrap=True, style="cyan")
-    for name, _ in columns:
-        table.add_column(Text(name), justify="right", no_wrap=True)
-    previous = ""
-    for place, (label, result) in enumerate(zip(comparison.labels, comparison.real.results, strict=True)):
-        if previous and previous != result.aspect:
+    table.add_column(names[0], justify="right", no_wrap=True, style="cyan")
+    for place in block:
+        table.add_column(Text(names[place]), justify="right", no_wrap=True)
+    previous = rows[0].aspect if rows else ""
+    for row in rows:
+        if row.aspect != previous:
             table.add_section()
-        previous = result.aspect
-        table.add_row(
-            _label(label, result), _text(real[place]), *(_text(cells[place]) for _, cells in columns)
-        )  # fmt: skip
+        previous = row.aspect
+        table.add_row(row.label, *(_text(row.cells[place]) for place in (0, *block)))
     return table
 
 

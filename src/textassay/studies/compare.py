@@ -15,6 +15,8 @@ from textassay.inference.measure import Measured, Plan, count_steps, measure
 from textassay.inference.paired import paired_difference
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request, parse_requests
+from textassay.inference.result import Result
+from textassay.inference.streams import stream
 from textassay.studies.comparison import Column, Comparison, Contest
 from textassay.studies.differences import what_differs
 from textassay.studies.formatting import check_format
@@ -141,7 +143,19 @@ class _Study:
         # The whole samples, not what the cut left of them: blank texts are counted against all texts.
         findings = check_format(self.candidates[name], self.reference, tokenizer=self.settings.tokenizer)
         column = replace(_column_of(material.sample, measured.results), name=name)
-        return replace(column, findings=findings, over=over, under=under), measured
+        again = self._at_real_size(material)
+        return replace(column, findings=findings, over=over, under=under, at_real_size=again), measured
+
+    def _at_real_size(self, material: Material) -> dict[str, Result]:
+        """Comparing metrics again, on as few texts as the yardstick had; nothing where it had as many."""
+        size = len(self.cut.base)
+        if size == len(self.cut.reference):
+            return {}
+        comparing = [request for request in self.requests if request.metric.compares]
+        smaller = material.sample.cut(size, stream(self.plan.seed, "at real size", material.sample.digest))
+        roles = {"candidate": Material(smaller, self.settings), "reference": Material(self.cut.base, self.settings)}
+        results = measure(comparing, roles, plan=self.plan, test=False).results
+        return {request.label: result for request, result in zip(comparing, results, strict=True)}
 
     def _measure(self, requests: Sequence[Request], candidate: Material, reference: Material | None) -> Measured:
         roles = {"candidate": candidate, "reference": reference, "train": self.train}
@@ -164,7 +178,9 @@ class _Study:
         judged = []
         for column, adjusted in zip(columns, table.adjusted(), strict=True):
             rows = [
-                Row(request.label, result, yardstick, p < 1 - self.plan.level)
+                Row(
+                    request.label, result, yardstick, p < 1 - self.plan.level, column.beside_real(request.label, result)
+                )
                 for request, result, yardstick, p in zip(
                     self.requests, column.results, real.results, adjusted, strict=True
                 )

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, Self
 
@@ -51,7 +51,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Column:
-    """One sample's results, in the order of the requests, and what else is to be said of it."""
+    """One sample's results, in the order of the requests, and what else is to be said of it.
+
+    Where the yardstick could only be measured on fewer texts, `at_real_size` has the results of comparing metrics again
+    on as many texts, by the label of the metric: only those compare with the yardstick.
+    """
 
     name: str
     n: int
@@ -61,6 +65,11 @@ class Column:
     findings: tuple[Finding, ...] = ()
     over: tuple[Phrase, ...] = ()
     under: tuple[Phrase, ...] = ()
+    at_real_size: Mapping[str, Result] = field(default_factory=dict)
+
+    def beside_real(self, label: str, result: Result) -> Result:
+        """The result to set beside the yardstick: of the same size wherever there is one."""
+        return self.at_real_size.get(label, result)
 
 
 @dataclass(frozen=True)
@@ -108,7 +117,7 @@ class Comparison:
                 "labels": list(self.labels),
                 "level": self.level,
                 "notes": list(self.notes),
-                "real": _identity(self.real) | {"results": [r.to_dict() | {"n": r.n} for r in self.real.results]},
+                "real": _identity(self.real) | {"results": [_sized(r) for r in self.real.results]},
                 "columns": [_remarks(column) for column in self.candidates],
                 "contests": [_finite(asdict(contest)) for contest in self.contests],
             },
@@ -146,7 +155,7 @@ class Comparison:
                 real["name"],
                 real["n"],
                 real["digest"],
-                tuple(Result.from_dict({k: v for k, v in r.items() if k != "n"}, n=r["n"]) for r in real["results"]),
+                tuple(map(_from_sized, real["results"])),
             ),
             candidates=tuple(map(_column, plain["candidates"], details["columns"])),
             labels=tuple(details["labels"]),
@@ -171,6 +180,7 @@ def _remarks(column: Column) -> dict[str, Any]:
         "findings": [asdict(finding) for finding in column.findings],
         "over": [asdict(phrase) for phrase in column.over],
         "under": [asdict(phrase) for phrase in column.under],
+        "at_real_size": {label: _sized(result) for label, result in column.at_real_size.items()},
     }
 
 
@@ -185,7 +195,16 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         tuple(Finding(**finding) for finding in remarks["findings"]),
         _phrases(remarks["over"]),
         _phrases(remarks["under"]),
+        {label: _from_sized(result) for label, result in remarks["at_real_size"].items()},
     )
+
+
+def _sized(result: Result) -> dict[str, Any]:
+    return result.to_dict() | {"n": result.n}
+
+
+def _from_sized(plain: Mapping[str, Any]) -> Result:
+    return Result.from_dict({name: value for name, value in plain.items() if name != "n"}, n=plain["n"])
 
 
 def _phrases(plain: list[dict[str, Any]]) -> tuple[Phrase, ...]:

@@ -19,12 +19,16 @@ _LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1}
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of a candidate beside the yardstick; `significant` takes the whole table into account."""
+    """One metric of a candidate beside the yardstick; `significant` takes the whole table into account.
+
+    `like_real` is the candidate's result on as many texts as the yardstick had; only that one compares with it.
+    """
 
     label: str
     result: Result
     real: Result
     significant: bool
+    like_real: Result
 
 
 def judge(rows: Sequence[Row], *, resampled: bool) -> Verdict:
@@ -90,18 +94,16 @@ def _word_choice(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
     if not apart:
         return []
     row = apart[0]
-    same_size = row.result.n == row.real.n
-    slight = same_size and row.result.better == "higher" and row.result.estimate >= SLIGHT * row.real.estimate
-    beside = f"real v real {number(row.real.estimate)}" + ("" if same_size else f" at n = {row.real.n:,}")
+    slight = row.result.better == "higher" and row.like_real.estimate >= SLIGHT * row.real.estimate
     extent = "slightly different" if slight else "different"
-    return [f"{extent} in word choice ({row.label} {number(row.result.estimate)}, {beside})"]
+    return [f"{extent} in word choice ({_against(row, 'real v real')})"]
 
 
 def _quality(rows: Iterable[Row]) -> list[str]:
     return [
         f"writes less of what is common in the reference ({_against(row, 'real v real')})"
         for row in rows
-        if row.significant and row.result.estimate < row.real.estimate
+        if row.significant and row.like_real.estimate < row.real.estimate and _apart(row)
     ][:1]
 
 
@@ -120,7 +122,7 @@ def _differs(row: Row) -> bool:
 
 
 def _apart(row: Row) -> bool:
-    mine, real = row.result.interval, row.real.interval
+    mine, real = row.like_real.interval, row.real.interval
     return mine is not None and real is not None and (mine.low > real.high or mine.high < real.low)
 
 
@@ -128,4 +130,5 @@ def _against(row: Row, real_name: str = "real") -> str:
     real = f"{real_name} {number(row.real.estimate)}"
     if row.real.interval is not None and not math.isnan(row.real.estimate):
         real += f" ± {plus_minus((row.real.interval.high - row.real.interval.low) / 2)}"
-    return f"{row.label} {number(row.result.estimate)}, {real}"
+    size = f" at n = {row.real.n:,}" if row.like_real.n != row.result.n else ""
+    return f"{row.label} {number(row.like_real.estimate)}, {real}{size}"
