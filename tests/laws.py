@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 
 from tests.conftest import material
+from textassay.inference.intervals import needs_replicates
+from textassay.inference.jackknife import group_labels, leave_groups_out
 from textassay.inference.measure import Measured, Plan, measure
+from textassay.inference.progress import Silent
 from textassay.inference.request import Request
-from textassay.views.material import Material
+from textassay.inference.streams import stream
+from textassay.views.material import Material, Pool
 
 WORDS = [f"w{i}" for i in range(40)]
 PLAN = Plan(n_resamples=99)
@@ -91,6 +95,25 @@ def a_copy_is_not_significant(request: Request) -> None:
     assert p is None or p > 0.05, p
 
 
+def resampling_is_counting_anew(request: Request) -> None:
+    """What the jackknife gets from its short cuts is what the metric says of the texts that stay."""
+    if not needs_replicates(request.metric.interval):
+        return
+    kind: Any = request.metric.views[0]
+    for seed in range(4):
+        texts = [corpus(seed, 45, words=WORDS[:12]), corpus(seed + 50, 30)]
+        pool = Pool((material(texts[0]), material(texts[1])))
+        found = leave_groups_out([request], pool, seed=0, progress=Silent())[request]
+        for part, values in enumerate(found.by_sample):
+            labels = group_labels(pool.sizes[part], stream(0, "groups", part))
+            for group, value in enumerate(values):
+                left = [*texts]
+                left[part] = [text for text, label in zip(texts[part], labels, strict=True) if label != group]
+                views = [material(side).view(kind) for side in left]
+                plain = request(*views[: len(request.metric.roles)])
+                assert np.isclose(value, plain, rtol=1e-9, atol=1e-15), (value, plain)
+
+
 LAWS = [
     within_bounds,
     order_does_not_matter,
@@ -98,4 +121,5 @@ LAWS = [
     interval_holds_the_estimate,
     same_seed_same_result,
     a_copy_is_not_significant,
+    resampling_is_counting_anew,
 ]

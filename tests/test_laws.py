@@ -50,6 +50,11 @@ def noisy(candidate: Any, /, *, n: int) -> Any:
     return np.random.default_rng().random() + 0 * candidate.n_texts
 
 
+def without_singles(candidate: Any, /, *, n: int) -> Any:
+    table = candidate.table(n)
+    return (table.counts > 0).sum(axis=-1) / table.total
+
+
 def sized(candidate: Any, reference: Any, *, n: int, variant: str) -> Any:
     table = candidate.table(n)
     return (table.counts * reference.table(n).counts).sum(axis=-1)
@@ -64,6 +69,7 @@ def sized(candidate: Any, reference: Any, *, n: int, variant: str) -> Any:
         (laws.interval_holds_the_estimate, broken("distinct", noisy, bounds=(0.0, 0.2))),
         (laws.same_seed_same_result, broken("distinct", noisy)),
         (laws.a_copy_is_not_significant, broken("cnd", sized)),
+        (laws.resampling_is_counting_anew, broken("distinct", without_singles)),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -236,12 +236,10 @@ def test_metrics_command(metric: str | None, capsys: pytest.CaptureFixture[str])
 
 
 def test_interrupted_runs_leave_no_file(files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from textassay.cli import outputs
-
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(outputs.os, "replace", interrupted)
+    monkeypatch.setattr("os.replace", interrupted)
     target = tmp_path / "out" / "x.json"
     target.parent.mkdir()
     assert run(["compare", *files, "--resamples", "0", "--json", str(target)]) == 130

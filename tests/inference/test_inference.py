@@ -2,7 +2,6 @@
 
 import math
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from textassay.inference.jackknife import (
     Spread,
     group_labels,
     half_width,
-    leave_groups_out,
     spread,
     two_sided,
 )
@@ -61,24 +59,6 @@ def test_groups_are_even_and_every_text_is_left_out_once() -> None:
     labels = group_labels(47, stream(0, "x"))
     assert set(np.bincount(labels)) == {2, 3}
     assert len(np.bincount(labels)) == 20
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_leave_groups_out_equals_recomputing_the_metric(seed: int) -> None:
-    requests = parse_requests()
-    requests = [request for request in requests if request.metric.name != "copying"]
-    one, other = corpus(seed, 45, words=WORDS[:12]), corpus(seed + 50, 30)
-    pool = Pool((material(one), material(other)))
-    found = leave_groups_out(requests, pool, seed=0, progress=Silent())
-    for request in requests:
-        kind = request.metric.views[0]
-        for part, values in enumerate(found[request].by_sample):
-            labels = group_labels(pool.sizes[part], stream(0, "groups", part))
-            for group, value in enumerate(values):
-                texts = [one, other]
-                texts[part] = [text for text, label in zip(texts[part], labels, strict=True) if label != group]
-                views: list[Any] = [material(side).view(kind) for side in texts]
-                assert value == pytest.approx(request(*views[: len(request.metric.roles)]), rel=1e-9), request.label
 
 
 def test_exact_permutation_test_equals_brute_force() -> None:

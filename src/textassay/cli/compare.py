@@ -1,6 +1,7 @@
 """`textassay compare`: candidates against a reference."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -114,19 +115,14 @@ def deliver(
     if STANDARD_OUTPUT not in (json, csv, markdown, report):
         console = output_console()
         console.print(render(comparison, width=console.width, why=why))
-    for target, make in (
+    outputs: list[tuple[str | None, Callable[[], str]]] = [
         (json, comparison.to_json),
         (csv, lambda: render_csv(comparison)),
         (markdown, lambda: render_markdown(comparison)),
-        (report, lambda: _html(comparison)),
-    ):
+        (report, comparison.to_html),
+    ]
+    for target, make in outputs:
         if target is not None:
             write(target, make())
             if target != STANDARD_OUTPUT and not quiet:
                 typer.echo(f"wrote {printable(target)}", err=True)
-
-
-def _html(comparison: "Comparison") -> str:
-    from textassay.report.html import render_html  # the template engine is only needed here
-
-    return render_html(comparison)

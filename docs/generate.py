@@ -1,0 +1,186 @@
+"""The reference pages, written from the declarations: one a metric and one a command, so that they cannot go stale."""
+
+import inspect
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from textassay.cli.app import app
+from textassay.metrics.declare import Metric, Option, all_metrics
+
+CITATIONS: dict[str, str] = tomllib.loads((Path(__file__).parent / "papers.toml").read_text(encoding="utf-8"))
+
+BETTER = {
+    "higher": "higher",
+    "lower": "lower",
+    "closer": "closer to real text's own value (neither high nor low is good by itself)",
+}
+INTERVALS = {
+    "jackknife": "delete-a-group jackknife ([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
+    "wilson": "Wilson's interval for a share of texts",
+    "jackknife+wilson": "the union of the delete-a-group jackknife's and Wilson's "
+    "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
+}
+TESTS = {"permutation": "permutation of texts between the samples ([how](../statistics.md#tests-exchanging-texts))"}
+
+EXIT_CODES = "Exit codes: 0 done, 1 a gate failed, 2 bad input or usage (one line on standard error says what)."
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its path in the documentation."""
+    metrics, commands = declared_metrics(), all_commands(typer.main.get_command(app))
+    made = {"metrics/index.md": metric_index(metrics), "commands/index.md": command_index(commands)}
+    made |= {f"metrics/{metric.name}.md": metric_page(metric) for metric in metrics}
+    return made | {f"commands/{slug(name)}.md": command_page(name, command) for name, command in commands.items()}
+
+
+def declared_metrics() -> list[Metric]:
+    """The package's own metrics: what a test declared in passing is none of them."""
+    return [m for m in all_metrics().values() if m.function.__module__.startswith("textassay.metrics.")]
+
+
+def all_commands(group: Any, prefix: str = "") -> dict[str, Any]:
+    """Commands by the words a user types, those of groups included."""
+    found: dict[str, Any] = {}
+    for name, command in group.commands.items():
+        nested = hasattr(command, "commands")
+        found |= all_commands(command, f"{prefix}{name} ") if nested else {f"{prefix}{name}": command}
+    return found
+
+
+def slug(name: str) -> str:
+    """A command's file name."""
+    return name.replace(" ", "-")
+
+
+def metric_index(metrics: Sequence[Metric]) -> str:
+    """What there is, one line a metric."""
+    rows = [(f"[`{m.name}`]({m.name}.md)", m.aspect, m.better, m.summary) for m in metrics]
+    intro = "Read a quality metric and a diversity metric together, or one that measures both, and always beside the\n"
+    intro += "column `real v real`. `textassay metrics NAME` prints the same pages in the terminal."
+    return f"# Metrics\n\n{intro}\n\n" + table(["metric", "aspect", "better", "what it is"], rows)
+
+
+def metric_page(metric: Metric) -> str:
+    """Definition, facts, options and source of one metric."""
+    facts = [
+        ("measures", f"{metric.aspect if metric.aspect != 'both' else 'quality and diversity at once'}"),
+        ("reads", _roles(metric)),
+        ("better", BETTER[metric.better]),
+        ("range", _range(metric)),
+        ("interval", _method(metric.interval, INTERVALS, metric.why_no_interval)),
+        ("test", _method(metric.test, TESTS, metric.why_no_test)),
+        ("fewest texts", str(metric.minimum)),
+        ("no number when", metric.undefined),
+    ]
+    if metric.parts is not None:
+        facts.append(("parts", (inspect.getdoc(metric.parts) or "").partition("\n")[0]))
+    body = [f"# {metric.name}", markdown(inspect.getdoc(metric.function) or ""), table(["at a glance", ""], facts)]
+    body += ["## Options", _options(metric), "## Source", CITATIONS.get(metric.paper, metric.paper)]
+    return "\n\n".join(body) + "\n"
+
+
+def _method(name: str | None, described: dict[str, str], why_none: str) -> str:
+    return described.get(name, name) if name else f"none: {why_none}"
+
+
+def _roles(metric: Metric) -> str:
+    if metric.compares:
+        return "the candidate and the reference"
+    return "the candidate and its training texts (`--train`)" if "train" in metric.roles else "the candidate alone"
+
+
+def _range(metric: Metric) -> str:
+    low, high = metric.bounds
+    others = [f"{a:g} to {b:g} with `variant={name}`" for name, (a, b) in metric.variant_bounds.items()]
+    return ", ".join([f"{low:g} to {high:g}", *others]).replace("inf", "∞")
+
+
+def _options(metric: Metric) -> str:
+    if not metric.options:
+        return "None."
+    rows = [(f"`{option.name}`", _kind(option), f"`{option.default}`") for option in metric.options.values()]
+    settings = ":".join(f"{option.name}={option.default}" for option in metric.options.values())
+    train = " --train train.txt" if "train" in metric.roles else ""
+    example = f"textassay compare real.txt model.txt --metrics {metric.name}:{settings}{train}"
+    return table(["option", "values", "default"], rows) + f"\n\n```sh\n{example}\n```"
+
+
+def _kind(option: Option) -> str:
+    if option.choices:
+        return ", ".join(f"`{choice}`" for choice in option.choices)
+    return "a whole number, or a range such as 2-5" if option.kind is int else "a number"
+
+
+def markdown(docstring: str) -> str:
+    """A docstring as Markdown: formulas and examples become fenced blocks."""
+    text = re.sub(r"^\.\. math:: *((?:.+\n?)(?: +.+\n?)*)", r"```math\n\1\n```\n", docstring, flags=re.MULTILINE)
+    text = re.sub(r"(?:^>>> (?:.+\n?)+)+", lambda m: f"```pycon\n{m[0].rstrip()}\n```\n", text, flags=re.MULTILINE)
+    return re.sub(r"\n+```\n+", "\n```\n\n", text).strip()
+
+
+def command_index(commands: dict[str, Any]) -> str:
+    """What there is, one line a command."""
+    rows = [(f"[`textassay {name}`]({slug(name)}.md)", first_line(c.help)) for name, c in commands.items()]
+    common = list(parameters(typer.main.get_command(app)))
+    body = [
+        "# Commands",
+        table(["command", "what it does"], rows),
+        EXIT_CODES,
+        "Before any command:",
+        option_table(common),
+    ]
+    return "\n\n".join(body) + "\n"
+
+
+def command_page(name: str, command: Any) -> str:
+    """Usage, arguments and options of one command."""
+    arguments = [p for p in parameters(command) if p.param_type_name == "argument"]
+    options = [p for p in parameters(command) if p.param_type_name == "option"]
+    words = ["textassay", name, *(["[OPTIONS]"] if options else []), *(shown_name(p) for p in arguments)]
+    body = [f"# textassay {name}", f"```text\n{' '.join(words)}\n```", inspect.cleandoc(command.help or "")]
+    if arguments:
+        body.append(table(["argument", ""], [(f"`{shown_name(p)}`", p.help or "") for p in arguments]))
+    if options:
+        body += ["## Options", option_table(options)]
+    return "\n\n".join([*body, EXIT_CODES]) + "\n"
+
+
+def parameters(command: Any) -> Iterator[Any]:
+    """The parameters of a command that a user may see."""
+    return (p for p in command.params if not getattr(p, "hidden", False))
+
+
+def shown_name(argument: Any) -> str:
+    """An argument as the usage line has it."""
+    return str(argument.metavar or argument.name.upper())
+
+
+def option_table(options: Iterable[Any]) -> str:
+    """One row an option: its names, its default and its help."""
+    rows = [(", ".join(f"`{o}`" for o in p.opts), _default(p), _help(p)) for p in options]
+    return table(["option", "default", ""], rows)
+
+
+def _help(option: Any) -> str:
+    return f"{option.help or ''} ({option.metavar})" if option.metavar else option.help or ""
+
+
+def _default(option: Any) -> str:
+    unset = option.default is None or option.is_flag or callable(option.default)
+    return "" if unset else f"`{option.default}`"
+
+
+def first_line(text: str | None) -> str:
+    """The first line of a help text."""
+    return inspect.cleandoc(text or "").partition("\n")[0]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; bars in cells are escaped."""
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,35 @@
+"""What mkdocs runs at build time: adds the generated reference pages and turns formulas into MathML."""
+
+import re
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+import generate
+
+_FORMULA = re.compile(r"^```math\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the generated pages into the navigation, behind the index of their section."""
+    made = sorted(generate.pages())
+    for entry in config.nav or []:
+        for listed in entry.values():
+            if isinstance(listed, list):
+                folders = {page.removesuffix("index.md") for page in listed if page.endswith("/index.md")}
+                listed += [page for page in made if page.rpartition("/")[0] + "/" in folders and page not in listed]
+    return config
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the generated pages to the written ones."""
+    for path, text in generate.pages().items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Formulas become MathML, which browsers draw by themselves: no script and no network."""
+    return _FORMULA.sub(lambda match: convert(match[1], display="block"), markdown)

@@ -1,0 +1,153 @@
+"""Every metric, command and option is documented, and what the documents say can be run."""
+
+import doctest
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+import pytest
+import typer
+
+from tests.conftest import ROOT, material
+from tests.laws import LAWS
+from textassay.cli.app import app
+from textassay.inference.request import Request
+from textassay.metrics import declare
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def _load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+generate: Any = _load()
+PAGES: dict[str, str] = generate.pages()
+COMMANDS: dict[str, Any] = generate.all_commands(typer.main.get_command(app))
+METRICS: list[declare.Metric] = generate.declared_metrics()
+
+
+def by_name(metric: declare.Metric) -> str:
+    return metric.name
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=by_name)
+def test_every_metric_has_a_page(metric: declare.Metric) -> None:
+    page = PAGES[f"metrics/{metric.name}.md"]
+    assert f"`{metric.name}`" in PAGES["metrics/index.md"]
+    assert metric.summary in page
+    assert "mislead" in page, "the docstring must say when the metric misleads"
+    assert generate.CITATIONS[metric.paper] in page, "docs/papers.toml needs the full citation"
+    assert all(f"| `{option}` |" in page for option in metric.options)
+    assert metric.interval in (None, *generate.INTERVALS), "docs/generate.py must describe the method"
+    assert metric.test in (None, *generate.TESTS), "docs/generate.py must describe the method"
+    assert all(reason in page for reason in (metric.why_no_interval, metric.why_no_test))
+
+
+def test_every_citation_is_used() -> None:
+    assert set(generate.CITATIONS) == {metric.paper for metric in METRICS}
+
+
+def undocumented(commands: dict[str, Any], pages: dict[str, str]) -> list[str]:
+    """Commands without a page or a help text, and parameters without a row or a help text."""
+    found = []
+    for name, command in commands.items():
+        page = pages.get(f"commands/{generate.slug(name)}.md", "")
+        found += [] if page and command.help else [name]
+        for parameter in generate.parameters(command):
+            is_option = parameter.param_type_name == "option"
+            names = parameter.opts if is_option else [generate.shown_name(parameter)]
+            if not parameter.help or not all(f"`{n}`" in page for n in names):
+                found.append(f"{name} {names[0]}")
+    return found
+
+
+def test_every_command_and_option_is_documented() -> None:
+    assert COMMANDS
+    assert undocumented(COMMANDS, PAGES) == []
+    assert all(f"`textassay {name}`" in PAGES["commands/index.md"] for name in COMMANDS)
+    assert "`--version`" in PAGES["commands/index.md"]
+
+
+def test_an_undocumented_option_is_caught() -> None:
+    made_up, group = typer.Typer(), typer.Typer()
+    made_up.add_typer(group, name="group")
+
+    @group.command()
+    def inner(size: Annotated[int, typer.Option()] = 3, seed: Annotated[int, typer.Option(help="A seed.")] = 0) -> None:
+        """Do something."""
+
+    @made_up.command()
+    def silent() -> None:
+        pass
+
+    commands = generate.all_commands(typer.main.get_command(made_up))
+    pages = {f"commands/{generate.slug(n)}.md": generate.command_page(n, c) for n, c in commands.items()}
+    assert set(commands) == {"silent", "group inner"}
+    assert sorted(undocumented(commands, pages)) == ["group inner --size", "silent"]
+
+
+def rows(heading: str) -> list[str]:
+    """What stands in the first column of a table of the README."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (table,) = re.findall(rf"^\| {heading} \|.*\n((?:\|.*\n)+)", readme, flags=re.MULTILINE)
+    return re.findall(r"^\| `(.+?)`", table, flags=re.MULTILINE)
+
+
+def test_the_readme_lists_every_command_and_metric() -> None:
+    assert sorted(rows("command")) == sorted(f"textassay {name}" for name in COMMANDS)
+    assert sorted(rows("metric")) == [metric.name for metric in METRICS]
+
+
+def shell_lines() -> Iterator[tuple[str, list[str]]]:
+    """Every line in the documents' shell blocks that begins with `textassay`, and where it stands."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in DOCUMENTS} | PAGES
+    for name, text in texts.items():
+        for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL):
+            yield from ((name, shlex.split(line)) for line in block.splitlines() if line.startswith("textassay "))
+
+
+def test_commands_in_the_documents_exist() -> None:
+    lines = list(shell_lines())
+    assert len(lines) > len(METRICS) // 2
+    for where, (_, name, *words) in lines:
+        known = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+        assert {word for word in words if word.startswith("-") and word != "-"} <= known, where
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(path: Path) -> None:
+    targets = re.findall(r"(?<!!)\[[^\]]*\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
+    generated = {(ROOT / "docs" / page).resolve() for page in PAGES}
+    missing = [t for t in targets if not (path.parent / t).exists() and (path.parent / t).resolve() not in generated]
+    assert missing == []
+
+
+def test_the_guide_runs() -> None:
+    outcome = doctest.testfile(str(ROOT / "docs" / "guide.md"), module_relative=False)
+    assert outcome.attempted > 5
+    assert outcome.failed == 0
+
+
+def test_the_metric_in_contributing_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    monkeypatch.setattr(declare, "_REGISTRY", dict(declare._REGISTRY))
+    names: dict[str, Any] = {"__name__": "textassay.metrics.hapax"}
+    exec(source, names)
+    metric = declare.all_metrics()["hapax"]
+    request = Request(metric, {"n": 1})
+    kind: Any = metric.views[0]
+    assert float(request(material(["a a b", "c b d"]).view(kind))) == 0.5
+    assert "hapax" in generate.metric_page(metric)
+    for law in LAWS:
+        law(request)

@@ -1,0 +1,203 @@
+"""The package as a whole: imports point one way, the README's commands hold, versions are pinned, it starts light."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import textassay
+from tests.conftest import ROOT
+
+LADDER = ("corpus", "views", "metrics", "inference", "studies")
+# What each part may import beside itself; `version` is everyone's.
+ALLOWED = {part: {*LADDER[:place]} for place, part in enumerate(LADDER)}
+ALLOWED |= {"models": {"corpus", "views"}, "engines": {"corpus", "views"}, "report": {*LADDER}, "survey": {*LADDER}}
+ALLOWED["studies"] |= {"engines", "models"}
+ALLOWED["cli"] = {*ALLOWED, "cli"}
+# A comparison offers its own report (`to_html`, `to_pandas`); it knows the way there, and nothing else does.
+EXCEPTIONS = {"studies/comparison.py: textassay.report."}
+
+LOADED = "import sys; from textassay.cli.main import run; run(['--version']); print(*sys.modules)"
+
+
+def imported(source: str, package: str) -> Iterator[tuple[int, str]]:
+    """Line and full name of every import of a source file in this package, lazy and dynamic ones included."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*parents, *([node.module] if node.module else [])])
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from ((node.lineno, name) for name in _first_words(node))
+
+
+def _first_words(call: ast.Call) -> Iterator[str]:
+    for node in call.args[:1]:
+        first = node.values[0] if isinstance(node, ast.JoinedStr) else node
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value
+
+
+def offences(source: str, part: str) -> list[str]:
+    """Imports that a file of this part must not make, as `line: name`."""
+    found = []
+    for line, name in imported(source, f"textassay.{part}"):
+        root, _, rest = name.partition(".")
+        target = rest.partition(".")[0]
+        if root == "textassay" and target not in {part, "version", *ALLOWED[part]}:
+            found.append(f"{line}: {name}")
+    return found
+
+
+def test_imports_point_one_way() -> None:
+    package = ROOT / "src" / "textassay"
+    parts = [path for path in package.iterdir() if (path / "__init__.py").is_file()]
+    assert {path.name for path in parts} <= set(ALLOWED)
+    found, excused = [], set()
+    for path in (file for part in parts for file in part.rglob("*.py")):
+        inside = path.relative_to(package)
+        for offence in offences(path.read_text(encoding="utf-8"), inside.parts[0]):
+            known = f"{inside.as_posix()}:{offence.partition(':')[2]}"
+            if known in EXCEPTIONS:
+                excused.add(known)
+            else:
+                found.append(f"{inside}:{offence}")
+    assert not found, "\n".join(found)
+    assert excused == EXCEPTIONS
+
+
+@pytest.mark.parametrize(
+    ("part", "source", "line"),
+    [
+        ("corpus", "import numpy\nfrom textassay.views.ngrams import Ngrams", 2),
+        ("metrics", "def f():\n    import textassay.inference.measure", 2),
+        ("views", "from ..metrics import bleu", 1),
+        ("inference", "from importlib import import_module\nimport_module('textassay.studies')", 2),
+        ("metrics", "import importlib\nimportlib.import_module(f'textassay.report.{1}')", 2),
+        ("engines", "from textassay.metrics.declare import metric", 1),
+        ("models", "from textassay import compare", 1),
+        ("report", "import textassay.cli.app", 1),
+    ],
+)
+def test_a_wrong_import_is_caught(part: str, source: str, line: int) -> None:
+    (offence,) = offences(source, part)
+    assert offence.startswith(f"{line}: textassay.")
+
+
+@pytest.mark.parametrize(
+    ("part", "source"),
+    [
+        ("corpus", "from textassay.version import __version__\nfrom . import errors"),
+        ("studies", "from textassay.engines.local import Engine\nfrom textassay.models import markov"),
+        ("cli", "from textassay.report.table import render\nfrom textassay import version"),
+    ],
+)
+def test_a_right_import_is_not(part: str, source: str) -> None:
+    assert offences(source, part) == []
+
+
+def command(name: str) -> str:
+    """A command of the README, by the marker above it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"<!-- command: {name} -->\n```sh\n(.+)\n```", readme)
+    return str(found)
+
+
+@pytest.mark.parametrize(("name", "last"), [("demo", ".venv/bin/textassay demo"), ("test", ".venv-dev/bin/pytest")])
+def test_readme_commands_are_one_line_and_go_through_the_constraints(name: str, last: str) -> None:
+    steps = command(name).split(" && ")
+    installs = [step for step in steps if " install " in step]
+    assert steps[0].startswith("python3 -m venv ")
+    assert steps[-1] == last
+    assert installs
+    assert all("/bin/pip install -c constraints.txt " in step for step in installs)
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    shown = subprocess.run([script, "--test-command"], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == command("test")
+    # The command is run through its variable; a second pytest in the script could differ from it.
+    assert 'bash -euo pipefail -c "$tests"' in script.read_text(encoding="utf-8")
+    assert "bin/pytest" not in script.read_text(encoding="utf-8")
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins() -> dict[str, str]:
+    """Names and versions in constraints.txt; a line of any other form fails."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    found = {}
+    for line in (line for line in lines if not line.startswith("#")):
+        match = re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+]+)", line)
+        assert match, f"constraints.txt: {line!r}; wanted name==version"
+        found[normal(match[1])] = match[2]
+    return found
+
+
+def test_constraints_are_sorted_and_exact() -> None:
+    names = list(pins())
+    assert names == sorted(names)
+    assert "textassay" not in names
+    assert pins()["torch"] == "2.13.0"
+
+
+def test_every_dependency_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    wanted += [*extras["demo"], *extras["tokenizers"], "pip", "mkdocs"]
+    names = {normal(re.split(r"[^A-Za-z0-9._-]", requirement)[0]) for requirement in wanted}
+    assert names - set(pins()) == set()
+
+
+def own_files(root: Path) -> Iterator[Path]:
+    """Text files of the project: not of environments, caches or builds that lie in its folder."""
+    for folder, names, files in os.walk(root):
+        left_out = {n for n in names if n in {".git", "__pycache__", "site", "dist"} or n.endswith("_cache")}
+        environments = {n for n in names if (Path(folder) / n / "pyvenv.cfg").is_file()}
+        names[:] = sorted(set(names) - left_out - environments - {".hypothesis"})
+        yield from (Path(folder) / name for name in files)
+
+
+def registry_lines(root: Path) -> list[str]:
+    """Lines that name a package registry or choose one; the words are put together here, this file is read as well."""
+    words = ["py" + "pi.", "python" + "hosted.", "--index" + "-url", "--extra-index" + "-url", "--find" + "-links"]
+    found = []
+    for path in own_files(root):
+        text = path.read_bytes().decode(errors="replace").lower()
+        found += [f"{path.relative_to(root)}: {word}" for word in words if word in text]
+    return found
+
+
+def test_no_file_names_a_package_registry(tmp_path: Path) -> None:
+    assert registry_lines(ROOT) == []
+    (tmp_path / "setup.cfg").write_text("index = https://" + "py" + "pi." + "example/simple")
+    assert len(registry_lines(tmp_path)) == 1
+
+
+def test_version_needs_no_heavy_import() -> None:
+    found = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True).stdout
+    version, modules = found.splitlines()
+    assert version == f"textassay {textassay.__version__}"
+    assert "textassay.cli.main" in modules.split()
+    assert not {"numpy", "pyarrow", "typer", "rich"} & set(modules.split())
+
+
+def test_public_names_resolve() -> None:
+    assert set(dir(textassay)) == set(textassay.__all__)
+    for name in textassay.__all__:
+        assert getattr(textassay, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        textassay.__getattr__("nothing")
