@@ -61,7 +61,7 @@ def demo_samples(*, seed: int = 0) -> tuple[Sample, dict[str, Sample]]:
         replace(old.cut(SIZE, stream(seed, "demo", "another era")), name="another era"),
         *(_written(model, temperature, seed) for temperature in TEMPERATURES),
     ]
-    return replace(reference, name="reference"), {sample.name: sample for sample in candidates}
+    return replace(reference, name="modern speeches"), {sample.name: sample for sample in candidates}
 
 
 def split_sentences(text: str) -> list[str]:

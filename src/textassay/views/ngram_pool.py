@@ -13,7 +13,7 @@ from textassay.views.text_ngrams import Incidence, TextNgrams
 
 # A block of resamples holds about this many numbers: small enough for the processor's cache on small samples.
 _BLOCK_NUMBERS = 16_000_000
-_FEWEST_ROWS, _MOST_ROWS = 16, 128
+_FEWEST_ROWS, _MOST_ROWS = 4, 128
 
 
 @dataclass(frozen=True, eq=False)
