@@ -1,0 +1,168 @@
+"""The HTML report: one file that needs no network and no script, whatever the texts in it hold."""
+
+import base64
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from textassay.corpus.printable import printable, shortened
+from textassay.report.facts import facts
+from textassay.report.format_notes import hidden, telling
+from textassay.report.guide import entries
+from textassay.report.highlight import Lit, lit
+from textassay.report.html_table import TITLES, grid
+from textassay.report.plane import draw_plane
+from textassay.report.short_names import short_names
+from textassay.report.standing import WORDS, standing, summary
+from textassay.report.strips import Strip, strip
+from textassay.report.svg import element, marker
+from textassay.studies.comparison import Comparison, Contest, Phrase
+from textassay.studies.wording import number, p_text, plus_minus, share
+from textassay.version import __version__
+
+MOST_BYTES = 1_500_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of each list is shown; what is left out is said."""
+
+    phrases: int
+    examples: int
+    strips: int
+    contests: int
+    signatures: int
+    notes: int = 30
+    findings: int = 12
+
+
+# The first that keeps the page under its limit is used; only comparisons of dozens of candidates need the later ones.
+_LADDER = (
+    Limits(phrases=10, examples=2, strips=60, contests=60, signatures=500),
+    Limits(phrases=6, examples=1, strips=24, contests=60, signatures=200),
+    Limits(phrases=3, examples=1, strips=6, contests=20, signatures=20),
+    Limits(phrases=0, examples=0, strips=0, contests=0, signatures=0),
+)
+
+
+def render_html(comparison: Comparison) -> str:
+    """The report of a comparison as one self-contained HTML page.
+
+    It stays under 1.5 MB by leaving out examples, charts and signatures, in that order, and says so; verdicts and the
+    table are always whole, so only a table of many thousands of cells can go beyond.
+    """
+    page = ""
+    for limits in _LADDER:
+        page = environment().get_template("report.html.j2").render(_content(comparison, limits))
+        if len(page.encode()) <= MOST_BYTES:
+            break
+    return page
+
+
+@cache
+def environment() -> Environment:
+    """Templates that escape everything, and make every plain text printable on its way out."""
+    found = Environment(
+        loader=PackageLoader("textassay.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_safe,
+    )
+    found.filters |= {
+        "cut": shortened,
+        "number": number,
+        "share": share,
+        "p_text": lambda p: number(p) if math.isnan(p) else p_text(p),
+        "spread": _spread,
+        "key": key,
+        "standing": standing,
+        "lit": _lit,
+        "telling": telling,
+        "hidden": hidden,
+    }
+    return found
+
+
+def _safe(value: Any) -> Any:
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def key(index: int) -> Markup:
+    """The mark of a candidate, to stand before its name."""
+    return element("svg", marker(index, 8.0, 8.0, 5.0), viewBox="0 0 16 16", class_="key", aria_hidden="true")
+
+
+def _lit(phrase: Phrase, most: int) -> list[Lit]:
+    return [lit(text, phrase.text) for text in phrase.examples[:most]]
+
+
+def _spread(contest: Contest) -> str:
+    half = (contest.high - contest.low) / 2
+    return plus_minus(half) if math.isfinite(half) else number(math.nan)
+
+
+def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
+    style, script = _asset("report.css"), _asset("report.js")
+    everyone = (comparison.real, *comparison.candidates)
+    signatures = [
+        (column, result.signature) for column in everyone for result in (*column.results, *column.at_real_size.values())
+    ]
+    return {
+        "c": comparison,
+        "columns": list(enumerate(comparison.candidates)),
+        "short_names": short_names([shortened(column.name, 60) for column in comparison.candidates]),
+        "limits": limits,
+        "version": __version__,
+        "style": style,
+        "script": script,
+        "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        "words": WORDS,
+        "summary": summary(comparison),
+        "facts": facts(comparison),
+        "plane": draw_plane(comparison),
+        "grid": grid(comparison),
+        "strips": _strips(comparison, limits.strips),
+        "contests": _most_notable(comparison.contests)[: limits.contests],
+        "signatures": signatures[: limits.signatures],
+        "signature_count": len(signatures),
+        "format_differs": any(telling(column) for column in comparison.candidates),
+        "guide": entries(comparison.real.results),
+    }
+
+
+def _strips(comparison: Comparison, most: int) -> list[tuple[str, list[Strip]]]:
+    """The strips under the titles of their aspects."""
+    places = range(min(len(comparison.labels), most))
+    drawn = [strip(comparison, place) for place in places]
+    groups = [(title, [chart for chart in drawn if chart.aspect == aspect]) for aspect, title in TITLES.items()]
+    return [(title, charts) for title, charts in groups if charts]
+
+
+def _most_notable(contests: tuple[Contest, ...]) -> list[Contest]:
+    """Differences that are large beside their own uncertainty come first; those without a number come last."""
+
+    def weight(contest: Contest) -> float:
+        half = (contest.high - contest.low) / 2
+        if not (math.isfinite(contest.estimate) and math.isfinite(half)):
+            return -1.0
+        return abs(contest.estimate) / half if half > 0 else math.inf if contest.estimate else 0.0
+
+    return sorted(contests, key=weight, reverse=True)
+
+
+def _asset(name: str) -> Markup:
+    return Markup(files("textassay.report").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+def _hash(text: str) -> str:
+    """The source expression by which a content security policy lets exactly this text run."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

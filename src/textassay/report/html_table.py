@@ -1,0 +1,135 @@
+"""The metric table of the HTML report: groups of rows, cells with p-values, and the reasons for what is missing."""
+
+import math
+from dataclasses import dataclass, replace
+
+from textassay.corpus.printable import shortened
+from textassay.inference.result import Result
+from textassay.metrics.declare import all_metrics
+from textassay.report.cells import cell
+from textassay.report.guide import BETTER
+from textassay.studies.comparison import Comparison
+from textassay.studies.wording import number, p_text, share
+
+TITLES = {"quality": "Quality", "diversity": "Diversity", "both": "Both at once"}
+
+_SIGNS = {"higher": "↑", "lower": "↓", "closer": "≈"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A cell as shown: `detail` is brought up by a pointer, `note` is the number of a footnote or 0."""
+
+    estimate: str
+    spread: str
+    p: str
+    marked: bool
+    detail: str
+    note: int
+
+
+_NOTHING = Figure("", "", "", False, "", 0)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A metric's row; `notes` are the numbers of its footnotes, `size` is real text's own n where it differs."""
+
+    label: str
+    sign: str
+    better: str
+    notes: tuple[int, ...]
+    real: Figure
+    size: int | None
+    figures: tuple[Figure, ...]
+    tested: bool
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The whole table: rows by aspect, footnotes in order, and whether there are intervals and tests at all."""
+
+    groups: tuple[tuple[str, tuple[Line, ...]], ...]
+    notes: tuple[str, ...]
+    intervals: bool
+    tests: bool
+
+
+def grid(comparison: Comparison) -> Grid:
+    """The table of a comparison, quality first, then diversity, then what joins both."""
+    notes: dict[str, int] = {}
+    results = [result for column in comparison.candidates for result in column.results]
+    adjusted = comparison.adjusted()
+    groups = []
+    for aspect, title in TITLES.items():
+        places = [place for place, result in enumerate(comparison.real.results) if result.aspect == aspect]
+        if places:
+            lines = [line for place in places for line in _lines(comparison, place, adjusted, notes)]
+            groups.append((title, tuple(lines)))
+    return Grid(
+        groups=tuple(groups),
+        notes=tuple(notes),
+        intervals=any(result.interval is not None for result in results),
+        tests=any(result.p_value is not None for result in results),
+    )
+
+
+def _lines(
+    comparison: Comparison, place: int, adjusted: tuple[tuple[float, ...], ...], notes: dict[str, int]
+) -> list[Line]:
+    """The row of a metric; where the yardstick had fewer texts, a second one with all columns at that size."""
+    line = _line(comparison, place, adjusted, notes)
+    label, real = comparison.labels[place], comparison.real.results[place]
+    again = [column.at_real_size.get(label) for column in comparison.candidates]
+    if not any(again):
+        return [line]
+    smaller = [_NOTHING if result is None else _figure(result, math.nan, comparison.level, notes) for result in again]
+    second = Line(f"at n = {real.n:,}", "", "", (), line.real, None, tuple(smaller), tested=False)
+    return [replace(line, real=_NOTHING, size=None), second]
+
+
+def _line(comparison: Comparison, place: int, adjusted: tuple[tuple[float, ...], ...], notes: dict[str, int]) -> Line:
+    real = comparison.real.results[place]
+    results = [column.results[place] for column in comparison.candidates]
+    metric = all_metrics().get(real.metric)
+    reasons = []
+    if metric is not None and any(result.interval or result.p_value is not None for result in results):
+        reasons += [f"No interval: {metric.why_no_interval}."] if metric.why_no_interval else []
+        reasons += [f"No test: {metric.why_no_test}."] if metric.why_no_test else []
+    return Line(
+        label=shortened(comparison.labels[place], 60),
+        sign=_SIGNS.get(real.better, ""),
+        better=BETTER.get(real.better, real.better),
+        notes=tuple(_noted(reason, notes) for reason in reasons),
+        real=_figure(real, math.nan, comparison.level, notes),
+        size=real.n if any(result.n != real.n for result in results) else None,
+        figures=tuple(
+            _figure(result, column[place], comparison.level, notes)
+            for result, column in zip(results, adjusted, strict=True)
+        ),
+        tested=any(result.p_value is not None for result in results),
+    )
+
+
+def _figure(result: Result, adjusted: float, level: float, notes: dict[str, int]) -> Figure:
+    shown = cell(result, adjusted, level=level)
+    details = []
+    if result.interval is not None and result.undefined is None:
+        details.append(f"{share(level)} interval {number(result.interval.low)} to {number(result.interval.high)}")
+    if result.p_value is not None:
+        details.append(f"p {p_text(result.p_value)} before adjustment")
+    if result.undefined is not None:
+        details.append(shortened(result.undefined, 160))
+    return Figure(
+        estimate=shown.estimate,
+        spread=shown.spread,
+        p="" if math.isnan(adjusted) else p_text(adjusted),
+        marked=shown.marked,
+        detail=", ".join(details),
+        note=0 if result.undefined is None else _noted(f"No number: {shortened(result.undefined, 160)}.", notes),
+    )
+
+
+def _noted(reason: str, notes: dict[str, int]) -> int:
+    """The number of a footnote; the same reason is written once."""
+    return notes.setdefault(reason, len(notes) + 1)

@@ -1,0 +1,116 @@
+"""The quality-diversity plane of a comparison: which two metrics span it, and what is said beside it."""
+
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from textassay.corpus.printable import shortened
+from textassay.inference.result import Result
+from textassay.report.axis import drawable
+from textassay.report.cells import cell
+from textassay.report.plane_chart import NARROW, WIDE, PlaneChart, Point
+from textassay.report.remarks import STRETCHED, beside_real, size_remark
+from textassay.report.short_names import short_names
+from textassay.studies.comparison import Column, Comparison
+
+# Pairs to prefer, quality first; with neither, the first metric of each aspect.
+_PAIRS = (("cr", "nrr"), ("bleu", "self_bleu"))
+# Metrics of diversity whose value falls as texts become more diverse: their axis is turned round.
+_FALLING = frozenset({"self_bleu", "repetition"})
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Two drawings of one plane, for wide and for narrow pages, and what is to be said beside them."""
+
+    wide: Markup
+    narrow: Markup
+    quality: str
+    diversity: str
+    remarks: tuple[str, ...]
+
+
+def draw_plane(comparison: Comparison) -> Plane | None:
+    """The plane, or None when the comparison has no metric of quality or none of diversity."""
+    axes = plane_axes(comparison)
+    if axes is None:
+        return None
+    labels = shortened(comparison.labels[axes[0]], 60), shortened(comparison.labels[axes[1]], 60)
+    real = _point(-1, comparison.real, comparison, axes)
+    shorter = short_names([shortened(column.name, 60) for column in comparison.candidates])
+    points = [
+        replace(_point(index, column, comparison, axes), label=label)
+        for index, (column, label) in enumerate(zip(comparison.candidates, shorter, strict=True))
+    ]
+    chart = PlaneChart(
+        points=tuple(point for point in points if drawable(point.quality) and drawable(point.diversity)),
+        real=real,
+        quality=_axis_name("quality", labels[0], real.quality),
+        diversity=_axis_name("diversity", labels[1], real.diversity),
+        turned=(_turned(real.quality), _turned(real.diversity)),
+    )
+    return Plane(
+        wide=chart.draw(WIDE),
+        narrow=chart.draw(NARROW),
+        quality=labels[0],
+        diversity=labels[1],
+        remarks=tuple(_remarks(comparison, axes, points, chart)),
+    )
+
+
+def plane_axes(comparison: Comparison) -> tuple[int, int] | None:
+    """The places of the quality and the diversity metric to draw, None when one of them is missing."""
+    results = {
+        place: comparison.real.results[place]
+        for place in range(len(comparison.labels))
+        if any(drawable(column.results[place]) for column in comparison.candidates)
+    }
+    for quality, diversity in _PAIRS:
+        xs = [place for place, result in results.items() if result.metric == quality]
+        ys = [place for place, result in results.items() if result.metric == diversity]
+        pairs = [(x, y) for x in xs for y in ys]
+        # With several orders of both, a pair of one order comes first.
+        pairs.sort(key=lambda pair: results[pair[0]].options.get("n") != results[pair[1]].options.get("n"))
+        if pairs:
+            return pairs[0]
+    x, y = (
+        next((place for place, result in results.items() if result.aspect == aspect), None)
+        for aspect in ("quality", "diversity")
+    )
+    return None if x is None or y is None else (x, y)
+
+
+def _point(index: int, column: Column, comparison: Comparison, axes: tuple[int, int]) -> Point:
+    name = shortened(column.name, 60)
+    quality, diversity = (beside_real(comparison, column, place) for place in axes)
+    values = ", ".join(
+        f"{shortened(comparison.labels[place], 60)} {cell(result, level=comparison.level)}"
+        for place, result in zip(axes, (quality, diversity), strict=True)
+    )
+    return Point(index, name, name, f"{name}: {values}", quality, diversity)
+
+
+def _axis_name(aspect: str, label: str, result: Result) -> str:
+    turned = ", axis turned round" if _turned(result) else ""
+    return f"more {aspect} → ({shortened(label, 30)}{turned})"
+
+
+def _turned(result: Result) -> bool:
+    return result.better == "lower" or result.metric in _FALLING
+
+
+def _remarks(comparison: Comparison, axes: tuple[int, int], points: list[Point], chart: PlaneChart) -> list[str]:
+    """What the drawing leaves out, how it is stretched, and where sizes differ."""
+    said = []
+    missing = [point.name for point in points if not (drawable(point.quality) and drawable(point.diversity))]
+    if missing:
+        said.append(f"Not drawn, without a number on one of the axes: {', '.join(missing)}.")
+    unlabelled = chart.unlabelled(WIDE)
+    if unlabelled:
+        said.append(f"{unlabelled} labels are left out for want of room; the legend names every mark.")
+    labels = [shortened(comparison.labels[place], 60) for place in axes]
+    stretched = [label for label, bent in zip(labels, chart.stretched(), strict=True) if bent]
+    if stretched:
+        said.append(f"{' and '.join(stretched)}: {STRETCHED}; what is far from it is farther than it looks.")
+    sizes = [(label, size_remark(comparison, place)) for label, place in zip(labels, axes, strict=True)]
+    return said + [f"{label}: {remark}." for label, remark in sizes if remark]
