@@ -9,7 +9,9 @@ from textassay.views.sequences import Sequences
 # 8 bands of 3 find a pair of Jaccard similarity 0.8 with probability 0.997; what they find is then checked exactly.
 BANDS, ROWS = 8, 3
 # Within a bucket each text meets this many neighbours in a fixed order, so that a hostile bucket stays cheap.
-NEIGHBOURS = 4
+NEIGHBOURS = 2
+# Pairs are checked this many at a time: each takes a few hundred bytes while it is looked at.
+_PAIRS_AT_ONCE = 500_000
 
 Pairs = NDArray[np.int64]
 
@@ -44,23 +46,37 @@ def similar_pairs(sequences: Sequences, keys: U64, *, n: int, similarity: float)
     if len(sequences) < 2:
         return np.empty((0, 2), dtype=np.int64)
     grams, starts = shingles(sequences, n)
-    pairs = _candidates(grams, starts, keys)
-    return pairs[_jaccard(grams, starts, pairs) >= similarity]
+    sizes = np.diff(starts)
+    pairs = _candidates(_buckets(grams, starts), keys)
+    # The smaller set holds at most its own size in common with the larger one.
+    ratio = sizes[pairs].min(axis=1, initial=np.iinfo(np.int64).max) / sizes[pairs].max(axis=1, initial=1)
+    pairs = pairs[ratio >= similarity]
+    parts = [pairs[begin : begin + _PAIRS_AT_ONCE] for begin in range(0, len(pairs), _PAIRS_AT_ONCE)]
+    alike = [part[_jaccard(grams, starts, part) >= similarity] for part in parts]
+    return np.concatenate([np.empty((0, 2), dtype=np.int64), *alike])
 
 
-def _candidates(grams: U64, starts: NDArray[np.int64], keys: U64) -> Pairs:
+def _buckets(grams: U64, starts: NDArray[np.int64]) -> U64:
+    """One row a band: the hash of a few minima over each text's shingles, equal for texts that share them."""
+    buckets = np.zeros((BANDS, len(starts) - 1), dtype=np.uint64)
+    for band, row in np.ndindex(BANDS, ROWS):
+        salt = mix(np.array([band * ROWS + row + 1], dtype=np.uint64))
+        buckets[band] = chain(buckets[band], np.minimum.reduceat(mix(grams ^ salt), starts[:-1]))
+    return buckets
+
+
+def _candidates(buckets: U64, keys: U64) -> Pairs:
+    """Neighbours in each bucket; those that share the next bucket too stand together, as the likeliest pairs."""
     n_texts = len(keys)
     found = []
     for band in range(BANDS):
-        bucket = np.zeros(n_texts, dtype=np.uint64)
-        for row in range(ROWS):
-            salt = mix(np.array([band * ROWS + row + 1], dtype=np.uint64))
-            bucket = chain(bucket, np.minimum.reduceat(mix(grams ^ salt), starts[:-1]))
-        order = np.lexsort((keys, bucket))
+        bucket = buckets[band]
+        order = np.lexsort((keys, buckets[(band + 1) % BANDS], bucket))
         for lag in range(1, NEIGHBOURS + 1):
             same = np.flatnonzero(bucket[order[:-lag]] == bucket[order[lag:]])
-            found.append(np.sort(np.stack((order[same], order[same + lag]), axis=1), axis=1))
-    packed = np.concatenate([pairs[:, 0] * n_texts + pairs[:, 1] for pairs in found])
+            one, other = order[same], order[same + lag]
+            found.append(np.minimum(one, other) * n_texts + np.maximum(one, other))
+    packed = np.concatenate(found)
     packed.sort()
     packed = packed[starts_of_runs(packed)[:-1]]
     return np.stack(np.divmod(packed, n_texts), axis=1)
