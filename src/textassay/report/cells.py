@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textassay.inference.result import Result
 from textassay.metrics.declare import all_metrics
 from textassay.studies.comparison import Comparison
-from textassay.studies.wording import number, plus_minus
+from textassay.studies.wording import number, plus_minus, share
 
 MARK = "*"
 # How the fix of a format finding begins when the tokenizer evens the difference out.
@@ -59,7 +59,7 @@ def legend(comparison: Comparison) -> list[str]:
     results = [result for column in comparison.candidates for result in column.results]
     lines = []
     if any(result.interval for result in results):
-        lines.append(f"± half of the {comparison.level:.0%} interval for the expected value at this sample size")
+        lines.append(f"± half of the {share(comparison.level)} interval for the expected value at this sample size")
     if any(result.p_value is not None for result in results):
         lines.append(
             f"{MARK} differs from the reference (permutation test, Holm-adjusted p < {1 - comparison.level:.2g})"

@@ -11,6 +11,8 @@ def number(value: float) -> str:
     """
     if math.isnan(value):
         return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
     if value == 0:
         return "0"
     if abs(value) >= 1000:
@@ -23,9 +25,11 @@ def number(value: float) -> str:
 def plus_minus(half_width: float) -> str:
     """Half an interval's width in two significant digits.
 
-    >>> plus_minus(0.00593), plus_minus(0.0)
-    ('0.0059', '0')
+    >>> plus_minus(0.00593), plus_minus(0.0), plus_minus(math.inf)
+    ('0.0059', '0', '∞')
     """
+    if not math.isfinite(half_width):
+        return number(half_width)
     if half_width == 0:
         return "0"
     if half_width < 1e-5:
@@ -50,9 +54,11 @@ def share(value: float) -> str:
 def p_text(p: float) -> str:
     """A p-value: two digits where it matters.
 
-    >>> p_text(0.001), p_text(0.0432), p_text(0.73)
-    ('0.001', '0.043', '0.73')
+    >>> p_text(0.001), p_text(0.0432), p_text(0.73), p_text(math.nan)
+    ('0.001', '0.043', '0.73', '–')
     """
+    if math.isnan(p):
+        return number(p)
     if p < 0.0005:
         return "<0.001"
     return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
