@@ -2,17 +2,16 @@
 
 import inspect
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from textassay.cli.app import app
 from textassay.metrics.declare import Metric, Option, all_metrics
+from textassay.metrics.papers import citation, citations
 
-CITATIONS: dict[str, str] = tomllib.loads((Path(__file__).parent / "papers.toml").read_text(encoding="utf-8"))
+CITATIONS = citations()
 
 BETTER = {
     "higher": "higher",
@@ -80,7 +79,7 @@ def metric_page(metric: Metric) -> str:
     if metric.parts is not None:
         facts.append(("parts", (inspect.getdoc(metric.parts) or "").partition("\n")[0]))
     body = [f"# {metric.name}", markdown(inspect.getdoc(metric.function) or ""), table(["at a glance", ""], facts)]
-    body += ["## Options", _options(metric), "## Source", CITATIONS.get(metric.paper, metric.paper)]
+    body += ["## Options", _options(metric), "## Source", citation(metric.paper)]
     return "\n\n".join(body) + "\n"
 
 

@@ -46,7 +46,7 @@ def test_every_metric_has_a_page(metric: declare.Metric) -> None:
     assert f"`{metric.name}`" in PAGES["metrics/index.md"]
     assert metric.summary in page
     assert "mislead" in page, "the docstring must say when the metric misleads"
-    assert generate.CITATIONS[metric.paper] in page, "docs/papers.toml needs the full citation"
+    assert generate.CITATIONS[metric.paper] in page, "src/textassay/metrics/papers.toml needs the full citation"
     assert all(f"| `{option}` |" in page for option in metric.options)
     assert metric.interval in (None, *generate.INTERVALS), "docs/generate.py must describe the method"
     assert metric.test in (None, *generate.TESTS), "docs/generate.py must describe the method"

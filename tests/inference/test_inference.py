@@ -21,7 +21,14 @@ from textassay.inference.measure import Plan, measure
 from textassay.inference.multiplicity import holm
 from textassay.inference.p_value import p_value
 from textassay.inference.paired import paired_difference
-from textassay.inference.permutation import all_masks, block_size, exchange_units, permutation_tests, random_masks
+from textassay.inference.permutation import (
+    all_masks,
+    block_size,
+    exchange_units,
+    permutation_tests,
+    random_masks,
+    smallest_p,
+)
 from textassay.inference.progress import Silent
 from textassay.inference.request import parse_requests
 from textassay.inference.streams import stream
@@ -132,6 +139,20 @@ def test_paired_difference_takes_the_common_reference_noise_off() -> None:
 def test_a_difference_without_variation_is_not_judged() -> None:
     assert math.isnan(two_sided(0.5, Spread(0.0, 19)))
     assert two_sided(0.0, Spread(0.0, 19)) == 1.0
+
+
+def test_nothing_that_varies_gives_no_interval() -> None:
+    """An interval of no width would claim certainty."""
+    apart = {"candidate": material(["a b c d"] * 20 + ["a b"] * 5), "reference": material(["w x y z"] * 25)}
+    found = {r.metric: r for r in measure(parse_requests(["cr", "repetition"]), apart, plan=Plan()).results}
+    assert found["cr"].estimate == 0
+    assert found["cr"].interval is None
+    assert found["repetition"].interval is not None
+
+
+def test_the_smallest_p_value_that_can_come_out() -> None:
+    assert smallest_p((2, 2), 999) == pytest.approx(1 / 6)
+    assert smallest_p((500, 500), 999) == 0.001
 
 
 def test_too_few_texts_give_no_interval_and_undefined_says_why() -> None:

@@ -165,7 +165,7 @@ def test_repetition_counts_exact_and_near_copies() -> None:
 def test_exact_repetition_by_definition(texts: list[str]) -> None:
     counts = Counter(tuple(text.split()) for text in texts)
     expected = sum(c for c in counts.values() if c > 1) / len(texts)
-    assert repetition(material(texts).view(Twins), similarity=1.1) == pytest.approx(expected)
+    assert repetition_shares(material(texts).view(Twins))["exact"] == pytest.approx(expected)
 
 
 def test_near_copies_are_found_in_a_crowd() -> None:

@@ -12,11 +12,12 @@ from tests.report.builders import HOSTILE, Page, column, comparison, hostile, pa
 from textassay.corpus.printable import printable
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.inference.result import Interval
 from textassay.report.html import MOST_BYTES, render_html
 from textassay.report.notebook import notebook_html
 from textassay.report.plane import draw_plane, plane_axes
 from textassay.report.standing import standing, summary
-from textassay.studies.comparison import Comparison, Finding, Verdict
+from textassay.studies.comparison import Comparison, Contest, Finding, Verdict
 from textassay.studies.formatting import check_format
 
 NAMES = [f"model-{i}" for i in range(20)]
@@ -109,6 +110,8 @@ def test_format_that_the_tokenizer_hides_is_folded_away() -> None:
     for tokenizer, folded in (("words", True), ("whitespace", False)):
         findings = check_format(made, real, tokenizer=get_tokenizer(tokenizer))
         assert findings
+        assert findings[0].harmless == folded
+        findings = tuple(replace(finding, fix="in other words") for finding in findings)
         page = render_html(replace(found, candidates=(replace(found.candidates[0], findings=findings),)))
         assert ("that this tokenizer hides from the metrics" in page) == folded
         assert ("read that first" in page) != folded
@@ -133,7 +136,7 @@ def test_any_number_of_candidates(candidates: int) -> None:
 
 def test_estimates_only() -> None:
     found = comparison(half=None, p=None)
-    verdict = Verdict("same", ("estimates only: no test was run",))
+    verdict = Verdict("untested", ("estimates only: no test was run",))
     found = replace(found, candidates=tuple(replace(c, verdict=verdict) for c in found.candidates))
     text = words(parsed(render_html(found)))
     assert "Estimates only: intervals were not asked for" in text
@@ -142,11 +145,44 @@ def test_estimates_only() -> None:
     assert standing(found.candidates[0]) == "untested"
 
 
+def test_the_level_of_the_verdict_is_the_only_rule_of_standing() -> None:
+    untested = comparison(["only"], p=None).candidates[0]
+    assert standing(replace(untested, verdict=Verdict("same", ("no difference",)))) == "same"
+    assert standing(replace(untested, verdict=None)) == "untested"
+    judged = replace(comparison(["only"]).candidates[0], verdict=Verdict("untested", ("no test",)))
+    found = replace(comparison(["only"]), candidates=(judged,))
+    assert 'class="card verdict untested"' in render_html(found)
+    assert "not tested" in notebook_html(found)
+
+
+def test_a_lopsided_interval_is_shown_by_its_bounds() -> None:
+    found = comparison(["only"], contests=(Contest("a", "b", "cr-2", 0.0, -0.02, 0.1, 0.5),))
+    lopsided = replace(found.candidates[0].results[0], estimate=0.0, interval=Interval(0.0, 0.0152, 0.95, "wilson"))
+    found = replace(found, candidates=(column("only", (lopsided, *found.candidates[0].results[1:])),))
+    page = render_html(found)
+    text = words(parsed(page))
+    assert "0 [0, 0.015] p 0.003" in text
+    assert "only: 0 [0, 0.015]" in page
+    assert "[low, high] bounds where the estimate is not in the middle" in text
+    assert "a b 0 [-0.02, 0.10] 0.50" in text
+    assert "0 [0, 0.015]*" in words(parsed(notebook_html(found)))
+
+
+@pytest.mark.parametrize(("level", "shown"), [(0.999, "99.9 %"), (0.975, "97.5 %")])
+def test_the_level_is_never_rounded_to_another(level: float, shown: str) -> None:
+    text = words(parsed(render_html(comparison(level=level))))
+    assert f"Interval level {shown}" in text
+    assert f"half of the {shown} interval" in text
+    assert f"{shown} interval" in words(parsed(notebook_html(comparison(level=level))))
+    assert f'title="{shown} interval' in render_html(comparison(level=level))
+
+
 def test_numbers_without_end_are_shown_and_not_drawn() -> None:
     found = comparison(["only"])
     results = tuple(replace(r, estimate=math.inf, interval=None) for r in found.candidates[0].results)
     page = parsed(render_html(replace(found, candidates=(column("only", results),))))
-    assert "inf" in page.text
+    assert "∞" in page.text
+    assert not re.search(r"\binf\b", page.text)
 
 
 def test_nothing_at_all_is_still_a_page() -> None:
@@ -296,6 +332,8 @@ def test_a_candidate_without_a_place_on_the_plane_is_named() -> None:
         (("same", "same"), "Of 2 candidates, 2 show no difference."),
         (("collapsed",), "model-0 has collapsed."),
         (("same",), "model-0 shows no difference from the reference."),
+        (("untested",), "model-0 was not tested against the reference."),
+        (("differs", "untested"), "1 differs from the reference and 1 was not tested."),
     ],
 )
 def test_the_summary_counts_verdicts(levels: tuple[str, ...], sentence: str) -> None:

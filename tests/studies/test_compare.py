@@ -33,7 +33,7 @@ def test_verdicts_tell_same_different_and_collapsed(comparison: Comparison) -> N
     assert verdicts(comparison) == {"same": "same", "other words": "differs", "collapsed": "collapsed"}
     collapsed = comparison.candidates[2].verdict
     assert collapsed is not None
-    assert "collapsed: 100 % of texts are repeats" in collapsed.sentence
+    assert "collapsed: 100 % of texts repeat another one, 100 % word for word" in collapsed.sentence
     assert "different texts of 200" in collapsed.sentence
 
 
@@ -85,6 +85,85 @@ def test_the_yardstick_uses_spare_reference_texts_at_full_size() -> None:
     assert (by_metric["cnd"], by_metric["distinct"]) == (30, 60)
 
 
+class TestUnequalSizes:
+    """`--size all` keeps every text; whatever is set beside real text is still measured on equally many."""
+
+    def test_real_text_of_another_size_is_not_called_different(self) -> None:
+        for sizes in ((400, 60), (60, 400), (250, 200)):
+            found = compare(corpus(1, sizes[0]), {"x": corpus(2, sizes[1])}, size="all", tokenizer="whitespace")
+            assert verdicts(found) == {"x": "same"}, found.candidates[0].verdict
+
+    def test_repeats_in_a_smaller_sample_are_seen(self) -> None:
+        found = compare(corpus(1, 800), {"x": corpus(2, 60) * 2}, size="all", metrics=["distinct"])
+        assert found.candidates[0].results[0].p_value is not None
+        assert found.candidates[0].results[0].p_value < 0.05
+
+    def test_every_result_beside_the_yardstick_has_its_size(self) -> None:
+        found = compare(corpus(1, 300), {"a": corpus(2, 60), "b": corpus(3, 120)}, size="all", n_resamples=0)
+        for column in found.candidates:
+            for label, result, real in zip(found.labels, column.results, found.real.results, strict=True):
+                assert column.beside_real(label, result).n == real.n == 60, label
+
+    def test_contests_compare_equally_many_texts(self) -> None:
+        found = compare(corpus(1, 300), {"a": corpus(2, 60), "b": corpus(3, 240)}, size="all", tokenizer="whitespace")
+        contest = next(contest for contest in found.contests if contest.label == "distinct-2")
+        assert contest.p_value > 0.001
+
+    def test_phrases_of_unequal_samples_are_not_noise(self, data: Path) -> None:
+        lines = (data / "coco" / "test.txt").read_text(encoding="utf-8").split("\n")
+        found = compare(lines[:6000], {"x": lines[6000:6060]}, size="all", n_resamples=0, metrics=["distinct"])
+        assert (found.candidates[0].over, found.candidates[0].under) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "settings", "reason"),
+    [
+        (corpus(1, 60), corpus(2, 60), {"n_resamples": 0}, "estimates only"),
+        (corpus(1, 60), corpus(2, 60), {"metrics": ["self_bleu"]}, "none of these metrics has one"),
+        (["a"] * 30, ["b"] * 30, {"metrics": ["distinct:n=4"]}, "could be computed"),
+        (corpus(1, 3), corpus(2, 3), {}, "too few texts"),
+    ],
+)
+def test_what_was_not_tested_is_not_called_the_same(
+    reference: list[str], candidate: list[str], settings: dict[str, Any], reason: str
+) -> None:
+    verdict = compare(reference, {"x": candidate}, **settings).candidates[0].verdict
+    assert verdict is not None
+    assert verdict.level == "untested"
+    assert reason in verdict.sentence
+
+
+def test_a_total_difference_is_not_called_slight() -> None:
+    found = compare(corpus(1, 60), {"x": ["zz yy"] * 60}, tokenizer="whitespace")
+    verdict = found.candidates[0].verdict
+    assert verdict is not None
+    assert "slightly" not in verdict.sentence
+
+
+def test_a_candidate_called_reference_does_not_hide_the_notes_of_the_reference() -> None:
+    found = compare([*corpus(1, 30), " "], {"reference": corpus(2, 30)}, n_resamples=0)
+    assert "reference: 1 blank text left out" in found.notes
+
+
+def test_a_family_brings_no_metric_that_cannot_be_answered() -> None:
+    found = compare(corpus(1, 30), {"x": corpus(2, 30)}, families=["ngram"], metrics=["bleu:n=2"], n_resamples=0)
+    assert "copying" not in found.labels
+
+
+def test_parts_and_contests_that_are_not_numbers_read_back_equal() -> None:
+    texts = {"x": ["a b c d"] * 30, "y": ["a b c e"] * 30}
+    found = compare(corpus(1, 30), texts, metrics=["ms_jaccard:n=50", "copying", "distinct"], train=["a b"], **FAST)
+    assert Comparison.from_json(found.to_json()) == found
+
+
+def test_a_signature_fixes_the_p_value_too() -> None:
+    """A describing metric is tested against the reference: another reference, another signature."""
+    found = [compare(corpus(i, 40), {"x": corpus(9, 40)}, metrics=["distinct"], **FAST) for i in (1, 2)]
+    one, other = (comparison.candidates[0].results[0].signature for comparison in found)
+    assert one != other
+    assert "test:" not in found[0].real.results[0].signature
+
+
 def test_a_copy_of_the_reference_is_named_and_not_flagged() -> None:
     texts = corpus(1, 100)
     found = compare(texts, {"copy": list(texts)}, **FAST)
@@ -120,6 +199,8 @@ def test_contests_compare_candidates_with_each_other(comparison: Comparison) -> 
         ({"metrics": ["bleu:m=2"]}, "no option of bleu 'm'"),
         ({"metrics": ["bleu:n=x"]}, "wanted a whole number"),
         ({"metrics": ["cnd:variant=unbased"]}, "did you mean 'unbiased'"),
+        ({"metrics": ["repetition:similarity=nan"]}, "wanted a number from 0.5 to 1"),
+        ({"metrics": ["repetition:similarity=2"]}, "wanted a number from 0.5 to 1"),
         ({"families": ["ngrams"]}, "did you mean 'ngram'"),
         ({"tokenizer": "word"}, "words"),
         ({"size": "5x"}, "--size"),

@@ -23,7 +23,7 @@ def test_all_samples_have_one_size_and_their_names(demo: Demo) -> None:
     reference, candidates = demo
     assert list(candidates) == NAMES
     assert [sample.name for sample in candidates.values()] == NAMES
-    assert reference.name == "reference"
+    assert reference.name == "modern speeches"
     assert len(reference) == 2 * SIZE
     assert {len(sample) for sample in candidates.values()} == {SIZE}
 

@@ -49,6 +49,11 @@ def invoke(arguments: Sequence[str]) -> int:
         code = leaving.exit_code
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit as leaving:
+        # Typer answers a closed pipe with exit code 1, which here means that a gate failed.
+        if isinstance(leaving.__context__, BrokenPipeError):
+            raise leaving.__context__ from None
+        raise
     except Exception as error:
         # Some releases of typer raise click's usage errors, others their own; both know how to say what is wrong.
         if not hasattr(error, "format_message"):

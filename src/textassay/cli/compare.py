@@ -48,10 +48,10 @@ def compare(
     from textassay.engines.local import get_engine
     from textassay.studies.compare import compare as run
 
-    check_writable([json, csv, markdown, report])
+    files = [reference, *candidates, *([train] if train else [])]
+    check_writable([json, csv, markdown, report], inputs=files)
     chosen_engine = get_engine(engine)
     with ProgressBar(quiet=quiet) as progress:
-        files = [reference, *candidates, *([train] if train else [])]
         progress.start("reading", len(files))
         samples = []
         for file in files:

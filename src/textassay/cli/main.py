@@ -24,9 +24,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     try:
         return invoke([a for a in arguments if a != "--debug"])
     except KeyboardInterrupt:
-        return _fail("interrupted; no output file was changed", INTERRUPTED)
+        return _fail("interrupted; no file is half written", INTERRUPTED)
     except BrokenPipeError:
-        sys.stderr.close()
         return 0
     except Exception as error:
         if debug:
@@ -37,6 +36,11 @@ def run(argv: Sequence[str] | None = None) -> int:
 def entry() -> None:
     """The installed command. Interrupted, it leaves at once: threads that still compute have nothing left to write."""
     code = run()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has left; what is still in the buffer goes nowhere, without a complaint at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if code == INTERRUPTED:
         sys.stderr.flush()
         os._exit(code)

@@ -1,12 +1,16 @@
 """`textassay metrics`: what there is, what each means, when it misleads."""
 
 import inspect
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from textassay.metrics.declare import Metric
+
+# A formula in a docstring: what follows on the line, and indented lines below it, blank ones between them included.
+_MATH = re.compile(r"^\.\. math::[ \t]*(.*(?:\n\s*^[ \t]+\S.*)*)", re.MULTILINE)
 
 
 def metrics(
@@ -31,13 +35,24 @@ def metrics(
 
 
 def _page(metric: "Metric") -> str:
+    from textassay.metrics.papers import citation
+
     low, high = metric.bounds
-    lines = [f"{metric.name}: {inspect.getdoc(metric.function)}", ""]
+    lines = [f"{metric.name}: {plain_formulas(inspect.getdoc(metric.function) or '')}", ""]
     lines.append(f"aspect: {metric.aspect}; better: {metric.better}; from {low:g} to {high:g}; family: {metric.family}")
     for option in metric.options.values():
         choices = f", one of {', '.join(option.choices)}" if option.choices else ""
         lines.append(f"option: {option.name} (default {option.default}{choices})")
     lines.append(f"interval: {metric.interval or f'none: {metric.why_no_interval}'}")
     lines.append(f"test: {metric.test or f'none: {metric.why_no_test}'}")
-    lines.append(f"source: {metric.paper}")
+    lines.append(f"source: {citation(metric.paper)}")
     return "\n".join(lines)
+
+
+def plain_formulas(docstring: str) -> str:
+    r"""The docstring with each block of mathematics on one line that says what it is.
+
+    >>> print(plain_formulas(".. math:: H = -\\sum_g Q_g \\ln Q_g"))
+    formula (LaTeX): H = -\sum_g Q_g \ln Q_g
+    """
+    return _MATH.sub(lambda found: f"formula (LaTeX): {' '.join(found[1].split())}", docstring)

@@ -1,6 +1,7 @@
 """Output files: checked before the work starts, written whole or not at all."""
 
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -12,30 +13,106 @@ from textassay.corpus.printable import printable
 STANDARD_OUTPUT = "-"
 
 
-def check_writable(targets: Iterable[str | None]) -> None:
-    """Refuse targets that could not be written, before any time is spent."""
+def check_writable(targets: Iterable[str | None], inputs: Iterable[str] = ()) -> None:
+    """Refuse targets that could not be written or would overwrite one another or an input, before any time is spent."""
     given = [target for target in targets if target is not None]
     if given.count(STANDARD_OUTPUT) > 1:
         raise InputError("two outputs ask for standard output (-); wanted at most one")
-    for target in given:
-        if target == STANDARD_OUTPUT:
-            continue
-        path, folder = Path(target), Path(target).parent
-        shown = printable(target)
-        if path.is_dir():
-            raise InputError(f"{shown}: is a directory; wanted a file to write")
-        if not folder.is_dir():
-            raise InputError(f"{shown}: the folder {printable(str(folder))} does not exist")
-        if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-            raise InputError(f"{shown}: cannot be written (permission denied)")
+    files = [target for target in given if target != STANDARD_OUTPUT]
+    read = [source for source in inputs if source != STANDARD_OUTPUT and os.path.exists(source)]
+    for number, target in enumerate(files):
+        _check_place(target)
+        if any(_same_file(target, earlier) for earlier in files[:number]):
+            raise InputError(f"{printable(target)}: two outputs ask for this file; wanted a file for each")
+        if any(_same_file(target, source) for source in read):
+            raise InputError(f"{printable(target)}: is an input of the same run; wanted another file to write")
 
 
 def write(target: str, text: str) -> None:
-    """Write to standard output, or to a file through a temporary one beside it, so that it is never half written."""
+    """Write to standard output, or to a file through a temporary one beside it, so that it is never half written.
+
+    A link is followed, and what is no regular file (a pipe, a device) is written to as it stands.
+    """
     if target == STANDARD_OUTPUT:
-        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        _print(text)
         return
-    path = Path(target)
+    try:
+        stream = _standard_stream(target)
+        if stream is not None:
+            _write_through(stream, text)
+        elif _is_special(target):
+            with open(target, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        else:
+            _replace(Path(os.path.realpath(target)), text)
+    except OSError as error:
+        raise _refusal(target, error) from None
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:  # a reader that has seen enough, such as head, is not an error
+        raise
+    except OSError as error:
+        raise _refusal("standard output", error) from None
+
+
+def _check_place(target: str) -> None:
+    shown = printable(target)
+    try:
+        special = _is_special(target)
+    except OSError as error:
+        raise _refusal(target, error) from None
+    if os.path.isdir(target):
+        raise InputError(f"{shown}: is a directory; wanted a file to write")
+    folder = Path(os.path.realpath(target) if os.path.islink(target) else target).parent
+    if not special and not folder.is_dir():
+        raise InputError(f"{shown}: the folder {printable(str(folder))} does not exist")
+    # A regular file is replaced, which is a matter of its folder; anything else is opened.
+    places = [target] if special else [str(folder), *([target] if os.path.exists(target) else [])]
+    if not all(os.access(place, os.W_OK) for place in places):
+        raise InputError(f"{shown}: cannot be written (permission denied)")
+
+
+def _is_special(target: str) -> bool:
+    """True for pipes, devices and whatever else exists and is neither a regular file nor a link to one."""
+    try:
+        return not stat.S_ISREG(os.stat(target).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _same_file(one: str, other: str) -> bool:
+    try:
+        first, second = os.stat(one), os.stat(other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+    # A terminal or the null device may be read and written any number of times.
+    return os.path.samestat(first, second) and not stat.S_ISCHR(first.st_mode)
+
+
+def _standard_stream(target: str) -> int | None:
+    """The descriptor of standard output or error when the target is another name of it, such as /dev/stdout."""
+    for descriptor in (1, 2):
+        try:
+            if os.path.samestat(os.fstat(descriptor), os.stat(target)):
+                return descriptor
+        except OSError:  # closed, or no such file yet
+            continue
+    return None
+
+
+def _write_through(descriptor: int, text: str) -> None:
+    # Where a stream goes to a file, opening that file anew would write over what the stream has written.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with open(os.dup(descriptor), "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+
+
+def _replace(path: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -45,6 +122,10 @@ def write(target: str, text: str) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _refusal(target: str, error: OSError) -> InputError:
+    return InputError(f"{printable(target)}: cannot be written ({(error.strerror or str(error)).lower()})")
 
 
 def _umask() -> int:

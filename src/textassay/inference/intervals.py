@@ -22,7 +22,7 @@ def needs_replicates(method: str | None) -> bool:
 def interval(
     request: Request, estimate: float, *, n: int, level: float, replicates: Mapping[Request, Replicates]
 ) -> Interval | None:
-    """The interval of an estimate, or None where there are too few texts for it.
+    """The interval of an estimate, or None where there are too few texts for it or nothing varied.
 
     `jackknife` is symmetric and cut at the metric's bounds; `wilson` is for shares of independent texts;
     `jackknife+wilson` spans both, for shares of texts that repeat each other: few duplicates, or none, tell a
@@ -34,7 +34,8 @@ def interval(
     if method == "wilson":
         return Interval(*wilson(estimate, n, level), level, method)
     half = _half_width(replicates.get(request), level)
-    if half is None:
+    # Where nothing varied, a jackknife has nothing to say; an interval of no width would claim certainty.
+    if half is None or (half == 0 and method == "jackknife"):
         return None
     low, high = request.metric.bounds_for(request.options)
     low, high = max(estimate - half, low), min(estimate + half, high)
@@ -50,13 +51,15 @@ def _half_width(replicates: Replicates | None, level: float) -> float | None:
     return half_width(spread(replicates.by_sample), level)
 
 
-def resampling_fields(metric: Any, *, level: float, n_resamples: int, seed: int, block: int) -> dict[str, Any]:
+def resampling_fields(
+    interval: str | None, test: str | None, *, level: float, n_resamples: int, seed: int, block: int
+) -> dict[str, Any]:
     """What a signature says of the uncertainty; `block` is how many texts a test exchanges together."""
     if not n_resamples:
         return {"resamples": 0}
-    fields: dict[str, Any] = {"interval": metric.interval, "level": level}
-    if metric.test is not None:
-        fields |= {"test": metric.test, "resamples": n_resamples}
+    fields: dict[str, Any] = {"interval": interval, "level": level}
+    if test is not None:
+        fields |= {"test": test, "resamples": n_resamples}
         if block > 1:
             fields["block"] = block
     return fields | {"seed": seed}

@@ -20,7 +20,10 @@ from textassay.views.material import Pool, Resamples
 Floats = NDArray[np.float64]
 
 MOST_GROUPS = 20
-FEWEST_GROUPS = 5
+# With fewer texts than this a group is no group, and the calibration of small samples fails.
+FEWEST_TEXTS = 20
+# Values that differ by less than this share of themselves differ by rounding only.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +100,7 @@ def _by_resampling(
 
 def spread(parts: Sequence[Floats]) -> Spread:
     """Standard error from independent sources of variation, each given by its leave-one-group-out values."""
-    variances = [(len(v) - 1) / len(v) * float(((v - v.mean()) ** 2).sum()) for v in parts]
+    variances = [_variance(values) for values in parts]
     freedoms = [len(v) - 1 for v in parts]
     total = sum(variances)
     if total == 0:
@@ -105,6 +108,12 @@ def spread(parts: Sequence[Floats]) -> Spread:
     # Welch-Satterthwaite: the source that varies most decides how well the error is known.
     freedom = total**2 / sum(v**2 / f for v, f in zip(variances, freedoms, strict=True))
     return Spread(float(total**0.5), float(freedom))
+
+
+def _variance(values: Floats) -> float:
+    if np.ptp(values) <= _ROUNDING * np.abs(values).max():
+        return 0.0
+    return (len(values) - 1) / len(values) * float(((values - values.mean()) ** 2).sum())
 
 
 def half_width(spread: Spread, level: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from textassay.inference.intervals import interval, needs_replicates, resampling_fields
-from textassay.inference.jackknife import FEWEST_GROUPS, Replicates, leave_groups_out
+from textassay.inference.jackknife import FEWEST_TEXTS, Replicates, leave_groups_out
 from textassay.inference.permutation import block_size, permutation_tests
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request
@@ -62,7 +62,7 @@ def measure(
     replicates: dict[Request, Replicates] = {}
     p_values: dict[Request, float] = {}
     if plan.n_resamples:
-        jackknifed = [r for r in defined if needs_replicates(r.metric.interval) and _enough_groups(r, roles)]
+        jackknifed = [r for r in defined if needs_replicates(r.metric.interval) and _enough_texts(r, roles)]
         replicates = leave_groups_out(jackknifed, pool, seed=plan.seed, progress=progress)
         tested = [r for r in defined if r.metric.test == "permutation"] if test and "reference" in roles else []
         p_values = permutation_tests(
@@ -101,8 +101,8 @@ def _point(request: Request, roles: Mapping[str, Material]) -> _Point:
     return _Point(estimate, parts, undefined, time.perf_counter() - started)
 
 
-def _enough_groups(request: Request, roles: Mapping[str, Material]) -> bool:
-    return all(len(roles[role].sample) >= FEWEST_GROUPS for role in request.metric.roles if role in roles)
+def _enough_texts(request: Request, roles: Mapping[str, Material]) -> bool:
+    return all(len(roles[role].sample) >= FEWEST_TEXTS for role in request.metric.roles if role in roles)
 
 
 def _result(
@@ -117,7 +117,9 @@ def _result(
     metric, candidate = request.metric, roles["candidate"]
     n = len(candidate.sample)
     wanted = plan.n_resamples and point.undefined is None
-    samples = {role: roles[role].sample for role in metric.roles if role in roles}
+    # A describing metric's p-value depends on the reference too, so its signature names it where there was a test.
+    named = {*metric.roles, *(["reference"] if p_value is not None else [])}
+    samples = {role: material.sample for role, material in roles.items() if role in named}
     block = block_size([len(roles[role].sample) for role in ("candidate", "reference")]) if "reference" in roles else 1
     return Result(
         metric=metric.name,
@@ -135,7 +137,12 @@ def _result(
             settings=candidate.settings,
             samples=samples,
             resampling=resampling_fields(
-                metric, level=plan.level, n_resamples=plan.n_resamples, seed=plan.seed, block=block
+                metric.interval,
+                metric.test if p_value is not None else None,
+                level=plan.level,
+                n_resamples=plan.n_resamples,
+                seed=plan.seed,
+                block=block,
             ),
         ),
         seconds=point.seconds,

@@ -5,6 +5,7 @@ each sample and all have the same number of texts, so exchanging them is as vali
 every exchange multiplies in the processor's cache.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
@@ -39,7 +40,7 @@ def permutation_tests(
     if not requests:
         return {}
     units, sizes = exchange_units(pool.sizes, seed)
-    exact = sum(sizes) <= _FEW_UNITS and comb(sum(sizes), sizes[0]) <= n_resamples
+    exact = _can_list(sizes, n_resamples)
     masks = all_masks(*sizes) if exact else random_masks(*sizes, rows=n_resamples, seed=seed)
     # The first row is what was observed; the last two units are the texts that fit in no block and never move.
     truth = np.arange(sum(sizes)) < sizes[0]
@@ -47,7 +48,28 @@ def permutation_tests(
     fixed = np.broadcast_to([True, False], (len(rows), 2))
     candidate = np.concatenate((rows, fixed), axis=1)
     values = _statistics(requests, pool, Resamples(units, (candidate, ~candidate)), progress)
-    return {r: p_value(float(values[r][0]), values[r][1:], exact=exact) for r in requests}
+    extremes = {r: values[r] if r.metric.compares else _off_centre(values[r], exact=exact) for r in requests}
+    return {r: p_value(float(extremes[r][0]), extremes[r][1:], exact=exact) for r in requests}
+
+
+def smallest_p(sizes: Sequence[int], n_resamples: int) -> float:
+    """The smallest p-value that can come out: with few texts no test can be significant, whatever they are."""
+    block = block_size(sizes)
+    blocks = (sizes[0] // block, sizes[1] // block)
+    ways = comb(sum(blocks), blocks[0]) if sum(blocks) <= _FEW_UNITS else math.inf
+    return 1 / min(ways, n_resamples + 1)
+
+
+def _can_list(blocks: Sequence[int], n_resamples: int) -> bool:
+    return sum(blocks) <= _FEW_UNITS and comb(sum(blocks), blocks[0]) <= n_resamples
+
+
+def _off_centre(differences: Floats, *, exact: bool) -> Floats:
+    """How far each difference is from what exchanging gives on average: 0 between samples of one size, else not.
+
+    The average is over everything that could have been observed, the observed included, so the test keeps its level.
+    """
+    return np.abs(differences - (differences[1:] if exact else differences).mean())
 
 
 def block_size(sizes: Sequence[int]) -> int:
@@ -88,8 +110,10 @@ def all_masks(mine: int, others: int) -> Mask:
 
 def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Mask:
     """Random choices of the candidate's units, one row an exchange."""
-    order = np.broadcast_to(np.arange(mine + others), (rows, mine + others))
-    masks: Mask = stream(seed, "exchange").permuted(order, axis=1) < mine
+    masks = np.zeros((rows, mine + others), dtype=bool)
+    rng = stream(seed, "exchange")
+    for row in masks:
+        row[rng.choice(mine + others, mine, replace=False, shuffle=False)] = True
     return masks
 
 
@@ -109,6 +133,6 @@ def _statistics(
 def _statistic(request: Request, candidate: Any, reference: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         if not request.metric.compares:
-            return np.abs(request(candidate) - request(reference))
+            return request(candidate) - request(reference)
         value = request(candidate, reference)
     return -value if request.metric.better == "higher" else value

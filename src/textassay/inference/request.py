@@ -1,6 +1,7 @@
 """A request: one metric with its options, read from what a user writes (`bleu:n=2-5`)."""
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -72,10 +73,14 @@ def _values(option: Option, text: str, spec: str) -> list[Any]:
         return [text]
     if option.kind is int:
         return _integers(option.name, text, spec)
+    low, high = option.limits or (-math.inf, math.inf)
     try:
-        return [option.kind(text)]
+        value = option.kind(text)
     except ValueError:
-        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted {option.kind.__name__}") from None
+        value = math.nan
+    if not low <= value <= high:
+        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted a number from {low:g} to {high:g}")
+    return [value]
 
 
 def _integers(name: str, text: str, spec: str) -> list[int]:

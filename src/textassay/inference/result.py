@@ -38,13 +38,8 @@ class Result:
 
     def __post_init__(self) -> None:
         # One NaN object for all: two undefined results then compare equal, as two read-back ones must.
-        if math.isnan(self.estimate):
-            object.__setattr__(self, "estimate", math.nan)
-
-    @property
-    def label(self) -> str:
-        """Name and options that differ from the default, as a user would write them: `bleu:n=2`."""
-        return ":".join([self.metric, *(f"{name}={value}" for name, value in self.options.items())])
+        object.__setattr__(self, "estimate", one_nan(self.estimate))
+        object.__setattr__(self, "parts", {name: one_nan(part) for name, part in self.parts.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON, with null for what is not a number."""
@@ -67,6 +62,11 @@ class Result:
             parts=parts,
             n=n,
         )
+
+
+def one_nan(value: float) -> float:
+    """The value, or the one NaN object that equals itself by identity."""
+    return math.nan if math.isnan(value) else value
 
 
 def _or_none(value: float) -> float | None:

@@ -15,7 +15,7 @@ from textassay.views.ngrams import Ngrams, Table, aligned
     interval="jackknife",
     test="permutation",
     paper="li2020",
-    undefined="no text of one of the samples has n tokens",
+    undefined="no text of one of the samples has n tokens (the unbiased variant needs two that have)",
     variant_bounds={"unbiased": (-2.0, 2.0)},
 )
 def cnd(

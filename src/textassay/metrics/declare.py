@@ -25,6 +25,7 @@ class Option:
     default: Any
     kind: type
     choices: tuple[Any, ...] = ()
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +89,20 @@ def metric(
     parts: Callable[..., Mapping[str, float]] | None = None,
     leave_out: Callable[..., Any] | None = None,
     variant_bounds: Mapping[str, tuple[float, float]] | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
     `undefined` is the reason given when the value is not a number, `minimum` the fewest texts a sample needs,
     `parts` a function of the same arguments that returns the named numbers behind the value. `leave_out`, where given,
     is a fast way to the jackknife: a function of the views, `labels` (the group of each text, one array a view) and the
-    options that returns, one array a view, the value with each group of that view left out.
+    options that returns, one array a view, the value with each group of that view left out. `limits` bounds options.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: a missing interval or test needs a reason, and only a missing one")
 
     def declare(function: Function) -> Function:
-        roles, views, options = _read_signature(function)
+        roles, views, options = _read_signature(function, limits or {})
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, variant_bounds or {}, roles, views, options,
@@ -110,18 +112,20 @@ def metric(
     return declare
 
 
-def _read_signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[type, ...], dict[str, Option]]:
+def _read_signature(
+    function: Callable[..., Any], limits: Mapping[str, tuple[float, float]]
+) -> tuple[tuple[str, ...], tuple[type, ...], dict[str, Option]]:
     hints = get_type_hints(function)
     parameters = inspect.signature(function).parameters.values()
     roles = tuple(p.name for p in parameters if p.kind is p.POSITIONAL_ONLY)
-    options = {p.name: _option(p, hints[p.name]) for p in parameters if p.kind is p.KEYWORD_ONLY}
+    options = {p.name: _option(p, hints[p.name], limits.get(p.name)) for p in parameters if p.kind is p.KEYWORD_ONLY}
     return roles, tuple(hints[role] for role in roles), options
 
 
-def _option(parameter: inspect.Parameter, hint: Any) -> Option:
+def _option(parameter: inspect.Parameter, hint: Any, limits: tuple[float, float] | None) -> Option:
     if get_origin(hint) is Literal:
         return Option(parameter.name, parameter.default, str, get_args(hint))
-    return Option(parameter.name, parameter.default, hint)
+    return Option(parameter.name, parameter.default, hint, limits=limits)
 
 
 @cache

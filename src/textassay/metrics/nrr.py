@@ -15,7 +15,7 @@ from textassay.views.ngrams import Ngrams
     interval="jackknife",
     test="permutation",
     paper="li2020",
-    undefined="no text has n tokens",
+    undefined="no text has n tokens (the unbiased variant needs two that have)",
 )
 def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiased"] = "plugin") -> Value:
     r"""Negative repetition rate: minus the chance that two n-grams drawn from the sample are the same one.

@@ -26,6 +26,7 @@ def shares(candidate: Twins, /, *, similarity: float = 0.8, shingle: int = 2) ->
     why_no_test="real text has so few repeats that a test of them is mostly ties; the intervals decide",
     paper="broder1997",
     parts=shares,
+    limits={"similarity": (0.5, 1.0)},
 )
 def repetition(candidate: Twins, /, *, similarity: float = 0.8, shingle: int = 2) -> Value:
     """Share of texts that are exact or near duplicates of another text of the sample.

@@ -3,8 +3,10 @@
 import csv
 import io
 import math
+from dataclasses import replace
 from typing import Any
 
+from textassay.inference.result import Result
 from textassay.studies.comparison import Column, Comparison
 
 FIELDS = (
@@ -14,37 +16,39 @@ FIELDS = (
 
 
 def rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """One plain row a result, the yardstick first."""
+    """One plain row a result, the yardstick first; after a candidate's rows those at the yardstick's own size."""
     unadjusted = tuple(math.nan for _ in comparison.labels)
     table = [(comparison.real, unadjusted), *zip(comparison.candidates, comparison.adjusted(), strict=True)]
-    return [row for column, adjusted in table for row in _rows(column, adjusted, comparison.labels)]
-
-
-def _rows(column: Column, adjusted: tuple[float, ...], labels: tuple[str, ...]) -> list[dict[str, Any]]:
     found = []
-    for label, result, p in zip(labels, column.results, adjusted, strict=True):
-        interval = result.interval
-        found.append(
-            {
-                "candidate": column.name,
-                "n": result.n,
-                "metric": result.metric,
-                "label": label,
-                "options": " ".join(f"{name}={value}" for name, value in result.options.items()),
-                "estimate": None if math.isnan(result.estimate) else result.estimate,
-                "low": interval.low if interval else None,
-                "high": interval.high if interval else None,
-                "level": interval.level if interval else None,
-                "method": interval.method if interval else None,
-                "p_value": result.p_value,
-                "p_adjusted": None if math.isnan(p) else p,
-                "better": result.better,
-                "aspect": result.aspect,
-                "undefined": result.undefined,
-                "signature": result.signature,
-            }
-        )
+    for column, adjusted in table:
+        for label, result, p in zip(comparison.labels, column.results, adjusted, strict=True):
+            found.append(_row(column, label, result, p))
+        for label, result in column.at_real_size.items():
+            # Only the whole sample is tested.
+            found.append(_row(column, label, replace(result, p_value=None), math.nan))
     return found
+
+
+def _row(column: Column, label: str, result: Result, adjusted: float) -> dict[str, Any]:
+    interval = result.interval
+    return {
+        "candidate": column.name,
+        "n": result.n,
+        "metric": result.metric,
+        "label": label,
+        "options": " ".join(f"{name}={value}" for name, value in result.options.items()),
+        "estimate": None if math.isnan(result.estimate) else result.estimate,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "level": interval.level if interval else None,
+        "method": interval.method if interval else None,
+        "p_value": result.p_value,
+        "p_adjusted": None if math.isnan(adjusted) else adjusted,
+        "better": result.better,
+        "aspect": result.aspect,
+        "undefined": result.undefined,
+        "signature": result.signature,
+    }
 
 
 def render_csv(comparison: Comparison) -> str:

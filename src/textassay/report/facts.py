@@ -1,8 +1,8 @@
 """What was compared and how, read from the comparison and the signatures of its results."""
 
 from textassay.corpus.printable import shortened
+from textassay.report.cells import level_text
 from textassay.studies.comparison import Comparison
-from textassay.studies.wording import share
 
 
 def facts(comparison: Comparison) -> list[tuple[str, str]]:
@@ -10,7 +10,7 @@ def facts(comparison: Comparison) -> list[tuple[str, str]]:
     signatures = [result.signature for column in comparison.candidates for result in column.results]
     found = [
         ("Tokenizer", _named("tok", signatures)),
-        ("Interval level", share(comparison.level)),
+        ("Interval level", level_text(comparison.level)),
         ("Resamples", _named("resamples", signatures)),
         ("Seed", _named("seed", signatures)),
         ("Version", _named("v", signatures)),

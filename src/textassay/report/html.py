@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from textassay.corpus.printable import printable, shortened
+from textassay.report.cells import level_text, spread
 from textassay.report.facts import facts
 from textassay.report.format_notes import hidden, telling
 from textassay.report.guide import entries
@@ -23,7 +24,7 @@ from textassay.report.standing import WORDS, standing, summary
 from textassay.report.strips import Strip, strip
 from textassay.report.svg import element, marker
 from textassay.studies.comparison import Comparison, Contest, Phrase
-from textassay.studies.wording import number, p_text, plus_minus, share
+from textassay.studies.wording import number, p_text
 from textassay.version import __version__
 
 MOST_BYTES = 1_500_000
@@ -79,8 +80,8 @@ def environment() -> Environment:
     found.filters |= {
         "cut": shortened,
         "number": number,
-        "share": share,
-        "p_text": lambda p: number(p) if math.isnan(p) else p_text(p),
+        "level": level_text,
+        "p_text": p_text,
         "spread": _spread,
         "key": key,
         "standing": standing,
@@ -105,8 +106,7 @@ def _lit(phrase: Phrase, most: int) -> list[Lit]:
 
 
 def _spread(contest: Contest) -> str:
-    half = (contest.high - contest.low) / 2
-    return plus_minus(half) if math.isfinite(half) else number(math.nan)
+    return spread(contest.estimate, low=contest.low, high=contest.high)
 
 
 def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:

@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.metrics.declare import all_metrics
-from textassay.report.cells import cell
+from textassay.report.cells import ARROWS, cell, level_text
 from textassay.report.guide import BETTER
 from textassay.studies.comparison import Comparison
-from textassay.studies.wording import number, p_text, share
+from textassay.studies.wording import number, p_text
 
 TITLES = {"quality": "Quality", "diversity": "Diversity", "both": "Both at once"}
-
-_SIGNS = {"higher": "↑", "lower": "↓", "closer": "≈"}
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def _line(comparison: Comparison, place: int, adjusted: tuple[tuple[float, ...],
         reasons += [f"No test: {metric.why_no_test}."] if metric.why_no_test else []
     return Line(
         label=shortened(comparison.labels[place], 60),
-        sign=_SIGNS.get(real.better, ""),
+        sign=ARROWS.get(real.better, ""),
         better=BETTER.get(real.better, real.better),
         notes=tuple(_noted(reason, notes) for reason in reasons),
         real=_figure(real, math.nan, comparison.level, notes),
@@ -115,7 +113,7 @@ def _figure(result: Result, adjusted: float, level: float, notes: dict[str, int]
     shown = cell(result, adjusted, level=level)
     details = []
     if result.interval is not None and result.undefined is None:
-        details.append(f"{share(level)} interval {number(result.interval.low)} to {number(result.interval.high)}")
+        details.append(f"{level_text(level)} interval {number(result.interval.low)} to {number(result.interval.high)}")
     if result.p_value is not None:
         details.append(f"p {p_text(result.p_value)} before adjustment")
     if result.undefined is not None:

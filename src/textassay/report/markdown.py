@@ -1,13 +1,16 @@
-"""The comparison as Markdown: verdicts, table, notes. Names and phrases are escaped, they are not ours."""
+"""The comparison as Markdown: verdicts, table, what differs, notes. What is not ours is escaped."""
 
 import re
 
-from textassay.corpus.printable import printable
-from textassay.report.cells import NOTHING, Cell, cell, legend, reasons
-from textassay.studies.comparison import Comparison
+from textassay.corpus.printable import printable, shortened
+from textassay.report.cells import ARROWS, MARK, legend, reasons
+from textassay.report.rows import Row, rows
+from textassay.studies.comparison import Comparison, Phrase
 
 # What could begin a tag, a link, a code span or a table cell inside a line.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
+# So many phrases that are too frequent, and as many that are too rare, a candidate; each cut to so many characters.
+_MOST_PHRASES, _LONGEST_PHRASE = 8, 80
 
 
 def render_markdown(comparison: Comparison) -> str:
@@ -21,31 +24,40 @@ def render_markdown(comparison: Comparison) -> str:
         if column.verdict is not None:
             lines.append(f"- **{_escape(column.name)}**: {_escape(column.verdict.sentence)}")
     lines += ["", *_table(comparison), "", *(f"{_escape(line)}  " for line in legend(comparison)), ""]
-    lines += [f"- {_escape(note)}" for note in (*comparison.notes, *reasons(comparison))]
+    lines += _differences(comparison)
+    notes = [f"- {_escape(note)}" for note in (*comparison.notes, *reasons(comparison))]
+    lines += ["## Notes", "", *notes] if notes else []
     lines += ["", "```text", *(r.signature for column in comparison.candidates for r in column.results), "```"]
     return "\n".join(lines) + "\n"
 
 
 def _table(comparison: Comparison) -> list[str]:
     names = [_escape(column.name) for column in (comparison.real, *comparison.candidates)]
-    rows = [["metric", *names], ["---", *("---:" for _ in names)]]
-    adjusted, level = comparison.adjusted(), comparison.level
-    for place, (label, real) in enumerate(zip(comparison.labels, comparison.real.results, strict=True)):
-        cells = [
-            cell(column.results[place], p[place], level=level)
-            for column, p in zip(comparison.candidates, adjusted, strict=True)
-        ]
-        again = [column.at_real_size[label] for column in comparison.candidates if label in column.at_real_size]
-        yardstick = cell(real, level=level)
-        rows.append([_escape(label), *_shown([NOTHING if again else yardstick, *cells])])
-        if again:
-            smaller = [cell(result, level=level) for result in again]
-            rows.append([f"{_escape(label)} at n = {real.n:,}", *_shown([yardstick, *smaller])])
-    return [f"| {' | '.join(row)} |" for row in rows]
+    table = [["metric", *names], ["---", *("---:" for _ in names)]]
+    table += [[_label(row), *(str(item).replace(MARK, f"\\{MARK}") for item in row.cells)] for row in rows(comparison)]
+    return [f"| {' | '.join(line)} |" for line in table]
 
 
-def _shown(cells: list[Cell]) -> list[str]:
-    return [str(item).replace("*", "\\*") for item in cells]
+def _label(row: Row) -> str:
+    return f"{_escape(row.label)} " + (ARROWS[row.better] if row.size is None else f"at n = {row.size:,}")
+
+
+def _differences(comparison: Comparison) -> list[str]:
+    """Phrases with how often the candidate and the reference have them."""
+    lines = [
+        f"- **{_escape(column.name)}** writes {word} (candidate v reference): {_listed(phrases)}"
+        for column in comparison.candidates
+        for word, phrases in (("too often", column.over), ("too rarely", column.under))
+        if phrases
+    ]
+    return ["## What differs", "", *lines, ""] if lines else []
+
+
+def _listed(phrases: tuple[Phrase, ...]) -> str:
+    return ", ".join(
+        f"“{_escape(shortened(phrase.text, _LONGEST_PHRASE))}” {phrase.candidate_count:,} v {phrase.reference_count:,}"
+        for phrase in phrases[:_MOST_PHRASES]
+    )
 
 
 def _escape(text: str) -> str:

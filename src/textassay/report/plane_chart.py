@@ -26,7 +26,7 @@ class Canvas:
 
     def frame(self, left: float = 0.0) -> Box:
         """Where the data goes; `left` is the room for the labels of the upright axis."""
-        return Box(left, 22.0, self.width - 12.0, self.height - 46.0)
+        return Box(left, 22.0, self.width - 30.0, self.height - 46.0)
 
 
 WIDE = Canvas("plane-wide", 760.0, 460.0, longest_name=150.0)

@@ -1,13 +1,15 @@
-"""Short names: what a family of names has in common at its start need not be read in every label."""
+"""Short names: what a family of names has in common need not be read in every label, what tells them apart must be."""
 
 import re
 from collections.abc import Sequence
+
+from rich.cells import cell_len
 
 # A shorter beginning is not worth hiding, and with two names the whole is easier to read.
 _SHORTEST, _FEWEST = 5, 3
 
 
-def short_names(names: Sequence[str]) -> list[str]:
+def short_names(names: Sequence[str], *, fewest: int = _FEWEST) -> list[str]:
     """The names without their common beginning, up to a place where a reader sees a part end.
 
     >>> short_names(["gpt2-large-T0.7", "gpt2-large-T0.9", "gpt2-large-T1.0"])
@@ -16,6 +18,30 @@ def short_names(names: Sequence[str]) -> list[str]:
     first, last = min(names, default=""), max(names, default="")
     common = first[: next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
     ends = [found.end() for found in re.finditer(r"[-_/:=\s]", common)]
-    if len(names) < _FEWEST or not ends or ends[-1] < _SHORTEST or any(len(name) <= ends[-1] for name in names):
+    if len(names) < fewest or not ends or ends[-1] < _SHORTEST or any(len(name) <= ends[-1] for name in names):
         return list(names)
     return [f"…{name[ends[-1] :]}" for name in names]
+
+
+def fitted_names(names: Sequence[str], width: int) -> list[str]:
+    """The names in at most so many cells of a terminal, told apart wherever they differ, by number if need be.
+
+    >>> fitted_names(["model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2"], 24)
+    ['model-tempe…7-topk-run-1', 'model-tempe…7-topk-run-2']
+    """
+    for shorter in (list(names), short_names(names, fewest=2)):
+        for tail in (width // 2, 0):
+            cut = [_cut(name, width, tail) for name in shorter]
+            if len(set(cut)) == len(names):
+                return cut
+    prefixes = [f"{place} " for place in range(1, len(names) + 1)]
+    return [f"{prefix}{_cut(name, width - len(prefix), 0)}" for prefix, name in zip(prefixes, names, strict=True)]
+
+
+def _cut(name: str, width: int, tail: int) -> str:
+    """The name in so many cells, with up to `tail` cells of its end."""
+    if cell_len(name) <= width:
+        return name
+    end = next(name[len(name) - n :] for n in range(tail, -1, -1) if cell_len(name[len(name) - n :]) <= tail)
+    room = max(width - 1 - cell_len(end), 0)
+    return f"{next(name[:n] for n in range(room, -1, -1) if cell_len(name[:n]) <= room)}…{end}"

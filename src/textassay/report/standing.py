@@ -14,11 +14,10 @@ WORDS = {
 
 
 def standing(column: Column) -> str:
-    """A key of `WORDS`: without any test, finding no difference says nothing and is not called `same`."""
+    """A key of `WORDS`: the level of the verdict; what was not judged was not tested either."""
     if column.verdict is None or column.verdict.level not in WORDS:
         return "untested"
-    tested = any(result.p_value is not None for result in column.results)
-    return "untested" if column.verdict.level == "same" and not tested else column.verdict.level
+    return column.verdict.level
 
 
 def summary(comparison: Comparison) -> str:

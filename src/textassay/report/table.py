@@ -1,30 +1,30 @@
 """The terminal table: one row a metric, one column a candidate, the yardstick beside them, the verdicts below."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from rich import box
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import printable
-from textassay.inference.result import Result
-from textassay.report.cells import NO_EFFECT, NOTHING, Cell, cell, legend, reasons
-from textassay.studies.comparison import Column, Comparison
+from textassay.report.cells import legend, reasons
+from textassay.report.format_notes import hidden, telling
+from textassay.report.metric_tables import MOST_NAME, metric_tables
+from textassay.report.short_names import fitted_names
+from textassay.studies.comparison import Comparison
 
-_STYLES = {"same": "green", "differs": "yellow", "collapsed": "bold red"}
-_SIGNS = {"same": "=", "differs": "≠", "collapsed": "!"}
-_ARROWS = {"higher": "↑", "lower": "↓", "closer": "≈"}
-# Room for the widest name and for its cell, with padding.
-_MOST_NAME, _PADDING = 24, 3
+_STYLES = {"same": "green", "differs": "yellow", "collapsed": "bold red", "untested": "dim"}
+_SIGNS = {"same": "=", "differs": "≠", "collapsed": "!", "untested": "?"}
 
 
 def render(comparison: Comparison, *, width: int, why: bool = False) -> RenderableType:
     """Everything a reader of the terminal needs, format findings first."""
-    parts: list[RenderableType] = [*_findings(comparison), _heading(comparison), *_tables(comparison, width)]
-    parts += [Text(line, style="dim") for line in (*legend(comparison), _arrow_legend())]
-    parts += [Text(""), *_verdicts(comparison), *_differences(comparison)]
+    names = fitted_names([printable(column.name) for column in comparison.candidates], MOST_NAME)
+    parts: list[RenderableType] = [*_findings(comparison, names), _heading(comparison)]
+    parts += metric_tables(comparison, width)
+    parts += [Text(line, style="dim") for line in legend(comparison)]
+    parts += [Text(""), *_verdicts(comparison, names), *_differences(comparison, names)]
     if comparison.notes:
         parts += [Text(""), *(Text(f"note: {printable(note)}", style="dim") for note in comparison.notes)]
     if why:
@@ -32,17 +32,15 @@ def render(comparison: Comparison, *, width: int, why: bool = False) -> Renderab
     return Group(*parts)
 
 
-def _findings(comparison: Comparison) -> Iterator[Text]:
+def _findings(comparison: Comparison, names: list[str]) -> Iterator[Text]:
     """What changes the metrics, line by line; what this tokenizer evens out, in one line."""
     harmless: dict[str, None] = {}
-    for column in comparison.candidates:
-        for finding in column.findings:
-            if finding.fix.startswith(NO_EFFECT):
-                harmless[f"{_name(column)}: {finding.kind.replace('_', ' ')}"] = None
-                continue
-            line = Text.assemble(("format ", "bold yellow"), (_name(column), "bold"), f": {printable(finding.message)}")
+    for column, name in zip(comparison.candidates, names, strict=True):
+        for finding in telling(column):
+            line = Text.assemble(("format ", "bold yellow"), (name, "bold"), f": {printable(finding.message)}")
             line.append(f"; {printable(finding.fix)}", style="dim")
             yield line
+        harmless |= dict.fromkeys(f"{name}: {printable(finding.kind).replace('_', ' ')}" for finding in hidden(column))
     if harmless:
         yield Text(f"format differences without effect under this tokenizer: {'; '.join(harmless)}", style="dim")
     if any(column.findings for column in comparison.candidates):
@@ -51,77 +49,13 @@ def _findings(comparison: Comparison) -> Iterator[Text]:
 
 def _heading(comparison: Comparison) -> Text:
     reference = comparison.reference
-    return Text.assemble("reference ", (_name(reference), "bold"), f" ({reference.n:,} texts)")
+    name, *_ = fitted_names([printable(reference.name)], MOST_NAME)
+    return Text.assemble("reference ", (name, "bold"), f" ({reference.n:,} texts)")
 
 
-@dataclass(frozen=True)
-class _Row:
-    label: Text
-    aspect: str
-    cells: list[Cell]
-
-
-def _rows(comparison: Comparison) -> list[_Row]:
-    """One row a metric; where the yardstick had fewer texts, a second one with all columns at that size."""
-    found = []
-    level, adjusted = comparison.level, comparison.adjusted()
-    for place, (label, real) in enumerate(zip(comparison.labels, comparison.real.results, strict=True)):
-        results = [column.results[place] for column in comparison.candidates]
-        cells = [cell(result, p[place], level=level) for result, p in zip(results, adjusted, strict=True)]
-        again = [column.at_real_size.get(label) for column in comparison.candidates]
-        yardstick = cell(real, level=level)
-        smaller = [cell(result, level=level) for result in again if result is not None]
-        found.append(_Row(_label(label, real), real.aspect, [NOTHING if smaller else yardstick, *cells]))
-        if smaller:
-            found.append(_Row(Text(f"  at n = {real.n:,}", style="dim"), real.aspect, [yardstick, *smaller]))
-    return found
-
-
-def _tables(comparison: Comparison, width: int) -> Iterator[Table]:
-    """As many tables as the width asks for, each with the yardstick, so that no cell is ever cut."""
-    rows = _rows(comparison)
-    names = [comparison.real.name, *(_name(column) for column in comparison.candidates)]
-    widths = [max(len(name), *(len(str(row.cells[i])) for row in rows)) + _PADDING for i, name in enumerate(names)]
-    fixed = max(len(row.label) for row in rows) + _PADDING + widths[0]
-    block: list[int] = []
-    for place in range(1, len(names)):
-        if block and fixed + sum(widths[i] for i in block) + widths[place] > width:
-            yield _table(rows, names, block)
-            block = []
-        block.append(place)
-    yield _table(rows, names, block)
-
-
-def _table(rows: list[_Row], names: list[str], block: list[int]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    table.add_column("metric", no_wrap=True)
-    table.add_column(names[0], justify="right", no_wrap=True, style="cyan")
-    for place in block:
-        table.add_column(Text(names[place]), justify="right", no_wrap=True)
-    previous = rows[0].aspect if rows else ""
-    for row in rows:
-        if row.aspect != previous:
-            table.add_section()
-        previous = row.aspect
-        table.add_row(row.label, *(_text(row.cells[place]) for place in (0, *block)))
-    return table
-
-
-def _label(label: str, result: Result) -> Text:
-    return Text.assemble(label, (f" {_ARROWS[result.better]}", "dim"))
-
-
-def _text(item: Cell) -> Text:
-    text = Text(item.estimate, style="bold" if item.marked else "")
-    if item.spread:
-        text.append(f" ±{item.spread}", style="not bold dim")
-    text.append("*" if item.marked else " ", style="bold yellow")
-    return text
-
-
-def _verdicts(comparison: Comparison) -> Iterator[Table]:
-    width = max((len(_name(column)) for column in comparison.candidates), default=0)
-    for column in comparison.candidates:
+def _verdicts(comparison: Comparison, names: list[str]) -> Iterator[Table]:
+    width = max(map(cell_len, names), default=0)
+    for column, name in zip(comparison.candidates, names, strict=True):
         if column.verdict is None:
             continue
         style, sign = _STYLES[column.verdict.level], _SIGNS[column.verdict.level]
@@ -129,28 +63,19 @@ def _verdicts(comparison: Comparison) -> Iterator[Table]:
         reasons.add_column(width=width + 2, no_wrap=True)
         reasons.add_column()
         for place, reason in enumerate(column.verdict.reasons):
-            head = Text(f"{sign} {_name(column)}", style=style) if place == 0 else Text("")
+            head = Text(f"{sign} {name}", style=style) if place == 0 else Text("")
             reasons.add_row(head, Text(printable(reason)))
         yield reasons
 
 
-def _differences(comparison: Comparison) -> Iterator[Text]:
+def _differences(comparison: Comparison, names: list[str]) -> Iterator[Text]:
     if any(column.over or column.under for column in comparison.candidates):
         yield Text("")
-    for column in comparison.candidates:
+    for column, name in zip(comparison.candidates, names, strict=True):
         for word, phrases in (("too often", column.over), ("too rarely", column.under)):
             if phrases:
                 shown = ", ".join(
                     f"“{printable(phrase.text)}” {phrase.candidate_count:,} v {phrase.reference_count:,}"
                     for phrase in phrases[:4]
                 )
-                yield Text.assemble((_name(column), "bold"), (f" {word}: ", "dim"), shown)
-
-
-def _arrow_legend() -> str:
-    return "↑ higher is better, ↓ lower is better, ≈ closer to real text's own value is better"
-
-
-def _name(column: Column) -> str:
-    name = printable(column.name)
-    return name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…"
+                yield Text.assemble((name, "bold"), (f" {word}: ", "dim"), shown)

@@ -1,9 +1,9 @@
 """Compare: is each candidate distributed like the reference, and if not, how does it differ?"""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import partial
 from typing import Any
 
 from textassay.corpus.errors import InputError
@@ -11,16 +11,16 @@ from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.local import Engine, LocalEngine
-from textassay.inference.measure import Measured, Plan, count_steps, measure
-from textassay.inference.paired import paired_difference
+from textassay.inference.measure import Plan
+from textassay.inference.permutation import smallest_p
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request, parse_requests
-from textassay.inference.result import Result
 from textassay.inference.streams import stream
-from textassay.studies.comparison import Column, Comparison, Contest
+from textassay.studies.columns import Measurer, Outcome, contests
+from textassay.studies.comparison import Column, Comparison
 from textassay.studies.differences import what_differs
 from textassay.studies.formatting import check_format
-from textassay.studies.sizes import Cut, cut_samples
+from textassay.studies.sizes import cut_samples
 from textassay.studies.verdict import Row, judge
 from textassay.views.material import Material, Settings
 
@@ -55,19 +55,17 @@ def compare(
     if not samples:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     real = as_sample(reference, "reference")
-    chosen = _answerable(requests, train is not None, asked=bool(metrics))
+    chosen = _answerable(requests, train is not None, {spec.partition(":")[0].strip() for spec in metrics})
     tests = len(samples) * sum(request.metric.test is not None for request in chosen)
-    study = _Study(
-        reference=real,
-        candidates=samples,
+    measurer = Measurer(
         requests=chosen,
         settings=settings,
         cut=cut_samples(real, samples, size=size, seed=seed),
         train=None if train is None else Material(as_sample(train, "train"), settings),
         plan=Plan(level, enough_resamples(n_resamples, tests, level), seed),
-        asked_resamples=n_resamples,
         progress=progress or Silent(),
     )
+    study = _Study(measurer, reference=real, candidates=samples, asked_resamples=n_resamples)
     return study.run(engine or LocalEngine())
 
 
@@ -95,124 +93,84 @@ def as_sample(texts: Any, name: str) -> Sample:
     return texts if isinstance(texts, Sample) else read_sample(texts, name=name)
 
 
-def _answerable(requests: list[Request], has_train: bool, *, asked: bool) -> list[Request]:
+def _answerable(requests: list[Request], has_train: bool, asked: set[str]) -> list[Request]:
     """Without a training file the default table leaves out what needs one; a metric asked for by name stays."""
-    return [r for r in requests if has_train or asked or "train" not in r.metric.roles]
+    return [r for r in requests if has_train or r.metric.name in asked or "train" not in r.metric.roles]
 
 
 @dataclass(frozen=True, eq=False)
 class _Study:
+    measurer: Measurer
     reference: Sample
     candidates: Mapping[str, Sample]
-    requests: Sequence[Request]
-    settings: Settings
-    cut: Cut
-    train: Material | None
-    plan: Plan
     asked_resamples: int
-    progress: Progress
 
     def run(self, engine: Engine) -> Comparison:
-        reference = Material(self.cut.reference, self.settings)
-        materials = {name: Material(sample, self.settings) for name, sample in self.cut.candidates.items()}
-        self.progress.start("comparing", self._steps())
-        tasks: list[tuple[str, Material | None]] = [("", None), *materials.items()]
-        (real, _), *measured = engine.map(lambda task: self._column(task[0], task[1], reference), tasks)
-        columns = self._judged([column for column, _ in measured], real)
+        measurer, cut = self.measurer, self.measurer.cut
+        reference = Material(cut.reference, measurer.settings)
+        materials = [Material(sample, measurer.settings) for sample in cut.candidates.values()]
+        measurer.progress.start("comparing", measurer.steps())
+        tasks: list[Callable[[], Any]] = [
+            measurer.real,
+            *(partial(measurer.candidate, material, reference) for material in materials),
+            *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates),
+        ]
+        real_results, *rest = engine.map(lambda task: task(), tasks)
+        outcomes: dict[str, Outcome] = dict(zip(cut.candidates, rest[: len(materials)], strict=True))
+        real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
+        columns = [
+            self._column(name, outcome, remarks)
+            for (name, outcome), remarks in zip(outcomes.items(), rest[len(materials) :], strict=True)
+        ]
         return Comparison(
-            reference=_column_of(self.cut.reference, ()),
+            reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
             real=real,
-            candidates=tuple(columns),
-            labels=tuple(request.label for request in self.requests),
-            contests=tuple(self._contests({c.name: m for c, m in measured if m is not None})),
-            level=self.plan.level,
+            candidates=tuple(self._judged(columns, real)),
+            labels=tuple(request.label for request in measurer.requests),
+            contests=tuple(contests(measurer.requests, outcomes, level=measurer.plan.level)),
+            level=measurer.plan.level,
             notes=tuple(self._notes(columns)),
         )
 
-    def _steps(self) -> int:
-        describing = [request for request in self.requests if not request.metric.compares]
-        comparing = [request for request in self.requests if request.metric.compares]
-        real = count_steps(describing, self.plan, tested=False) + count_steps(comparing, self.plan, tested=True)
-        return real + len(self.cut.candidates) * count_steps(self.requests, self.plan, tested=True)
-
-    def _column(self, name: str, material: Material | None, reference: Material) -> tuple[Column, Measured | None]:
-        if material is None:
-            return self._real(reference), None
-        measured = self._measure(self.requests, material, reference)
-        over, under = what_differs(material, reference)
+    def _remarks(self, name: str, sample: Sample) -> dict[str, Any]:
+        """Format and phrases; phrases on as many texts of both sides, or the larger one would show its rare words."""
+        settings, seed = self.measurer.settings, self.measurer.plan.seed
+        size = min(len(sample), len(self.measurer.cut.reference))
+        sides = [
+            Material(side.cut(size, stream(seed, "phrases", side.digest)), settings)
+            for side in (sample, self.measurer.cut.reference)
+        ]
+        over, under = what_differs(*sides)
         # The whole samples, not what the cut left of them: blank texts are counted against all texts.
-        findings = check_format(self.candidates[name], self.reference, tokenizer=self.settings.tokenizer)
-        column = replace(_column_of(material.sample, measured.results), name=name)
-        again = self._at_real_size(material)
-        return replace(column, findings=findings, over=over, under=under, at_real_size=again), measured
+        findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
+        return {"findings": findings, "over": over, "under": under}
 
-    def _at_real_size(self, material: Material) -> dict[str, Result]:
-        """Comparing metrics again, on as few texts as the yardstick had; nothing where it had as many."""
-        size = len(self.cut.base)
-        if size == len(self.cut.reference):
-            return {}
-        comparing = [request for request in self.requests if request.metric.compares]
-        smaller = material.sample.cut(size, stream(self.plan.seed, "at real size", material.sample.digest))
-        roles = {"candidate": Material(smaller, self.settings), "reference": Material(self.cut.base, self.settings)}
-        results = measure(comparing, roles, plan=self.plan, test=False).results
-        return {request.label: result for request, result in zip(comparing, results, strict=True)}
+    def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
+        sample = self.measurer.cut.candidates[name]
+        again = {request.label: result for request, result in outcome.at_real_size.items()}
+        results = outcome.measured.results
+        return Column(name, len(sample), sample.digest, results, at_real_size=again, **remarks)
 
-    def _measure(self, requests: Sequence[Request], candidate: Material, reference: Material | None) -> Measured:
-        roles = {"candidate": candidate, "reference": reference, "train": self.train}
-        given = {role: material for role, material in roles.items() if material is not None}
-        return measure(requests, given, plan=self.plan, progress=self.progress)
-
-    def _real(self, reference: Material) -> Column:
-        """The yardstick: describing metrics on the whole reference, comparing metrics between two real parts."""
-        held_out = Material(self.cut.held_out, self.settings)
-        base = reference if self.cut.base is self.cut.reference else Material(self.cut.base, self.settings)
-        describing = [request for request in self.requests if not request.metric.compares]
-        comparing = [request for request in self.requests if request.metric.compares]
-        found = dict(zip(describing, self._measure(describing, reference, None).results, strict=True))
-        found |= dict(zip(comparing, self._measure(comparing, held_out, base).results, strict=True))
-        column = _column_of(self.cut.held_out, tuple(found[request] for request in self.requests))
-        return replace(column, name="real v real")
-
-    def _judged(self, columns: list[Column], real: Column) -> list[Column]:
-        table = Comparison(real, real, tuple(columns), (), (), self.plan.level, ())
-        judged = []
+    def _judged(self, columns: list[Column], real: Column) -> Iterable[Column]:
+        plan, requests = self.measurer.plan, self.measurer.requests
+        table = Comparison(real, real, tuple(columns), (), (), plan.level, ())
+        tests = sum(result.p_value is not None for column in columns for result in column.results)
         for column, adjusted in zip(columns, table.adjusted(), strict=True):
             rows = [
-                Row(
-                    request.label, result, yardstick, p < 1 - self.plan.level, column.beside_real(request.label, result)
-                )
-                for request, result, yardstick, p in zip(
-                    self.requests, column.results, real.results, adjusted, strict=True
-                )
+                Row(request.label, result, yardstick, p < 1 - plan.level, column.beside_real(request.label, result))
+                for request, result, yardstick, p in zip(requests, column.results, real.results, adjusted, strict=True)
             ]
-            judged.append(replace(column, verdict=judge(rows, resampled=self.plan.n_resamples > 0)))
-        return judged
-
-    def _contests(self, measured: Mapping[str, Measured]) -> Iterable[Contest]:
-        for (first, one), (second, other) in combinations(measured.items(), 2):
-            for place, request in enumerate(self.requests):
-                if request in one.replicates and request in other.replicates:
-                    difference = paired_difference(
-                        (one.results[place].estimate, one.replicates[request]),
-                        (other.results[place].estimate, other.replicates[request]),
-                        level=self.plan.level,
-                    )
-                    yield Contest(
-                        first, second, request.label, difference.estimate, difference.low, difference.high,
-                        difference.p_value,
-                    )  # fmt: skip
+            smallest = smallest_p((column.n, len(self.measurer.cut.reference)), plan.n_resamples)
+            testable = tests * smallest < 1 - plan.level
+            yield replace(column, verdict=judge(rows, resampled=plan.n_resamples > 0, testable=testable))
 
     def _notes(self, columns: Sequence[Column]) -> Iterable[str]:
-        yield from self.cut.notes
-        everyone = {"reference": self.cut.reference, **self.cut.candidates}
-        for name, sample in everyone.items():
+        cut, plan = self.measurer.cut, self.measurer.plan
+        yield from cut.notes
+        for name, sample in [("reference", cut.reference), *cut.candidates.items()]:
             yield from (f"{name}: {note}" for note in sample.notes)
         for column in columns:
-            if column.digest == self.cut.reference.digest:
+            if column.digest == cut.reference.digest:
                 yield f"{column.name} has the same texts as the reference: it is a copy, not a second sample"
-        if self.plan.n_resamples > self.asked_resamples:
-            yield f"{self.plan.n_resamples} resamples instead of {self.asked_resamples}: this many tests need them"
-
-
-def _column_of(sample: Sample, results: tuple[Any, ...]) -> Column:
-    return Column(sample.name, len(sample), sample.digest, results)
+        if plan.n_resamples > self.asked_resamples:
+            yield f"{plan.n_resamples} resamples instead of {self.asked_resamples}: this many tests need them"

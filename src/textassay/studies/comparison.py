@@ -9,19 +9,23 @@ from typing import Any, Self
 
 from textassay.corpus.errors import InputError
 from textassay.inference.multiplicity import holm
-from textassay.inference.result import Result
+from textassay.inference.result import Result, one_nan
 from textassay.version import __version__
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference in format between a candidate and the reference, found before any metric is read."""
+    """A difference in format between a candidate and the reference, found before any metric is read.
+
+    It is `harmless` when the tokenizer evens it out, so that no metric on tokens sees it.
+    """
 
     kind: str
     message: str
     candidate_share: float
     reference_share: float
     fix: str
+    harmless: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,10 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judgment in plain words: `level` is same, differs or collapsed; `reasons` are clauses, the weightiest first."""
+    """A judgment in plain words: `reasons` are clauses, the weightiest first.
+
+    `level` is same (tested, nothing found), differs, collapsed, or untested (nothing was or could be tested).
+    """
 
     level: str
     reasons: tuple[str, ...]
@@ -83,6 +90,10 @@ class Contest:
     low: float
     high: float
     p_value: float
+
+    def __post_init__(self) -> None:
+        for name in ("estimate", "low", "high", "p_value"):
+            object.__setattr__(self, name, one_nan(getattr(self, name)))
 
 
 @dataclass(frozen=True)

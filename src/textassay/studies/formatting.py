@@ -91,7 +91,8 @@ def _trait_found(trait: Trait, mine: Share, theirs: Share, *, cited: str, tokeni
     fix = trait.fix.format(side=_fuller(mine, theirs))
     if unseen:
         fix = f"no effect with {unseen} (embeddings still see it)"
-    return _Found(Finding(trait.kind, message, mine.value, theirs.value, fix), seen=not unseen)
+    finding = Finding(trait.kind, message, mine.value, theirs.value, fix, harmless=bool(unseen))
+    return _Found(finding, seen=not unseen)
 
 
 def _fuller(mine: Share, theirs: Share) -> str:

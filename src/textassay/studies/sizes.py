@@ -12,12 +12,17 @@ FEWEST_TEXTS = 2
 
 @dataclass(frozen=True)
 class Cut:
-    """The samples to compare, the two real parts of the yardstick, and what was done in words."""
+    """The samples to compare, the real parts of the yardstick, and what was done in words.
+
+    Metrics that compare have `held_out` against `base` as their yardstick, metrics that describe have `plain`. A
+    candidate compares with the yardstick only on as many texts as these have.
+    """
 
     reference: Sample
     candidates: Mapping[str, Sample]
     held_out: Sample
     base: Sample
+    plain: Sample
     notes: tuple[str, ...]
 
 
@@ -27,9 +32,10 @@ def cut_samples(reference: Sample, candidates: Mapping[str, Sample], *, size: st
     for role, sample in everyone.items():
         if len(sample) < FEWEST_TEXTS:
             raise InputError(f"{role}: {len(sample)} text; comparing needs at least {FEWEST_TEXTS}")
-    wanted = _wanted(size, everyone)
+    smallest = min(len(sample) for sample in everyone.values())
+    wanted = _wanted(size, everyone, smallest)
     if wanted is None:
-        return _halved(reference, candidates, seed, ())
+        return _halved(reference, candidates, smallest, seed, ())
     notes: tuple[str, ...] = ()
     if any(len(sample) > wanted for sample in everyone.values()):
         largest = max(len(sample) for sample in everyone.values())
@@ -38,15 +44,15 @@ def cut_samples(reference: Sample, candidates: Mapping[str, Sample], *, size: st
     used, spare = reference.split(wanted, stream(seed, "cut", reference.digest))
     if len(spare) >= wanted:
         held_out = spare.cut(wanted, stream(seed, "yardstick", spare.digest))
-        return Cut(used, smaller, held_out, used, notes)
-    return _halved(used if len(spare) else reference, smaller, seed, notes)
+        return Cut(used, smaller, held_out, used, used, notes)
+    return _halved(used if len(spare) else reference, smaller, wanted, seed, notes)
 
 
-def _wanted(size: str | int, samples: Mapping[str, Sample]) -> int | None:
+def _wanted(size: str | int, samples: Mapping[str, Sample], smallest: int) -> int | None:
     if size == "all":
         return None
     if size == "match":
-        return min(len(sample) for sample in samples.values())
+        return smallest
     if not isinstance(size, int) and not str(size).isdecimal():
         raise InputError(f"--size is {size!r}; wanted match, all or a number of texts")
     wanted = int(size)
@@ -58,10 +64,13 @@ def _wanted(size: str | int, samples: Mapping[str, Sample]) -> int | None:
     return wanted
 
 
-def _halved(reference: Sample, candidates: Mapping[str, Sample], seed: int, notes: tuple[str, ...]) -> Cut:
-    """Where the reference has no texts to spare, it is cut in two halves for the yardstick."""
-    half = len(reference) // 2
+def _halved(
+    reference: Sample, candidates: Mapping[str, Sample], smallest: int, seed: int, notes: tuple[str, ...]
+) -> Cut:
+    """Where the reference has no texts to spare, it is cut in two halves, no larger than the smallest sample."""
+    half = min(len(reference) // 2, smallest)
     first, rest = reference.split(half, stream(seed, "yardstick", reference.digest))
     second = rest.cut(half, stream(seed, "second half", rest.digest))
-    note = f"real v real is the reference in two halves of {half:,} texts; metrics that compare move with size"
-    return Cut(reference, candidates, first, second, (*notes, note))
+    plain = reference.cut(smallest, stream(seed, "plain", reference.digest))
+    note = f"real v real is two parts of the reference, {half:,} texts each: rows at that size compare with it"
+    return Cut(reference, candidates, first, second, plain, (*notes, note))

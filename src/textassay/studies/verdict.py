@@ -13,8 +13,8 @@ COLLAPSED = 0.5
 # A significant difference within a tenth of the yardstick is called slight: large samples make everything significant.
 SLIGHT = 0.9
 
-# Which way the value of a describing metric moves when a sample becomes less diverse.
-_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1}
+# Which way a value moves when a sample becomes less diverse.
+_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "reverse_bleu": -1}
 
 
 @dataclass(frozen=True)
@@ -31,42 +31,55 @@ class Row:
     like_real: Result
 
 
-def judge(rows: Sequence[Row], *, resampled: bool) -> Verdict:
-    """What can be said of a candidate."""
+def judge(rows: Sequence[Row], *, resampled: bool, testable: bool) -> Verdict:
+    """What can be said of a candidate; `testable` is False when no test could have become significant."""
     usable = [row for row in rows if row.result.undefined is None and row.real.undefined is None]
     by_metric: dict[str, list[Row]] = {}
     for row in usable:
         by_metric.setdefault(row.result.metric, []).append(row)
-    collapse = _collapse(by_metric.get("repetition", ()), resampled)
+    collapse = _repetition(by_metric.get("repetition", ()), resampled)
+    if not resampled:
+        level = "collapsed" if collapse else "untested"
+        return Verdict(level, (*collapse, "estimates only: no test was run"))
     reasons = [
         *collapse,
         *_diversity(usable),
         *_word_choice(by_metric),
-        *_quality(by_metric.get("cr", ())),
+        *_quality(by_metric),
         *_copying(by_metric.get("copying", ())),
     ]
-    if not resampled:
-        return Verdict("collapsed" if collapse else "same", (*collapse, "estimates only: no test was run"))
-    if any(reason.startswith("collapsed") for reason in collapse):
-        return Verdict("collapsed", tuple(reasons))
-    if any(row.significant for row in usable) or reasons:
-        return Verdict("differs", tuple(reasons) or ("differs from the reference",))
-    tested = any(row.result.p_value is not None for row in usable)
-    closing = "no difference from the reference found" if tested else "no metric with a test was asked for"
-    return Verdict("same", (f"{closing} (n = {rows[0].result.n:,})" if rows else closing,))
+    if reasons or any(row.significant for row in usable):
+        level = "collapsed" if any(reason.startswith("collapsed") for reason in collapse) else "differs"
+        return Verdict(level, tuple(reasons) or ("differs from the reference",))
+    return _nothing_found(rows, usable, testable)
 
 
-def _collapse(rows: Iterable[Row], resampled: bool) -> list[str]:
+def _nothing_found(rows: Sequence[Row], usable: Sequence[Row], testable: bool) -> Verdict:
+    size = f" (n = {rows[0].result.n:,})" if rows else ""
+    if not usable:
+        return Verdict("untested", ("no metric could be computed on these texts",))
+    if all(row.result.p_value is None for row in usable):
+        return Verdict("untested", (f"no test was run: none of these metrics has one{size}",))
+    if not testable:
+        return Verdict("untested", (f"too few texts for any test to find a difference{size}",))
+    return Verdict("same", (f"no difference from the reference found{size}",))
+
+
+def _repetition(rows: Iterable[Row], resampled: bool) -> list[str]:
     for row in rows:
-        value, real = row.result.estimate, row.real.estimate
+        value, real = row.like_real.estimate, row.real.estimate
         if value <= real or (resampled and not _differs(row)):
             continue
-        unique = int(row.result.parts["unique_texts"])
-        counted = f"{share(value)} of texts are repeats ({unique:,} different texts of {row.result.n:,})"
+        parts = row.result.parts
+        texts = "text" if parts["unique_texts"] == 1 else "texts"
+        counted = (
+            f"{share(row.result.estimate)} of texts repeat another one, {share(parts['exact'])} word for word"
+            f" ({int(parts['unique_texts']):,} different {texts} of {row.result.n:,})"
+        )
         if value >= COLLAPSED:
             return [f"collapsed: {counted}"]
         if resampled:
-            return [f"repeats itself: {counted}, real text {share(real)}"]
+            return [f"repeats itself: {counted}; real text {share(real)}"]
     return []
 
 
@@ -75,7 +88,10 @@ def _diversity(rows: Sequence[Row]) -> list[str]:
     for name, sign in _LESS_DIVERSE.items():
         for row in rows:
             if row.result.metric == name and _differs(row):
-                less = (row.result.estimate - row.real.estimate) * sign > 0
+                less = (row.like_real.estimate - row.real.estimate) * sign > 0
+                # Who reaches more of the reference than real text does has copied it; that is not more diversity.
+                if row.result.metric == "reverse_bleu" and not less:
+                    continue
                 votes.setdefault(-1 if less else 1, row)
     if not votes:
         return []
@@ -94,25 +110,24 @@ def _word_choice(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
     if not apart:
         return []
     row = apart[0]
-    slight = row.result.better == "higher" and row.like_real.estimate >= SLIGHT * row.real.estimate
+    slight = row.result.better == "higher" and row.like_real.estimate >= SLIGHT * row.real.estimate > 0
     extent = "slightly different" if slight else "different"
     return [f"{extent} in word choice ({_against(row, 'real v real')})"]
 
 
-def _quality(rows: Iterable[Row]) -> list[str]:
-    return [
-        f"writes less of what is common in the reference ({_against(row, 'real v real')})"
-        for row in rows
-        if row.significant and row.like_real.estimate < row.real.estimate and _apart(row)
-    ][:1]
+def _quality(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
+    """Only a value below real text's own is lost quality: a test of `cr` also fails who repeats what is common."""
+    rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *by_metric.get("bleu", ())]
+    lower = [row for row in rows if row.like_real.estimate < row.real.estimate and _apart(row)]
+    return [f"writes less of what is common in the reference ({_against(row, 'real v real')})" for row in lower[:1]]
 
 
 def _copying(rows: Iterable[Row]) -> list[str]:
     return [
-        f"copies: {share(row.result.estimate)} of texts stand verbatim in the training file"
+        f"copies: {share(row.like_real.estimate)} of texts stand verbatim in the training file"
         f" (real text {share(row.real.estimate)})"
         for row in rows
-        if row.result.estimate > row.real.estimate and _apart(row)
+        if row.like_real.estimate > row.real.estimate and _apart(row)
     ]
 
 
