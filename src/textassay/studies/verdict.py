@@ -14,7 +14,7 @@ COLLAPSED = 0.5
 SLIGHT = 0.9
 
 # Which way a value moves when a sample becomes less diverse.
-_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "reverse_bleu": -1}
+_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1}
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,18 @@ def judge(rows: Sequence[Row], *, resampled: bool, testable: bool) -> Verdict:
     if not resampled:
         level = "collapsed" if collapse else "untested"
         return Verdict(level, (*collapse, "estimates only: no test was run"))
+    words, same_words = _word_choice(by_metric)
     reasons = [
         *collapse,
         *_diversity(usable),
-        *_word_choice(by_metric),
+        *words,
         *_quality(by_metric),
         *_copying(by_metric.get("copying", ())),
     ]
     if reasons or any(row.significant for row in usable):
         level = "collapsed" if any(reason.startswith("collapsed") for reason in collapse) else "differs"
-        return Verdict(level, tuple(reasons) or ("differs from the reference",))
+        close = same_words if testable else []
+        return Verdict(level, (*reasons, *close) or ("differs from the reference",))
     return _nothing_found(rows, usable, testable)
 
 
@@ -88,31 +90,32 @@ def _diversity(rows: Sequence[Row]) -> list[str]:
     for name, sign in _LESS_DIVERSE.items():
         for row in rows:
             if row.result.metric == name and _differs(row):
-                less = (row.like_real.estimate - row.real.estimate) * sign > 0
-                # Who reaches more of the reference than real text does has copied it; that is not more diversity.
-                if row.result.metric == "reverse_bleu" and not less:
-                    continue
-                votes.setdefault(-1 if less else 1, row)
-    if not votes:
-        return []
+                votes.setdefault(-1 if _moved(row) * sign > 0 else 1, row)
     if len(votes) == 2:
         return [f"diversity differs in kind: lower by {_against(votes[-1])}, higher by {_against(votes[1])}"]
-    (direction, row), *_ = votes.items()
+    # Reach alone decides nothing else: noise reaches little and is diverse, a copy reaches all and is not.
+    reach = [row for row in rows if row.result.metric == "reverse_bleu" and _moved(row) < 0 and _apart(row)]
+    if not votes and not reach:
+        return []
+    direction, row = next(iter(votes.items())) if votes else (-1, reach[0])
     return [f"{'less' if direction < 0 else 'more'} diverse than the reference ({_against(row)})"]
 
 
-def _word_choice(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
+def _moved(row: Row) -> float:
+    return row.like_real.estimate - row.real.estimate
+
+
+def _word_choice(by_metric: Mapping[str, Sequence[Row]]) -> tuple[list[str], list[str]]:
+    """What separates the words, and what does not: one of the two lists is empty, both where nothing was tested."""
     rows = [row for name in ("ms_jaccard", "cnd") for row in by_metric.get(name, ())]
     tested = [row for row in rows if row.result.p_value is not None]
-    if not tested:
-        return []
     apart = [row for row in tested if row.significant]
     if not apart:
-        return []
+        return [], [f"close in word choice ({_against(row, 'real v real')})" for row in tested[:1]]
     row = apart[0]
     slight = row.result.better == "higher" and row.like_real.estimate >= SLIGHT * row.real.estimate > 0
     extent = "slightly different" if slight else "different"
-    return [f"{extent} in word choice ({_against(row, 'real v real')})"]
+    return [f"{extent} in word choice ({_against(row, 'real v real')})"], []
 
 
 def _quality(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
