@@ -191,3 +191,12 @@ class TestClashes:
         assert err.endswith("is an input of the same run; wanted another file to write\n")
         assert err.count("\n") == 1
         assert Path(inputs[clash]).read_bytes() == before
+
+
+def test_a_private_file_stays_private(tmp_path: Path) -> None:
+    path = tmp_path / "secret.json"
+    path.write_text("old", encoding="utf-8")
+    path.chmod(0o600)
+    write(str(path), "new")
+    assert path.read_text(encoding="utf-8") == "new"
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -49,7 +49,7 @@ def compare(
     from textassay.studies.compare import compare as run
 
     files = [reference, *candidates, *([train] if train else [])]
-    check_writable([json, csv, markdown, report], inputs=files)
+    check_writable([json, csv, markdown, report], inputs=[*files, tokenizer])
     chosen_engine = get_engine(engine)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))

@@ -53,6 +53,8 @@ def _explain(error: Exception) -> int:
 
     if isinstance(error, InputError):
         return _fail(printable(str(error)), 2)
+    if isinstance(error, OSError):
+        return _fail(f"cannot read or write: {printable(str(error))}", 2)
     if isinstance(error, MemoryError):
         return _fail("out of memory; try --size N for a smaller sample", INTERNAL)
     kind = type(error).__name__

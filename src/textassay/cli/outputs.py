@@ -117,7 +117,7 @@ def _replace(path: Path, text: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, _mode_of(path))
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -128,7 +128,11 @@ def _refusal(target: str, error: OSError) -> InputError:
     return InputError(f"{printable(target)}: cannot be written ({(error.strerror or str(error)).lower()})")
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _mode_of(path: Path) -> int:
+    """The mode a file has, so that a private one stays private; of a new file, what the umask leaves."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
