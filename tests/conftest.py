@@ -1,10 +1,14 @@
 """Shared helpers: materials from lists of texts, and the folder of real data where there is one."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
@@ -13,11 +17,28 @@ from textassay.views.material import Material, Settings
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@dataclass(frozen=True)
+class ToyEncoder:
+    """Sums of fixed random vectors of the words, of length 1: quick, and like real encoders blind to nothing."""
+
+    dimension: int = 12
+    name: str = "toy"
+
+    def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+        rows = [sum((self._word(word) for word in text.split()), np.zeros(self.dimension)) for text in texts]
+        values = np.array(rows).reshape(len(texts), self.dimension)
+        lengths = np.linalg.norm(values, axis=1, keepdims=True)
+        return np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0).astype(np.float32)
+
+    def _word(self, word: str) -> NDArray[np.float64]:
+        return np.random.default_rng(crc32(word.encode())).standard_normal(self.dimension)
+
+
 def material(texts: Iterable[str], *, tokenizer: str = "whitespace", name: str = "sample") -> Material:
     """A material whose blank texts stay, so that empty texts can be tested."""
     sample = Sample.of(["x"], name=name)
     whole = Sample(sample.texts.from_pandas(list(texts), type=sample.texts.type), name, "digest")
-    return Material(whole, Settings(get_tokenizer(tokenizer)))
+    return Material(whole, Settings(get_tokenizer(tokenizer), ToyEncoder()))
 
 
 @pytest.fixture(scope="session")

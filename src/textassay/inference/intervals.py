@@ -15,8 +15,8 @@ _TEXTS_A_PAIR = 2
 
 
 def needs_replicates(method: str | None) -> bool:
-    """True for methods that rest on the delete-a-group jackknife."""
-    return method in ("jackknife", "jackknife+wilson")
+    """True for methods that rest on the delete-a-group jackknife; what follows a colon says what was held fixed."""
+    return method is not None and method.partition(":")[0] in ("jackknife", "jackknife+wilson")
 
 
 def interval(
@@ -35,7 +35,7 @@ def interval(
         return Interval(*wilson(estimate, n, level), level, method)
     half = _half_width(replicates.get(request), level)
     # Where nothing varied, a jackknife has nothing to say; an interval of no width would claim certainty.
-    if half is None or (half == 0 and method == "jackknife"):
+    if half is None or (half == 0 and method != "jackknife+wilson"):
         return None
     low, high = request.metric.bounds_for(request.options)
     low, high = max(estimate - half, low), min(estimate + half, high)

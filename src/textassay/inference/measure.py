@@ -10,7 +10,7 @@ import numpy as np
 
 from textassay.inference.intervals import interval, needs_replicates, resampling_fields
 from textassay.inference.jackknife import FEWEST_TEXTS, Replicates, leave_groups_out
-from textassay.inference.permutation import block_size, permutation_tests
+from textassay.inference.permutation import block_size, is_permutation, permutation_tests
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request
 from textassay.inference.result import Result
@@ -64,7 +64,7 @@ def measure(
     if plan.n_resamples:
         jackknifed = [r for r in defined if needs_replicates(r.metric.interval) and _enough_texts(r, roles)]
         replicates = leave_groups_out(jackknifed, pool, seed=plan.seed, progress=progress)
-        tested = [r for r in defined if r.metric.test == "permutation"] if test and "reference" in roles else []
+        tested = [r for r in defined if is_permutation(r.metric.test)] if test and "reference" in roles else []
         p_values = permutation_tests(
             tested, pool, n_resamples=plan.n_resamples, seed=plan.seed, progress=progress
         )  # fmt: skip
@@ -89,10 +89,12 @@ def _point(request: Request, roles: Mapping[str, Material]) -> _Point:
     missing = [role for role in metric.roles if role not in roles]
     if missing:
         return _Point(math.nan, {}, f"needs a {missing[0]} file (--{missing[0]})", 0.0)
-    small = [role for role in metric.roles if len(roles[role].sample) < metric.minimum]
+    minimum = metric.minimum_for(request.options)
+    small = [role for role in metric.roles if len(roles[role].sample) < minimum]
     if small:
         seen = len(roles[small[0]].sample)
-        return _Point(math.nan, {}, f"{seen} text in the {small[0]}; needs {metric.minimum} or more", 0.0)
+        texts = "text" if seen == 1 else "texts"
+        return _Point(math.nan, {}, f"{seen} {texts} in the {small[0]}; needs {minimum} or more", 0.0)
     views: list[Any] = [roles[role].view(kind) for role, kind in zip(metric.roles, metric.views, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = float(request(*views))
@@ -134,8 +136,9 @@ def _result(
         signature=signature(
             metric.name,
             request.options,
-            settings=candidate.settings,
+            settings=candidate.settings.signature(metric.views),
             samples=samples,
+            approximation=metric.approximation([len(sample) for sample in samples.values()]),
             resampling=resampling_fields(
                 metric.interval,
                 metric.test if p_value is not None else None,

@@ -52,6 +52,11 @@ def permutation_tests(
     return {r: p_value(float(extremes[r][0]), extremes[r][1:], exact=exact) for r in requests}
 
 
+def is_permutation(test: str | None) -> bool:
+    """True for this test and its variants: `permutation:second-order` tests an expansion of the metric."""
+    return test is not None and test.partition(":")[0] == "permutation"
+
+
 def smallest_p(sizes: Sequence[int], n_resamples: int) -> float:
     """The smallest p-value that can come out: with few texts no test can be significant, whatever they are."""
     block = block_size(sizes)
@@ -120,19 +125,37 @@ def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Mask:
 def _statistics(
     requests: Sequence[Request], pool: Pool, resamples: Resamples, progress: Progress
 ) -> dict[Request, Floats]:
-    values: dict[Request, list[Any]] = {request: [] for request in requests}
-    for kind in dict.fromkeys(request.metric.views[0] for request in requests):
-        mine = [request for request in requests if request.metric.views[0] is kind]
+    quick = [request for request in requests if request.metric.exchange is not None]
+    found = {request: _exchanged(request, pool, resamples, progress) for request in quick}
+    others = [request for request in requests if request not in found]
+    values: dict[Request, list[Any]] = {request: [] for request in others}
+    for kind in dict.fromkeys(request.metric.views[0] for request in others):
+        mine = [request for request in others if request.metric.views[0] is kind]
         for candidate, reference in kind.resample(pool, resamples):  # type: ignore[attr-defined]
             for request in mine:
                 values[request].append(np.atleast_1d(_statistic(request, candidate, reference)))
             progress.step(len(values[mine[0]][-1]) * len(mine))
-    return {request: np.concatenate(found) for request, found in values.items()}
+    return found | {request: np.concatenate(rows) for request, rows in values.items()}
+
+
+def _exchanged(request: Request, pool: Pool, resamples: Resamples, progress: Progress) -> Floats:
+    """Some metrics know how they change when labels are exchanged, far faster than by computing them anew."""
+    exchange = request.metric.exchange
+    assert exchange is not None
+    views: list[Any] = [part.view(request.metric.views[0]) for part in pool.parts]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values: Floats = exchange(*views, resamples=resamples, **request.options)
+    progress.step(len(values))
+    return _towards_worse(request, values)
 
 
 def _statistic(request: Request, candidate: Any, reference: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         if not request.metric.compares:
             return request(candidate) - request(reference)
-        value = request(candidate, reference)
-    return -value if request.metric.better == "higher" else value
+        return _towards_worse(request, request(candidate, reference))
+
+
+def _towards_worse(request: Request, values: Any) -> Any:
+    """Turned so that more is worse; differences of a metric that describes stay as they are."""
+    return -values if request.metric.compares and request.metric.better == "higher" else values

@@ -5,15 +5,15 @@ from typing import Any
 
 from textassay.corpus.sample import Sample
 from textassay.version import __version__
-from textassay.views.material import Settings
 
 
 def signature(
     metric: str,
     options: Mapping[str, Any],
     *,
-    settings: Settings,
+    settings: str,
     samples: Mapping[str, Sample],
+    approximation: str = "",
     resampling: Mapping[str, Any],
 ) -> str:
     """Metric, options, settings of the views, sizes and digests of the samples, resampling, version.
@@ -22,7 +22,8 @@ def signature(
     """
     fields = [metric]
     fields += [f"{name}:{value}" for name, value in options.items()]
-    fields.append(settings.signature)
+    fields.append(settings)
     fields += [f"{role}:{len(sample)}/{sample.digest}" for role, sample in samples.items()]
+    fields += [approximation] if approximation else []
     fields += [f"{name}:{value}" for name, value in resampling.items()]
     return "|".join([*fields, f"v:{__version__}"])

@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -44,10 +44,12 @@ class Metric:
     why_no_interval: str
     why_no_test: str
     undefined: str
-    minimum: int
+    minimum: int | Callable[..., int]
     in_default: bool
     parts: Callable[..., Mapping[str, float]] | None
     leave_out: Callable[..., Any] | None
+    exchange: Callable[..., Any] | None
+    approximate: Callable[[int], str] | None
     variant_bounds: Mapping[str, tuple[float, float]]
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
@@ -62,6 +64,14 @@ class Metric:
     def summary(self) -> str:
         """The first line of the docstring."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    def minimum_for(self, options: Mapping[str, Any]) -> int:
+        """The fewest texts a sample needs under these options."""
+        return self.minimum if isinstance(self.minimum, int) else self.minimum(**options)
+
+    def approximation(self, sizes: Sequence[int]) -> str:
+        """What a signature says of the short cut taken for samples of these sizes; empty where none is."""
+        return self.approximate(sum(sizes)) if self.approximate else ""
 
     def bounds_for(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """The bounds under these options: an unbiased variant may leave the range of the plain one."""
@@ -84,19 +94,26 @@ def metric(
     why_no_interval: str = "",
     why_no_test: str = "",
     undefined: str = "there is nothing to count",
-    minimum: int = 2,
+    minimum: int | Callable[..., int] = 2,
     in_default: bool = True,
     parts: Callable[..., Mapping[str, float]] | None = None,
     leave_out: Callable[..., Any] | None = None,
+    exchange: Callable[..., Any] | None = None,
+    approximate: Callable[[int], str] | None = None,
     variant_bounds: Mapping[str, tuple[float, float]] | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
-    `undefined` is the reason given when the value is not a number, `minimum` the fewest texts a sample needs,
-    `parts` a function of the same arguments that returns the named numbers behind the value. `leave_out`, where given,
-    is a fast way to the jackknife: a function of the views, `labels` (the group of each text, one array a view) and the
-    options that returns, one array a view, the value with each group of that view left out. `limits` bounds options.
+    `undefined` is the reason given when the value is not a number, `minimum` the fewest texts a sample needs (a number
+    or a function of the options), `parts` a function of the same arguments that returns the named numbers behind the
+    value. `leave_out`, where given, is a fast way to the jackknife: a function of the views, `labels` (the group of each
+    text, one array a view) and the options that returns, one array a view, the value with each group of that view left
+    out. `exchange`, where given, is a fast way to the test: a function of the views of candidate and reference,
+    `resamples` and the options that returns one statistic a row (the metric's value, or for a metric that describes, the
+    difference of the two values).
+    `approximate` takes the number of pooled texts and says which short cut is taken there, as a signature field.
+    `limits` bounds options.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: a missing interval or test needs a reason, and only a missing one")
@@ -105,7 +122,8 @@ def metric(
         roles, views, options = _read_signature(function, limits or {})
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
-            undefined, minimum, in_default, parts, leave_out, variant_bounds or {}, roles, views, options,
+            undefined, minimum, in_default, parts, leave_out, exchange, approximate, variant_bounds or {}, roles,
+            views, options,
         )  # fmt: skip
         return function
 

@@ -1,6 +1,6 @@
 """Material: one sample and the settings under which views are built from it, each view built once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Protocol, Self, TypeVar
@@ -8,8 +8,10 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.errors import InputError
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer, get_tokenizer
+from textassay.views.encoders.base import Encoder
 
 Mask = NDArray[np.bool_]
 
@@ -58,14 +60,28 @@ V = TypeVar("V", bound=View)
 
 @dataclass(frozen=True)
 class Settings:
-    """What the views of a run have in common; it stands in every signature."""
+    """What the views of a run have in common; what a metric's views read of it stands in its signature."""
 
     tokenizer: Tokenizer = field(default_factory=get_tokenizer)
+    encoder: Encoder | None = None
 
     @property
-    def signature(self) -> str:
-        """The settings as signature fields."""
+    def required_encoder(self) -> Encoder:
+        """The encoder, or an error where none was chosen."""
+        if self.encoder is None:
+            raise InputError("no encoder chosen; metrics on sentence vectors need one, such as --encoder lsa")
+        return self.encoder
+
+    def signature(self, kinds: Iterable[type]) -> str:
+        """The settings that views of these kinds read, as signature fields."""
+        if any(needs_encoder(kind) for kind in kinds):
+            return f"enc:{self.required_encoder.name}"
         return f"tok:{self.tokenizer.signature}"
+
+
+def needs_encoder(kind: type) -> bool:
+    """True for views on sentence vectors."""
+    return getattr(kind, "reads", "tokenizer") == "encoder"
 
 
 @dataclass(frozen=True, eq=False)
