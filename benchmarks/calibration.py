@@ -1,36 +1,54 @@
 """Are the tests and intervals honest? Real captions split into two samples, again and again.
 
-`python benchmarks/calibration.py [SPLITS]` draws two samples of 1,000 real captions that many times (400 unless told),
-and of 4,000, where tests exchange blocks of texts. It runs every metric of the n-gram family with its test and interval
-and writes the table to docs/calibration.md. A test that holds its level rejects at 5 % in about 5 % of the splits; a
-95 % interval holds the metric's expected value at this sample size, estimated by the mean over all splits, in about
-95 %.
+`python benchmarks/calibration.py ngram|embedding [SPLITS]` draws two samples of real captions that many times (400
+unless told) at two sizes, runs every metric of the family with its test and interval, and writes the table to
+docs/calibration.md or docs/calibration-embedding.md. A test that holds its level rejects at 5 % in about 5 % of the
+splits; a 95 % interval holds the metric's expected value at this sample size, estimated by the mean over all splits, in
+about 95 %.
 """
 
 import os
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import repeat
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import parse_requests
+from textassay.inference.request import Request, parse_requests
 from textassay.inference.result import Result
-from textassay.views.material import Material
+from textassay.views.encoders.minilm import minilm
+from textassay.views.encoders.remember import remember
+from textassay.views.encoders.store import open_store
+from textassay.views.material import Material, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data")) / "coco"
-TABLE = ROOT / "docs" / "calibration.md"
-SMALL, LARGE, SPLITS, LEVEL = 1000, 4000, 400, 0.95
-SPECS = [
-    "bleu", "self_bleu", "reverse_bleu", "ms_jaccard", "cr", "nrr", "nrr:variant=unbiased", "cnd",
-    "cnd:variant=unbiased", "distinct", "entropy", "entropy:variant=grassberger", "repetition",
-]  # fmt: skip
+SPLITS, LEVEL = 400, 0.95
+
+
+@dataclass(frozen=True)
+class Family:
+    """What is calibrated: metrics, sample sizes, files of captions, the table, and what the tests do at the sizes."""
+
+    title: str
+    specs: tuple[str, ...]
+    sizes: tuple[int, int]
+    files: tuple[str, ...]
+    table: Path
+    remark: str
+    settings: Callable[[], Settings]
+
+    @property
+    def requests(self) -> list[Request]:
+        return parse_requests(self.specs)
 
 
 @dataclass(frozen=True)
@@ -42,31 +60,72 @@ class Row:
     covered: float
 
 
-def captions() -> list[str]:
-    files = [(DATA / f"{name}.txt").read_text(encoding="utf-8") for name in ("train", "test")]
-    return [line for file in files for line in file.split("\n") if line.strip()]
+@cache
+def captions(files: tuple[str, ...]) -> list[str]:
+    texts = [(DATA / f"{name}.txt").read_text(encoding="utf-8") for name in files]
+    return [line for text in texts for line in text.split("\n") if line.strip()]
 
 
-def one_split(seed: int, size: int) -> list[Result]:
-    texts = np.array(captions(), dtype=object)
+@cache
+def minilm_settings() -> Settings:
+    """Settings whose encoder knows all captions; made in the parent, so that workers inherit the vectors."""
+    encoder = minilm()
+    return Settings(encoder=remember(encoder, captions(("test",)), store=open_store(encoder)))
+
+
+FAMILIES = {
+    "ngram": Family(
+        "the n-gram family",
+        (
+            "bleu", "self_bleu", "reverse_bleu", "ms_jaccard", "cr", "nrr", "nrr:variant=unbiased", "cnd",
+            "cnd:variant=unbiased", "distinct", "entropy", "entropy:variant=grassberger", "repetition",
+        ),
+        (1000, 4000),
+        ("train", "test"),
+        ROOT / "docs" / "calibration.md",
+        "at the larger size tests exchange blocks of texts",
+        Settings,
+    ),
+    "embedding": Family(
+        "the embedding family",
+        (
+            "frechet", "mmd", "mmd:kernel=laplacian", "mmd:kernel=energy",
+            "mmd:kernel=polynomial", "mmd:variant=u", "energy", "mauve", "precision", "recall", "density", "coverage",
+            "vendi", "vendi:q=2",
+        ),
+        (100, 1000),
+        ("test",),
+        ROOT / "docs" / "calibration-embedding.md",
+        "vectors by `minilm`",
+        minilm_settings,
+    ),
+}  # fmt: skip
+
+
+def one_split(seed: int, size: int, name: str) -> list[Result]:
+    family = FAMILIES[name]
+    texts = np.array(captions(family.files), dtype=object)
     chosen = np.random.default_rng([seed, size]).choice(len(texts), 2 * size, replace=False)
     roles = {
-        role: Material(Sample.of(texts[part].tolist(), name=role))
+        role: Material(Sample.of(texts[part].tolist(), name=role), family.settings())
         for role, part in (("candidate", chosen[:size]), ("reference", chosen[size:]))
     }
-    return list(measure(parse_requests(SPECS), roles, plan=Plan(level=LEVEL, seed=seed)).results)
+    with threadpool_limits(1):
+        return list(measure(family.requests, roles, plan=Plan(level=LEVEL, seed=seed)).results)
 
 
-def calibrate(splits: int, size: int) -> list[Row]:
-    """Rejection and coverage of every metric."""
+def calibrate(splits: int, size: int, name: str) -> list[Row]:
+    """Rejection and coverage of every metric of a family."""
+    family = FAMILIES[name]
+    family.settings()
     found: dict[int, list[Result]] = defaultdict(list)
     with ProcessPoolExecutor(max_workers=2) as pool:
-        for number, results in enumerate(pool.map(one_split, range(splits), repeat(size)), start=1):
+        for number, results in enumerate(pool.map(one_split, range(splits), repeat(size), repeat(name)), start=1):
             for place, result in enumerate(results):
                 found[place].append(result)
             if sys.stderr.isatty():
                 print(f"\r{number} of {splits}", end="", file=sys.stderr)
-    return [_row(request.label, found[place]) for place, request in enumerate(parse_requests(SPECS))]
+    return [_row(request.label, found[place]) for place, request in enumerate(family.requests)]
 
 
 def _row(label: str, results: list[Result]) -> Row:
@@ -78,27 +137,32 @@ def _row(label: str, results: list[Result]) -> Row:
     return Row(label, rejected, covered)
 
 
-def write_table(small: list[Row], large: list[Row], splits: int) -> None:
+def write_table(name: str, rows: tuple[list[Row], list[Row]], splits: int) -> None:
+    family = FAMILIES[name]
+    small, large = family.sizes
     lines = [
-        "# Calibration of the n-gram family",
+        f"# Calibration of {family.title}",
         "",
-        f"Two samples of {SMALL:,} real COCO captions, and of {LARGE:,} (where tests exchange blocks of texts), drawn",
-        f"{splits} times each; 999 permutations a test. Wanted: tests that reject in about 5 % of the splits, and",
-        "intervals that hold the metric's expected value at this sample size (the mean over all splits) in about",
-        "95 %. Made by `python benchmarks/calibration.py`.",
+        f"Two samples of {small:,} real COCO captions, and of {large:,}, drawn {splits} times each; {family.remark};",
+        "999 permutations a test. Wanted: tests that reject in about 5 % of the splits, and intervals that hold the",
+        "metric's expected value at this sample size (the mean over all splits) in about 95 %. Made by",
+        f"`python benchmarks/calibration.py {name}`.",
         "",
-        f"| metric | test rejects, n = {SMALL:,} | interval covers | test rejects, n = {LARGE:,} | interval covers |",
+        f"| metric | test rejects, n = {small:,} | interval covers | test rejects, n = {large:,} | interval covers |",
         "|---|---:|---:|---:|---:|",
     ]
-    for one, other in zip(small, large, strict=True):
-        cells = [one.label]
-        for row in (one, other):
-            cells += ["no test" if np.isnan(row.rejected) else f"{row.rejected:.1%}", f"{row.covered:.1%}"]
+    for pair in zip(*rows, strict=True):
+        cells = [pair[0].label]
+        for row in pair:
+            cells.append("no test" if np.isnan(row.rejected) else f"{row.rejected:.1%}")
+            cells.append("no interval" if np.isnan(row.covered) else f"{row.covered:.1%}")
         lines.append(f"| {' | '.join(cells)} |")
-    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    family.table.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else SPLITS
-    write_table(calibrate(wanted, SMALL), calibrate(wanted, LARGE), wanted)
-    print(f"\n{TABLE.read_text(encoding='utf-8')}")
+    chosen = sys.argv[1] if len(sys.argv) > 1 else "ngram"
+    wanted = int(sys.argv[2]) if len(sys.argv) > 2 else SPLITS
+    first, second = (calibrate(wanted, size, chosen) for size in FAMILIES[chosen].sizes)
+    write_table(chosen, (first, second), wanted)
+    print(f"\n{FAMILIES[chosen].table.read_text(encoding='utf-8')}")

@@ -23,8 +23,18 @@ INTERVALS = {
     "wilson": "Wilson's interval for a share of texts",
     "jackknife+wilson": "the union of the delete-a-group jackknife's and Wilson's "
     "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
+    "jackknife:bandwidth": "delete-a-group jackknife, the bandwidth of all texts held "
+    "([why](../statistics.md#what-is-held-fixed))",
+    "jackknife:fixed-clusters": "delete-a-group jackknife, the clusters of all texts held "
+    "([why](../statistics.md#what-is-held-fixed))",
 }
-TESTS = {"permutation": "permutation of texts between the samples ([how](../statistics.md#tests-exchanging-texts))"}
+TESTS = {
+    "permutation": "permutation of texts between the samples ([how](../statistics.md#tests-exchanging-texts))",
+    "permutation:first-order": "permutation of texts between the samples; in all but small samples, of the value's "
+    "first-order change ([how](../statistics.md#tests-of-an-expansion))",
+    "permutation:second-order": "permutation of texts between the samples; in all but small samples, of the value's "
+    "second-order change ([how](../statistics.md#tests-of-an-expansion))",
+}
 
 EXIT_CODES = "Exit codes: 0 done, 1 a gate failed, 2 bad input or usage (one line on standard error says what)."
 
@@ -73,7 +83,7 @@ def metric_page(metric: Metric) -> str:
         ("range", _range(metric)),
         ("interval", _method(metric.interval, INTERVALS, metric.why_no_interval)),
         ("test", _method(metric.test, TESTS, metric.why_no_test)),
-        ("fewest texts", str(metric.minimum)),
+        ("fewest texts", str(metric.minimum_for({name: option.default for name, option in metric.options.items()}))),
         ("no number when", metric.undefined),
     ]
     if metric.parts is not None:

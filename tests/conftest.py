@@ -1,8 +1,9 @@
 """Shared helpers: materials from lists of texts, and the folder of real data where there is one."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -25,13 +26,15 @@ class ToyEncoder:
     name: str = "toy"
 
     def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        rows = [sum((self._word(word) for word in text.split()), np.zeros(self.dimension)) for text in texts]
+        rows = [sum((_word(word, self.dimension) for word in text.split()), np.zeros(self.dimension)) for text in texts]
         values = np.array(rows).reshape(len(texts), self.dimension)
         lengths = np.linalg.norm(values, axis=1, keepdims=True)
         return np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0).astype(np.float32)
 
-    def _word(self, word: str) -> NDArray[np.float64]:
-        return np.random.default_rng(crc32(word.encode())).standard_normal(self.dimension)
+
+@cache
+def _word(word: str, dimension: int) -> NDArray[np.float64]:
+    return np.random.default_rng(crc32(word.encode())).standard_normal(dimension)
 
 
 def material(texts: Iterable[str], *, tokenizer: str = "whitespace", name: str = "sample") -> Material:
@@ -39,6 +42,21 @@ def material(texts: Iterable[str], *, tokenizer: str = "whitespace", name: str =
     sample = Sample.of(["x"], name=name)
     whole = Sample(sample.texts.from_pandas(list(texts), type=sample.texts.type), name, "digest")
     return Material(whole, Settings(get_tokenizer(tokenizer), ToyEncoder()))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests and the processes they start never touch the user's cache of vectors."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEXTASSAY_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("TEXTASSAY_CACHE_LIMIT", raising=False)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_default_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that wants the real encoder names it: encoding takes time, and most tests are about other things."""
+    monkeypatch.setattr("textassay.studies.encoding.default_is_installed", lambda: False)
 
 
 @pytest.fixture(scope="session")

@@ -25,21 +25,22 @@ def calibration() -> ModuleType:
 
 
 @pytest.mark.slow
-def test_tests_hold_their_level_and_intervals_cover(data: Path) -> None:
-    module = calibration()
-    rows = module.calibrate(SPLITS, module.SMALL)
+@pytest.mark.parametrize(("family", "size"), [("ngram", 1000), ("embedding", 100), ("embedding", 1000)])
+def test_tests_hold_their_level_and_intervals_cover(data: Path, family: str, size: int) -> None:
+    rows = calibration().calibrate(SPLITS, size, family)
     tested = {row.label: row.rejected for row in rows if not np.isnan(row.rejected)}
     assert len(tested) >= 6
     assert {label: rate for label, rate in tested.items() if not 0.02 <= rate <= 0.08} == {}
-    assert {row.label: row.covered for row in rows if not row.covered >= 0.9} == {}
+    assert {row.label: row.covered for row in rows if row.covered < 0.9} == {}
 
 
-def test_the_committed_table_says_the_same() -> None:
+@pytest.mark.parametrize("page", ["calibration.md", "calibration-embedding.md"])
+def test_the_committed_table_says_the_same(page: str) -> None:
     """The table in the docs was made by the same command and keeps the promise."""
-    lines = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|") and "%" in line]
     assert len(rows) >= 10
     for label, *cells in rows:
         for rejected, covered in (cells[:2], cells[2:]):
             assert rejected == "no test" or 0.02 <= float(rejected.rstrip("%")) / 100 <= 0.08, label
-            assert float(covered.rstrip("%")) / 100 >= 0.9, label
+            assert covered == "no interval" or float(covered.rstrip("%")) / 100 >= 0.9, label

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -33,10 +33,16 @@ def files(tmp_path: Path) -> list[str]:
     return paths
 
 
+def quick(arguments: Sequence[str]) -> list[str]:
+    """These tests are about the command, not about vectors: without a choice of metrics, those on n-grams."""
+    plain = arguments[:1] == ("compare",) and not {"--family", "--metrics"} & set(arguments)
+    return [*arguments, *(["--family", "ngram"] if plain else [])]
+
+
 def textassay(*arguments: str, env: dict[str, str] | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
     settings = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
     return subprocess.run(
-        [sys.executable, "-m", "textassay", *arguments],
+        [sys.executable, "-m", "textassay", *quick(arguments)],
         env=settings | (env or {}), input=stdin, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -48,7 +54,7 @@ def on_a_terminal(arguments: list[str], env: dict[str, str]) -> str:
     parent, child = pty.openpty()
     settings = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
     with subprocess.Popen(
-        [sys.executable, "-m", "textassay", *arguments],
+        [sys.executable, "-m", "textassay", *quick(tuple(arguments))],
         env=settings | {"TERM": "xterm-256color", "COLUMNS": "150"} | env, stdin=child, stdout=child, stderr=child,
     ) as process:  # fmt: skip
         os.close(child)
@@ -249,7 +255,7 @@ def test_interrupted_runs_leave_no_file(files: list[str], tmp_path: Path, monkey
 def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
     for number, name in enumerate(["real", "made"]):
         (tmp_path / f"{name}.txt").write_text("\n".join(corpus(number, 4000)), encoding="utf-8")
-    arguments = ["compare", "real.txt", "made.txt", "--resamples", "999999", "--json", "out.json"]
+    arguments = ["compare", "real.txt", "made.txt", "--resamples", "999999", "--json", "out.json", "--family", "ngram"]
     with subprocess.Popen(
         [sys.executable, "-m", "textassay", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -263,7 +269,9 @@ def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reader", ["head -n 1", "true"])
 def test_a_closed_pipe_is_not_an_error(files: list[str], reader: str) -> None:
-    command = f"{sys.executable} -m textassay compare {' '.join(files)} --resamples 0 --json - | {reader}"
+    command = (
+        f"{sys.executable} -m textassay compare {' '.join(files)} --family ngram --resamples 0 --json - | {reader}"
+    )
     found = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert found.returncode == 0
     assert found.stderr == ""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.report.builders import comparison, hostile, pairs
+from tests.report.meanings import hostile_meaning, with_meaning
 from textassay.report.html import render_html
 from textassay.studies.comparison import Comparison
 
@@ -27,6 +28,8 @@ PAGES: dict[str, Callable[[], Comparison]] = {
     "plain": lambda: comparison(contests=pairs(("small", "large"), 12), real_n=250),
     "many": lambda: comparison([f"a-long-name-of-a-model-{i}" for i in range(20)]),
     "hostile": hostile,
+    "meaning": with_meaning,
+    "hostile meaning": hostile_meaning,
     "bare": lambda: comparison(["only"], half=None, p=None),
 }
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textassay.cli import compare, demo, metrics
+from textassay.cli import cache, compare, demo, metrics
 from textassay.cli.main import INTERRUPTED
 from textassay.corpus.printable import printable
 from textassay.version import __version__
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command("compare")(compare.compare)
 app.command("metrics")(metrics.metrics)
 app.command("demo")(demo.demo)
+app.add_typer(cache.app, name="cache")
 
 
 def _show_version(wanted: bool) -> None:

@@ -13,6 +13,13 @@ Tokenizer = Annotated[
     str, typer.Option(help="words, whitespace, treebank, char, or a Hugging Face tokenizer.json file.")
 ]
 Lowercase = Annotated[bool, typer.Option("--lowercase", help="Lower-case all texts first.")]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        help="What turns texts into vectors: minilm, minilm:int8, lsa, st:NAME_OR_PATH, "
+        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. [default: minilm]"
+    ),
+]
 Field = Annotated[str | None, typer.Option(help="The field or column with the text. [default: text, or the only one]")]
 Encoding = Annotated[str, typer.Option(help="The encoding of text files.")]
 Train = Annotated[str | None, typer.Option(help="The generator's training texts: looks for verbatim copies.")]

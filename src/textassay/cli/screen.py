@@ -7,7 +7,17 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 # Without a terminal there is no width to ask for; wide enough for a few columns, narrow enough for a log.
 _PIPE_WIDTH = 120
@@ -22,6 +32,14 @@ def output_console() -> Console:
     return console
 
 
+class _Rate(ProgressColumn):
+    """Steps a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f}/s" if speed else "", style="dim")
+
+
 class ProgressBar:
     """A bar on standard error that shows itself only on a terminal and only once the work has taken a second."""
 
@@ -32,6 +50,7 @@ class ProgressBar:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
+            _Rate(),
             TimeRemainingColumn(),
             console=console,
             transient=True,

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from threadpoolctl import threadpool_limits
+
 from textassay.corpus.errors import InputError
 
 A = TypeVar("A")
@@ -30,14 +32,21 @@ class LocalEngine:
         """The answers for all pieces; the first failure stops what has not begun."""
         tasks = list(pieces)
         workers = min(self.workers or os.cpu_count() or 1, len(tasks))
-        if workers <= 1:
-            return [work(piece) for piece in tasks]
-        pool = ThreadPoolExecutor(workers)
-        try:
-            return [future.result() for future in [pool.submit(work, piece) for piece in tasks]]
-        finally:
-            # After a failure or Ctrl-C nobody waits for what is still running; after success nothing is.
-            pool.shutdown(wait=False, cancel_futures=True)
+        # Matrix products on one thread each: threads inside threads wait for each other, and a product that is split
+        # otherwise rounds otherwise, so that the number of workers would change the last digits.
+        with threadpool_limits(1):
+            return _mapped(work, tasks, workers)
+
+
+def _mapped(work: Callable[[A], B], tasks: list[A], workers: int) -> list[B]:
+    if workers <= 1:
+        return [work(piece) for piece in tasks]
+    pool = ThreadPoolExecutor(workers)
+    try:
+        return [future.result() for future in [pool.submit(work, piece) for piece in tasks]]
+    finally:
+        # After a failure or Ctrl-C nobody waits for what is still running; after success nothing is.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def get_engine(name: str | None) -> Engine:

@@ -17,6 +17,8 @@ from textassay.inference.result import Result
 from textassay.inference.signature import signature
 from textassay.views.material import Material, Pool
 
+_SIDES = ("candidate", "reference")
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -58,7 +60,7 @@ def measure(
     progress = progress or Silent()
     points = {request: _point(request, roles) for request in requests}
     defined = [request for request in requests if points[request].undefined is None]
-    pool = Pool(tuple(roles[role] for role in ("candidate", "reference") if role in roles))
+    pool = Pool(tuple(roles[role] for role in _SIDES if role in roles))
     replicates: dict[Request, Replicates] = {}
     p_values: dict[Request, float] = {}
     if plan.n_resamples:
@@ -116,38 +118,44 @@ def _result(
     replicates: Mapping[Request, Replicates],
     p_value: float | None,
 ) -> Result:
-    metric, candidate = request.metric, roles["candidate"]
-    n = len(candidate.sample)
+    metric, n = request.metric, len(roles["candidate"].sample)
+    # A share may be of the candidate's texts or of the reference's; an interval for it rests on the fewer.
+    few = min(len(roles[role].sample) for role in _SIDES if role in metric.roles and role in roles)
     wanted = plan.n_resamples and point.undefined is None
-    # A describing metric's p-value depends on the reference too, so its signature names it where there was a test.
-    named = {*metric.roles, *(["reference"] if p_value is not None else [])}
-    samples = {role: material.sample for role, material in roles.items() if role in named}
-    block = block_size([len(roles[role].sample) for role in ("candidate", "reference")]) if "reference" in roles else 1
     return Result(
         metric=metric.name,
         options=dict(request.options),
         estimate=point.estimate,
         better=metric.better,
         aspect=metric.aspect,
-        interval=interval(request, point.estimate, n=n, level=plan.level, replicates=replicates) if wanted else None,
+        interval=interval(request, point.estimate, n=few, level=plan.level, replicates=replicates) if wanted else None,
         p_value=None if p_value is None or math.isnan(p_value) else p_value,
         parts=dict(point.parts),
         undefined=point.undefined,
-        signature=signature(
-            metric.name,
-            request.options,
-            settings=candidate.settings.signature(metric.views),
-            samples=samples,
-            approximation=metric.approximation([len(sample) for sample in samples.values()]),
-            resampling=resampling_fields(
-                metric.interval,
-                metric.test if p_value is not None else None,
-                level=plan.level,
-                n_resamples=plan.n_resamples,
-                seed=plan.seed,
-                block=block,
-            ),
-        ),
+        signature=_signature(request, roles, plan, tested=p_value is not None),
         seconds=point.seconds,
         n=n,
+    )
+
+
+def _signature(request: Request, roles: Mapping[str, Material], plan: Plan, *, tested: bool) -> str:
+    metric = request.metric
+    # A describing metric's p-value depends on the reference too, so its signature names it where there was a test.
+    named = {*metric.roles, *(["reference"] if tested else [])}
+    samples = {role: material.sample for role, material in roles.items() if role in named}
+    block = block_size([len(roles[role].sample) for role in _SIDES]) if "reference" in roles else 1
+    return signature(
+        metric.name,
+        request.options,
+        settings=roles["candidate"].settings.signature(metric.views),
+        samples=samples,
+        approximation=metric.approximation([len(sample) for sample in samples.values()]),
+        resampling=resampling_fields(
+            metric.interval,
+            metric.test if tested else None,
+            level=plan.level,
+            n_resamples=plan.n_resamples,
+            seed=plan.seed,
+            block=block,
+        ),
     )

@@ -34,8 +34,9 @@ def permutation_tests(
 ) -> dict[Request, float]:
     """The p-value of each metric that declares this test; the candidate is the pool's first part.
 
-    A metric that compares is tested towards worse (one-sided); one that describes, for any difference from the
-    reference's own value. The same exchanges serve all metrics, so a metric's p-value does not depend on its company.
+    A metric that compares is tested towards worse (one-sided), or where neither higher nor lower is better, both ways;
+    one that describes, for any difference from the reference's own value. The same exchanges serve all metrics, so a
+    metric's p-value does not depend on its company.
     """
     if not requests:
         return {}
@@ -48,7 +49,7 @@ def permutation_tests(
     fixed = np.broadcast_to([True, False], (len(rows), 2))
     candidate = np.concatenate((rows, fixed), axis=1)
     values = _statistics(requests, pool, Resamples(units, (candidate, ~candidate)), progress)
-    extremes = {r: values[r] if r.metric.compares else _off_centre(values[r], exact=exact) for r in requests}
+    extremes = {r: values[r] if _is_one_sided(r) else _off_centre(values[r], exact=exact) for r in requests}
     return {r: p_value(float(extremes[r][0]), extremes[r][1:], exact=exact) for r in requests}
 
 
@@ -69,8 +70,12 @@ def _can_list(blocks: Sequence[int], n_resamples: int) -> bool:
     return sum(blocks) <= _FEW_UNITS and comb(sum(blocks), blocks[0]) <= n_resamples
 
 
+def _is_one_sided(request: Request) -> bool:
+    return request.metric.compares and request.metric.better != "closer"
+
+
 def _off_centre(differences: Floats, *, exact: bool) -> Floats:
-    """How far each difference is from what exchanging gives on average: 0 between samples of one size, else not.
+    """How far each value is from what exchanging gives on average; a difference of samples of one size, from 0.
 
     The average is over everything that could have been observed, the observed included, so the test keeps its level.
     """

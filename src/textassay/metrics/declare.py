@@ -107,12 +107,12 @@ def metric(
 
     `undefined` is the reason given when the value is not a number, `minimum` the fewest texts a sample needs (a number
     or a function of the options), `parts` a function of the same arguments that returns the named numbers behind the
-    value. `leave_out`, where given, is a fast way to the jackknife: a function of the views, `labels` (the group of each
-    text, one array a view) and the options that returns, one array a view, the value with each group of that view left
-    out. `exchange`, where given, is a fast way to the test: a function of the views of candidate and reference,
-    `resamples` and the options that returns one statistic a row (the metric's value, or for a metric that describes, the
-    difference of the two values).
-    `approximate` takes the number of pooled texts and says which short cut is taken there, as a signature field.
+    value. `leave_out`, where given, is a fast way to the jackknife: a function of the views, `labels` (the group of
+    each text, one array a view) and the options that returns, one array a view, the value with each group of that view
+    left out. `exchange`, where given, is a fast way to the test: a function of the views of candidate and reference,
+    `resamples` and the options that returns one statistic a row (the metric's value, or for a metric that describes,
+    the difference of the two values). `approximate` takes the number of pooled texts and says which short cut is taken
+    there, as a signature field.
     `limits` bounds options.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):

@@ -10,6 +10,7 @@ def facts(comparison: Comparison) -> list[tuple[str, str]]:
     signatures = [result.signature for column in comparison.candidates for result in column.results]
     found = [
         ("Tokenizer", _named("tok", signatures)),
+        ("Encoder", _named("enc", signatures)),
         ("Interval level", level_text(comparison.level)),
         ("Resamples", _named("resamples", signatures)),
         ("Seed", _named("seed", signatures)),

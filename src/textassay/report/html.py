@@ -18,13 +18,15 @@ from textassay.report.format_notes import hidden, telling
 from textassay.report.guide import entries
 from textassay.report.highlight import Lit, lit
 from textassay.report.html_table import TITLES, grid
+from textassay.report.meaning_view import MeaningView, meaning_views
 from textassay.report.plane import draw_plane
 from textassay.report.short_names import short_names
 from textassay.report.standing import WORDS, standing, summary
 from textassay.report.strips import Strip, strip
 from textassay.report.svg import element, marker
 from textassay.studies.comparison import Comparison, Contest, Phrase
-from textassay.studies.wording import number, p_text
+from textassay.studies.strays import FAR
+from textassay.studies.wording import number, p_text, share
 from textassay.version import __version__
 
 MOST_BYTES = 1_500_000
@@ -39,16 +41,19 @@ class Limits:
     strips: int
     contests: int
     signatures: int
+    regions: int
+    points: int
+    strays: int
     notes: int = 30
     findings: int = 12
 
 
 # The first that keeps the page under its limit is used; only comparisons of dozens of candidates need the later ones.
 _LADDER = (
-    Limits(phrases=10, examples=2, strips=60, contests=60, signatures=500),
-    Limits(phrases=6, examples=1, strips=24, contests=60, signatures=200),
-    Limits(phrases=3, examples=1, strips=6, contests=20, signatures=20),
-    Limits(phrases=0, examples=0, strips=0, contests=0, signatures=0),
+    Limits(phrases=10, examples=2, strips=60, contests=60, signatures=500, regions=6, points=350, strays=5),
+    Limits(phrases=6, examples=1, strips=24, contests=60, signatures=200, regions=6, points=150, strays=3),
+    Limits(phrases=3, examples=1, strips=6, contests=20, signatures=20, regions=3, points=60, strays=1),
+    Limits(phrases=0, examples=0, strips=0, contests=0, signatures=0, regions=0, points=0, strays=0),
 )
 
 
@@ -82,6 +87,7 @@ def environment() -> Environment:
         "number": number,
         "level": level_text,
         "p_text": p_text,
+        "share": share,
         "spread": _spread,
         "key": key,
         "standing": standing,
@@ -135,8 +141,20 @@ def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
         "signatures": signatures[: limits.signatures],
         "signature_count": len(signatures),
         "format_differs": any(telling(column) for column in comparison.candidates),
+        "with_meaning": [column for column in comparison.candidates if column.meaning is not None],
+        "meanings": _meanings(comparison, limits),
+        "unmapped": [column for column in comparison.candidates if column.meaning is None],
+        "far": FAR,
         "guide": entries(comparison.real.results),
     }
+
+
+def _meanings(comparison: Comparison, limits: Limits) -> list[MeaningView]:
+    if not limits.regions:
+        return []
+    return meaning_views(
+        comparison, regions=limits.regions, points=limits.points, strays=limits.strays, examples=limits.examples
+    )
 
 
 def _strips(comparison: Comparison, most: int) -> list[tuple[str, list[Strip]]]:

@@ -4,6 +4,7 @@ import re
 
 from textassay.corpus.printable import printable, shortened
 from textassay.report.cells import ARROWS, MARK, legend, reasons
+from textassay.report.meaning_lines import meaning_lines
 from textassay.report.rows import Row, rows
 from textassay.studies.comparison import Comparison, Phrase
 
@@ -49,6 +50,11 @@ def _differences(comparison: Comparison) -> list[str]:
         for column in comparison.candidates
         for word, phrases in (("too often", column.over), ("too rarely", column.under))
         if phrases
+    ]
+    lines += [
+        f"- **{_escape(column.name)}** writes {word} (candidate v reference): {_escape(regions)}"
+        for column in comparison.candidates
+        for word, regions in meaning_lines(column, comparison.level, most=_MOST_PHRASES)
     ]
     return ["## What differs", "", *lines, ""] if lines else []
 

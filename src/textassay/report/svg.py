@@ -1,8 +1,11 @@
 """SVG by hand: elements with all text escaped and printable, marker shapes, and how wide a text will be."""
 
 import math
+import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markupsafe import Markup, escape
 
@@ -69,6 +72,25 @@ def marker(index: int, x: float, y: float, r: float = 5.0) -> Markup:
         return element("circle", cx=x, cy=y, r=r, class_=class_)
     points = " ".join(f"{_plain(x + r * dx)},{_plain(y + r * dy)}" for dx, dy in _OUTLINES[shape])
     return element("polygon", points=points, class_=class_)
+
+
+def dots(places: Iterable[tuple[float, float]], class_: str) -> Markup:
+    """Round dots at many places as one path: lines of no length with round ends, as thick as CSS makes them."""
+    return element("path", d="".join(f"M{_plain(x)} {_plain(y)}h0" for x, y in places), class_=class_)
+
+
+def stamps(index: int, places: Iterable[tuple[float, float]], r: float) -> Markup:
+    """The mark of a candidate at many places as one path: an element a text would fill the page."""
+    shape = SHAPES[index % len(SHAPES)]
+    if shape == "circle":
+        return dots(places, f"bar dots k{index % COLOURS}")
+    corners = [(r * dx, r * dy) for dx, dy in _OUTLINES[shape]]
+    sides = " ".join(f"{_plain(x2 - x1)} {_plain(y2 - y1)}" for (x1, y1), (x2, y2) in pairwise(corners))
+    # Every byte counts hundreds of times: a minus sign and a point part numbers as well as a space and a zero.
+    around = re.sub(r"\b0\.", ".", f"l{sides}z").replace(" -", "-")
+    across, up = corners[0]
+    d = "".join(f"M{_plain(x + across)} {_plain(y + up)}{around}" for x, y in places)
+    return element("path", d=d, class_=f"mark dots k{index % COLOURS}")
 
 
 def _polygon(corners: int, turn: float, radii: tuple[float, ...]) -> tuple[tuple[float, float], ...]:

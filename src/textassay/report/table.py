@@ -10,6 +10,7 @@ from rich.text import Text
 from textassay.corpus.printable import printable
 from textassay.report.cells import legend, reasons
 from textassay.report.format_notes import hidden, telling
+from textassay.report.meaning_lines import meaning_lines
 from textassay.report.metric_tables import MOST_NAME, metric_tables
 from textassay.report.short_names import fitted_names
 from textassay.studies.comparison import Comparison
@@ -69,7 +70,7 @@ def _verdicts(comparison: Comparison, names: list[str]) -> Iterator[Table]:
 
 
 def _differences(comparison: Comparison, names: list[str]) -> Iterator[Text]:
-    if any(column.over or column.under for column in comparison.candidates):
+    if any(column.over or column.under or column.meaning for column in comparison.candidates):
         yield Text("")
     for column, name in zip(comparison.candidates, names, strict=True):
         for word, phrases in (("too often", column.over), ("too rarely", column.under)):
@@ -79,3 +80,5 @@ def _differences(comparison: Comparison, names: list[str]) -> Iterator[Text]:
                     for phrase in phrases[:4]
                 )
                 yield Text.assemble((name, "bold"), (f" {word}: ", "dim"), shown)
+        for word, regions in meaning_lines(column, comparison.level):
+            yield Text.assemble((name, "bold"), (f" {word}: ", "dim"), printable(regions))

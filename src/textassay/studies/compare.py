@@ -19,9 +19,12 @@ from textassay.inference.streams import stream
 from textassay.studies.columns import Measurer, Outcome, contests
 from textassay.studies.comparison import Column, Comparison
 from textassay.studies.differences import what_differs
+from textassay.studies.encoding import choose, show_all
 from textassay.studies.formatting import check_format
+from textassay.studies.meaning_differs import what_differs_in_meaning
 from textassay.studies.sizes import cut_samples
 from textassay.studies.verdict import Row, judge
+from textassay.views.encoders.base import Encoder
 from textassay.views.material import Material, Settings
 
 # Room between the smallest p-value that can come out and the one that is needed.
@@ -36,6 +39,7 @@ def compare(
     families: Sequence[str] = (),
     tokenizer: str = "words",
     lowercase: bool = False,
+    encoder: str | Encoder | None = None,
     train: Any = None,
     size: str | int = "match",
     level: float = 0.95,
@@ -47,25 +51,34 @@ def compare(
     """Compare candidates with a reference; texts are a `Sample`, a path, or any iterable of strings.
 
     Metrics are written as on the command line (`["bleu:n=4", "cnd"]`); without any, every default metric is measured.
+    So is the encoder (`"minilm"`, `"lsa"`, ...), which may also be an object with `name`, `dimension` and `encode`.
     """
     check_plan(level, n_resamples, seed)
-    requests = parse_requests(metrics, families=families)
-    settings = Settings(get_tokenizer(tokenizer, lowercase=lowercase))
+    progress = progress or Silent()
+    named = {spec.partition(":")[0].strip() for spec in metrics}
+    choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
+    words = get_tokenizer(tokenizer, lowercase=lowercase)
     samples = {name: as_sample(texts, name) for name, texts in candidates.items()}
     if not samples:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     real = as_sample(reference, "reference")
-    chosen = _answerable(requests, train is not None, {spec.partition(":")[0].strip() for spec in metrics})
+    chosen = _answerable(choice.requests, train is not None, named)
     tests = len(samples) * sum(request.metric.test is not None for request in chosen)
+    cut = cut_samples(real, samples, size=size, seed=seed)
+    seen = None
+    if choice.encoder is not None:
+        seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=progress)
+    settings = Settings(words, seen)
     measurer = Measurer(
         requests=chosen,
         settings=settings,
-        cut=cut_samples(real, samples, size=size, seed=seed),
+        cut=cut,
         train=None if train is None else Material(as_sample(train, "train"), settings),
         plan=Plan(level, enough_resamples(n_resamples, tests, level), seed),
-        progress=progress or Silent(),
+        progress=progress,
     )
-    study = _Study(measurer, reference=real, candidates=samples, asked_resamples=n_resamples)
+    notes = (*choice.notes, *(seen.notes if seen else ()))
+    study = _Study(measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes)
     return study.run(engine or LocalEngine())
 
 
@@ -104,6 +117,7 @@ class _Study:
     reference: Sample
     candidates: Mapping[str, Sample]
     asked_resamples: int
+    notes: tuple[str, ...]
 
     def run(self, engine: Engine) -> Comparison:
         measurer, cut = self.measurer, self.measurer.cut
@@ -133,7 +147,7 @@ class _Study:
         )
 
     def _remarks(self, name: str, sample: Sample) -> dict[str, Any]:
-        """Format and phrases; phrases on as many texts of both sides, or the larger one would show its rare words."""
+        """Format, phrases and meaning; on as many texts of both sides, or the larger one would show its rare words."""
         settings, seed = self.measurer.settings, self.measurer.plan.seed
         size = min(len(sample), len(self.measurer.cut.reference))
         sides = [
@@ -143,7 +157,8 @@ class _Study:
         over, under = what_differs(*sides)
         # The whole samples, not what the cut left of them: blank texts are counted against all texts.
         findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
-        return {"findings": findings, "over": over, "under": under}
+        meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
+        return {"findings": findings, "over": over, "under": under, "meaning": meaning}
 
     def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
         sample = self.measurer.cut.candidates[name]
@@ -166,6 +181,7 @@ class _Study:
 
     def _notes(self, columns: Sequence[Column]) -> Iterable[str]:
         cut, plan = self.measurer.cut, self.measurer.plan
+        yield from self.notes
         yield from cut.notes
         for name, sample in [("reference", cut.reference), *cut.candidates.items()]:
             yield from (f"{name}: {note}" for note in sample.notes)

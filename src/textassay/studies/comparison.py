@@ -10,6 +10,7 @@ from typing import Any, Self
 from textassay.corpus.errors import InputError
 from textassay.inference.multiplicity import holm
 from textassay.inference.result import Result, one_nan
+from textassay.studies.meaning import Meaning
 from textassay.version import __version__
 
 
@@ -72,6 +73,7 @@ class Column:
     findings: tuple[Finding, ...] = ()
     over: tuple[Phrase, ...] = ()
     under: tuple[Phrase, ...] = ()
+    meaning: Meaning | None = None
     at_real_size: Mapping[str, Result] = field(default_factory=dict)
 
     def beside_real(self, label: str, result: Result) -> Result:
@@ -191,6 +193,7 @@ def _remarks(column: Column) -> dict[str, Any]:
         "findings": [asdict(finding) for finding in column.findings],
         "over": [asdict(phrase) for phrase in column.over],
         "under": [asdict(phrase) for phrase in column.under],
+        "meaning": column.meaning.to_dict() if column.meaning else None,
         "at_real_size": {label: _sized(result) for label, result in column.at_real_size.items()},
     }
 
@@ -206,6 +209,7 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         tuple(Finding(**finding) for finding in remarks["findings"]),
         _phrases(remarks["over"]),
         _phrases(remarks["under"]),
+        Meaning.from_dict(remarks["meaning"]) if remarks["meaning"] else None,
         {label: _from_sized(result) for label, result in remarks["at_real_size"].items()},
     )
 

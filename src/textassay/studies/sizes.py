@@ -25,6 +25,11 @@ class Cut:
     plain: Sample
     notes: tuple[str, ...]
 
+    @property
+    def everything(self) -> tuple[Sample, ...]:
+        """All samples that anything is measured on."""
+        return self.reference, self.held_out, self.base, self.plain, *self.candidates.values()
+
 
 def cut_samples(reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int) -> Cut:
     """Cut every sample to a common size (`match`: the smallest), to a number of texts, or not at all (`all`)."""

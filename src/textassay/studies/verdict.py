@@ -14,7 +14,15 @@ COLLAPSED = 0.5
 SLIGHT = 0.9
 
 # Which way a value moves when a sample becomes less diverse.
-_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1}
+_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
+# What is said of two samples when one of these, the first that speaks, tells them apart.
+_WORDS = ("word choice", ("ms_jaccard", "cnd"))
+_MEANING = ("meaning", ("mmd", "energy", "frechet", "mauve"))
+# What is said when shares of texts that lie among the other sample's fall below real text's own.
+_REACH = (
+    ("writes what the reference does not", ("precision", "density")),
+    ("misses part of what the reference says", ("coverage", "recall")),
+)
 
 
 @dataclass(frozen=True)
@@ -41,17 +49,20 @@ def judge(rows: Sequence[Row], *, resampled: bool, testable: bool) -> Verdict:
     if not resampled:
         level = "collapsed" if collapse else "untested"
         return Verdict(level, (*collapse, "estimates only: no test was run"))
-    words, same_words = _word_choice(by_metric)
+    words, same_words = _separation(by_metric, *_WORDS)
+    meaning, same_meaning = _separation(by_metric, *_MEANING)
     reasons = [
         *collapse,
         *_diversity(usable),
         *words,
+        *meaning,
         *_quality(by_metric),
+        *_reach(by_metric),
         *_copying(by_metric.get("copying", ())),
     ]
     if reasons or any(row.significant for row in usable):
         level = "collapsed" if any(reason.startswith("collapsed") for reason in collapse) else "differs"
-        close = same_words if testable else []
+        close = [*same_words, *same_meaning] if testable else []
         return Verdict(level, (*reasons, *close) or ("differs from the reference",))
     return _nothing_found(rows, usable, testable)
 
@@ -105,17 +116,25 @@ def _moved(row: Row) -> float:
     return row.like_real.estimate - row.real.estimate
 
 
-def _word_choice(by_metric: Mapping[str, Sequence[Row]]) -> tuple[list[str], list[str]]:
-    """What separates the words, and what does not: one of the two lists is empty, both where nothing was tested."""
-    rows = [row for name in ("ms_jaccard", "cnd") for row in by_metric.get(name, ())]
-    tested = [row for row in rows if row.result.p_value is not None]
+def _separation(by_metric: Mapping[str, Sequence[Row]], what: str, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What separates the samples, and what does not: one of the two lists is empty, both where nothing was tested."""
+    tested = [row for name in names for row in by_metric.get(name, ()) if row.result.p_value is not None]
     apart = [row for row in tested if row.significant]
     if not apart:
-        return [], [f"close in word choice ({_against(row, 'real v real')})" for row in tested[:1]]
+        return [], [f"close in {what} ({_against(row, 'real v real')})" for row in tested[:1]]
     row = apart[0]
     slight = row.result.better == "higher" and row.like_real.estimate >= SLIGHT * row.real.estimate > 0
     extent = "slightly different" if slight else "different"
-    return [f"{extent} in word choice ({_against(row, 'real v real')})"], []
+    return [f"{extent} in {what} ({_against(row, 'real v real')})"], []
+
+
+def _reach(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
+    """Texts beyond the other sample's; only where the test and the value beside real text agree."""
+    found = []
+    for said, names in _REACH:
+        rows = [row for name in names for row in by_metric.get(name, ()) if row.significant and _moved(row) < 0]
+        found += [f"{said} ({_against(row, 'real v real')})" for row in rows[:1]]
+    return found
 
 
 def _quality(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:

@@ -99,6 +99,10 @@ class Material:
         view: V = self._views[kind]
         return view
 
+    def has(self, kind: type[Any], /) -> bool:
+        """True when the view of this kind is there already."""
+        return kind in self._views
+
 
 @dataclass(frozen=True, eq=False)
 class Pool:

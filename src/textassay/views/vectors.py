@@ -12,6 +12,8 @@ from textassay.views.material import Material, Pool, Resamples
 F32 = NDArray[np.float32]
 T = TypeVar("T")
 
+_BLOCK = 8192
+
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
@@ -98,5 +100,7 @@ def joint(candidate: Vectors, reference: Vectors) -> Joint:
 def canonical_order(values: F32) -> NDArray[np.int64]:
     """Sort by the place along a fixed direction, then by the first coordinates."""
     direction = np.random.default_rng(0).standard_normal(values.shape[1])
-    along = (values.astype(np.float64) * direction).sum(axis=1)
+    # Row by row, not as one product: how a product adds up depends on where in the array a row stands.
+    blocks = [values[begin : begin + _BLOCK] for begin in range(0, len(values), _BLOCK)]
+    along = np.concatenate([np.zeros(0), *((block.astype(np.float64) * direction).sum(axis=1) for block in blocks)])
     return np.lexsort((*values.T[:4], along))

@@ -1,0 +1,123 @@
+"""The embedding family beside named peers: hyppo, scipy's sqrtm, mauve-text, prdc and sentence-transformers.
+
+`python benchmarks/embeddings.py` runs everything, one part after the other; `kernels`, `frechet`, `mauve`, `neighbours`
+and `encoding` name single parts. Peers and ours get the same vectors in the same process. Needs the `bench` group, the
+extras `embed` and `fast`, and for `encoding` the real captions.
+"""
+
+import subprocess
+import sys
+import time
+import warnings
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.sample import Sample
+from textassay.inference.measure import Plan, measure
+from textassay.inference.request import parse_requests
+from textassay.views.material import Material, Settings
+
+DIMENSION = 384
+F32 = NDArray[np.float32]
+# Parts with a file of their own, in which they can be run with more choices.
+FILES = {"mauve": "quantised.py", "neighbours": "neighbours.py", "encoding": "encoding.py"}
+
+
+class Given:
+    """An encoder that hands out given vectors: text `3` has row 3."""
+
+    name, dimension = "given", DIMENSION
+
+    def __init__(self, values: F32) -> None:
+        self.values = values
+
+    def encode(self, texts: list[str], /) -> F32:
+        return self.values[[int(text) for text in texts]]
+
+
+def vectors(size: int, seed: int, shift: float = 0.0) -> F32:
+    """Vectors of length 1 with most of their spread in a few directions, as sentence vectors have it."""
+    rng = np.random.default_rng(seed)
+    values = (rng.standard_normal((size, DIMENSION)) + shift) * np.arange(1, DIMENSION + 1) ** -0.5
+    return (values / np.linalg.norm(values, axis=1, keepdims=True)).astype(np.float32)
+
+
+def tested(spec: str, candidate: F32, reference: F32, n_resamples: int) -> tuple[float, float]:
+    """Seconds and p-value of a metric's value and test, from the vectors on."""
+    settings = Settings(encoder=Given(np.concatenate((candidate, reference))))
+    places = [str(place) for place in range(len(candidate) + len(reference))]
+    sides = places[: len(candidate)], places[len(candidate) :]
+    roles = {
+        role: Material(Sample.of(texts), settings)
+        for role, texts in zip(("candidate", "reference"), sides, strict=True)
+    }
+    requests = parse_requests([spec])
+    began = time.perf_counter()
+    (result,) = measure(requests, roles, plan=Plan(n_resamples=n_resamples)).results
+    assert result.p_value is not None
+    return time.perf_counter() - began, result.p_value
+
+
+def kernels() -> None:
+    """A permutation test of MMD, 500 against 500 with 200 exchanges, and how it grows."""
+    from hyppo.ksample import MMD
+
+    candidate, reference = vectors(500, 1, shift=0.05), vectors(500, 2)
+    tested("mmd", candidate[:50], reference[:50], 19)
+    ours, p = min(tested("mmd", candidate, reference, 200) for _ in range(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        MMD().test(candidate[:50], reference[:50], reps=10, auto=False)  # numba compiles on the first call
+        began = time.perf_counter()
+        _, their_p = MMD().test(candidate.astype(float), reference.astype(float), reps=200, auto=False)
+        theirs = time.perf_counter() - began
+    print(f"MMD, 500 v 500 x {DIMENSION}, 200 permutations: {theirs / ours:,.0f} times faster than hyppo")
+    print(f"  hyppo {theirs:.2f} s (p = {their_p:.3f}), ours {ours:.3f} s with value and interval (p = {p:.3f})")
+    growth = {size: tested("mmd", vectors(size, 1), vectors(size, 2), 999)[0] for size in (1_250, 2_500, 5_000)}
+    shown = ", ".join(f"{size:,} v {size:,} {seconds:.1f} s" for size, seconds in growth.items())
+    print(
+        f"  with 999 permutations: {shown}; four times the texts take {growth[5_000] / growth[1_250]:.1f} times as long"
+    )
+
+
+def frechet() -> None:
+    """All 3,003 ways to divide 5 + 10 texts, against scipy's square root of a matrix for each."""
+    candidate, reference = vectors(5, 1), vectors(10, 2)
+    tested("frechet", candidate, reference, 3_003)
+    ours, p = min(tested("frechet", candidate, reference, 3_003) for _ in range(3))
+    pooled = np.concatenate((candidate, reference)).astype(np.float64)
+    few = list(combinations(range(15), 5))[::500]
+    began = time.perf_counter()
+    for chosen in few:
+        by_square_root(pooled[list(chosen)], np.delete(pooled, chosen, axis=0))
+    theirs = (time.perf_counter() - began) / len(few) * 3_003
+    print(f"Frechet, 5 v 10 x {DIMENSION}, all 3,003 partitions: {theirs / ours:,.0f} times faster than sqrtm for each")
+    print(f"  sqrtm {theirs:,.0f} s ({len(few)} partitions timed), ours {ours:.3f} s, exact p = {p:.4f}")
+
+
+def by_square_root(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    from scipy.linalg import sqrtm
+
+    covariances = np.cov(one, rowvar=False), np.cov(other, rowvar=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        root = np.real(sqrtm(covariances[0] @ covariances[1]))
+    gap = one.mean(axis=0) - other.mean(axis=0)
+    return float(gap @ gap + np.trace(covariances[0] + covariances[1] - 2 * root))
+
+
+def main(wanted: list[str]) -> None:
+    for part in (kernels, frechet):
+        if not wanted or part.__name__ in wanted:
+            part()
+    for name, file in FILES.items():
+        if not wanted or name in wanted:
+            sys.stdout.flush()
+            subprocess.run([sys.executable, str(Path(__file__).with_name(file))], check=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

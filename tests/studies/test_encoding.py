@@ -1,0 +1,190 @@
+"""Comparisons on sentence vectors: which encoder is taken, what is left out without one, and what is told of both."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.conftest import ToyEncoder
+from tests.laws import corpus
+from textassay.cli.main import run
+from textassay.corpus.errors import InputError, MissingExtra
+from textassay.metrics.declare import all_metrics
+from textassay.studies.compare import compare
+from textassay.studies.comparison import Comparison
+from textassay.views.material import needs_encoder
+
+OTHER_WORDS = [f"v{i}" for i in range(40)]
+
+
+class CountingEncoder(ToyEncoder):
+    """Counts what it is shown."""
+
+    seen: ClassVar[list[str]] = []
+
+    def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+        self.seen.extend(texts)
+        return super().encode(texts)
+
+
+def results(found: Comparison, candidate: int = 0) -> dict[str, float]:
+    return dict(zip(found.labels, (r.estimate for r in found.candidates[candidate].results), strict=True))
+
+
+@pytest.fixture(scope="module")
+def both() -> Comparison:
+    candidates = {"good": corpus(2, 120), "bad": corpus(3, 120, words=OTHER_WORDS)}
+    return compare(corpus(1, 260), candidates, families=["embedding"], encoder=ToyEncoder(), n_resamples=99)
+
+
+def test_every_metric_of_the_family_is_measured_with_interval_and_test(both: Comparison) -> None:
+    family = {m.name for m in all_metrics().values() if m.family == "embedding" and m.in_default}
+    assert {result.metric for result in both.candidates[0].results} == family
+    for result in both.candidates[0].results:
+        assert result.undefined is None
+        assert result.interval is not None
+        assert result.p_value is not None
+        assert "|enc:toy|" in result.signature
+        assert "tok:" not in result.signature
+
+
+def test_the_verdict_speaks_of_meaning(both: Comparison) -> None:
+    good, bad = both.candidates
+    assert good.verdict is not None
+    assert bad.verdict is not None
+    assert good.verdict.level == "same"
+    assert bad.verdict.level == "differs"
+    assert "different in meaning (mmd" in bad.verdict.sentence
+    assert "misses part of what the reference says" in bad.verdict.sentence
+
+
+def test_it_reads_back_equal_with_its_meaning(both: Comparison) -> None:
+    assert both.candidates[0].meaning is not None
+    assert Comparison.from_json(both.to_json()) == both
+
+
+def test_every_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TEXTASSAY_CACHE", str(tmp_path))
+    CountingEncoder.seen = []
+    texts = {"a": corpus(2, 40), "b": corpus(2, 40)}
+    first = compare(corpus(1, 60), texts, metrics=["mmd", "coverage"], encoder=CountingEncoder(), n_resamples=19)
+    assert len(CountingEncoder.seen) == len(set(CountingEncoder.seen)) > 0
+    CountingEncoder.seen = []
+    again = compare(corpus(1, 60), texts, metrics=["mmd", "coverage"], encoder=CountingEncoder(), n_resamples=19)
+    assert CountingEncoder.seen == []
+    assert results(first) == results(again)
+
+
+class TestWithoutAnEncoder:
+    def test_other_families_run_and_one_line_says_what_was_left_out(self) -> None:
+        found = compare(corpus(1, 40), {"x": corpus(2, 40)}, n_resamples=0)
+        assert not any(needs_encoder(kind) for r in found.real.results for kind in all_metrics()[r.metric].views)
+        (note,) = [note for note in found.notes if note.startswith("left out: ")]
+        assert "mauve" in note
+        assert "pip install 'textassay[embed]'" in note
+        assert "--encoder lsa" in note
+
+    @pytest.mark.parametrize("asked", [{"families": ["embedding"]}, {"metrics": ["mmd"]}])
+    def test_what_was_asked_for_is_not_left_out_but_an_error(self, asked: dict[str, Any]) -> None:
+        with pytest.raises(MissingExtra, match="embed"):
+            compare(corpus(1, 40), {"x": corpus(2, 40)}, n_resamples=0, **asked)
+
+    def test_lsa_needs_nothing(self) -> None:
+        found = compare(corpus(1, 80), {"x": corpus(2, 80)}, encoder="lsa", n_resamples=0)
+        assert {"mmd", "bleu"} <= {result.metric for result in found.real.results}
+        assert not any(note.startswith("left out") for note in found.notes)
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("encoder", "message"),
+        [
+            ("minilmm", "no encoder 'minilmm'; there are: minilm, minilm:int8"),
+            ("minilm:int4", "no encoder 'minilm:int4'"),
+            ("lsa:3", "no encoder 'lsa:3'"),
+            ("st:", "no encoder 'st:'"),
+            ("hf:x:pool=max", "pool is 'max'; there are: mean, cls, pooler"),
+            ("vectors:missing.npy", "missing.npy"),
+        ],
+    )
+    def test_an_encoder_that_does_not_exist(self, encoder: str, message: str) -> None:
+        with pytest.raises(InputError) as error:
+            compare(corpus(1, 20), {"x": corpus(2, 20)}, encoder=encoder)
+        assert message in str(error.value)
+        assert "\n" not in str(error.value)
+
+    def test_vectors_with_nan(self, tmp_path: Path) -> None:
+        values = np.ones((40, 3), np.float32)
+        values[7, 1] = np.nan
+        np.save(tmp_path / "v.npy", values)
+        with pytest.raises(InputError, match=r"row 8"):
+            compare(_texts("a", 20), {"x": _texts("b", 20)}, encoder=f"vectors:{tmp_path / 'v.npy'}")
+
+    def test_vectors_of_the_wrong_count(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "v.npy", np.ones((39, 3), np.float32))
+        with pytest.raises(InputError, match=r"39 rows.*40"):
+            compare(_texts("a", 20), {"x": _texts("b", 20)}, encoder=f"vectors:{tmp_path / 'v.npy'}")
+
+    def test_a_sample_below_a_minimum_leaves_the_rest(self) -> None:
+        found = compare(
+            corpus(1, 30), {"x": corpus(2, 4)}, encoder=ToyEncoder(), families=["embedding"], n_resamples=19
+        )
+        reasons = {r.metric: r.undefined for r in found.candidates[0].results}
+        assert reasons["precision"] == "4 texts in the candidate; needs 6 or more"
+        assert reasons["mauve"] == "4 texts in the candidate; needs 20 or more"
+        assert reasons["mmd"] is None
+        assert reasons["vendi"] is None
+
+    @pytest.mark.filterwarnings("error")
+    def test_identical_texts_and_zero_vectors(self) -> None:
+        same = ["a b c"] * 40
+        found = compare(
+            same, {"same": list(same), "empty": ["?"] * 40}, encoder=_Nothing(), families=["embedding"], n_resamples=19
+        )
+        for column in found.candidates:
+            for result in column.results:
+                assert result.undefined is not None or np.isfinite(result.estimate)
+        assert results(found)["mmd"] == 0.0
+        assert found.candidates[0].verdict is not None
+        assert found.candidates[0].verdict.level != "differs"
+
+    def test_a_full_disk_does_not_cost_the_results(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*_: object, **__: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("textassay.views.encoders.store.write_segment", full)
+        texts = [f"{text} once" for text in corpus(5, 40)]
+        found = compare(texts, {"x": corpus(6, 40)}, encoder=ToyEncoder(), metrics=["mmd"], n_resamples=0)
+        assert found.candidates[0].results[0].estimate > 0
+        assert any("cannot be written (no space left on device)" in note for note in found.notes)
+
+
+class _Nothing(ToyEncoder):
+    """Knows one word only; everything else is nowhere."""
+
+    def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+        known = np.array([text.startswith("a") for text in texts], dtype=np.float32)
+        return np.repeat(known[:, None], self.dimension, axis=1)
+
+
+def _texts(word: str, size: int) -> list[str]:
+    return [f"{word} {number}" for number in range(size)]
+
+
+def test_the_command_says_what_was_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number, name in enumerate(["real", "made"]):
+        (tmp_path / f"{name}.txt").write_text("\n".join(corpus(number, 60)), encoding="utf-8")
+    files = [str(tmp_path / f"{name}.txt") for name in ("real", "made")]
+    assert run(["compare", *files, "--resamples", "0"]) == 0
+    assert "left out: " in capsys.readouterr().out
+    assert (
+        run(["compare", *files, "--resamples", "19", "--encoder", "lsa", "--family", "embedding", "--json", "-"]) == 0
+    )
+    (made,) = json.loads(capsys.readouterr().out)["candidates"]
+    assert {"metric": "mmd", "better": "lower"}.items() <= made["results"][-1].items()
+    assert run(["compare", *files, "--encoder", "nothing"]) == 2
+    assert capsys.readouterr().err.startswith("textassay: no encoder 'nothing'; there are: ")

@@ -1,0 +1,87 @@
+"""Balls counted for many labellings at once are the balls counted one labelling at a time."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from tests.views.test_neighbours import KINDS, by_differences, cloud
+from textassay.views import neighbour_lists
+from textassay.views.balls import Counts, count_balls
+from textassay.views.label_bits import WORD, bit_counts, pack
+from textassay.views.vectors import Vectors, joint
+from textassay.views.wide_balls import add_wide_balls
+
+Mask = NDArray[np.bool_]
+
+
+@given(st.integers(0, 500), st.integers(0, 99))
+def test_bits_are_counted_one_by_one(size: int, seed: int) -> None:
+    bits = np.random.default_rng(seed).random((WORD, size)) < 0.3
+    assert (bit_counts(pack(bits)) == bits.sum(axis=1)).all()
+
+
+def one_by_one(squared: NDArray[np.float64], candidate: Mask, reference: Mask, k: int) -> tuple[int, int, int, int]:
+    def inside(centres: Mask, others: Mask) -> Mask:
+        own = squared[np.ix_(centres, centres)]
+        np.fill_diagonal(own, np.inf)
+        radii = np.sort(own, axis=1)[:, k - 1]
+        return squared[np.ix_(centres, others)] < radii[:, None]
+
+    held, back = inside(reference, candidate), inside(candidate, reference)
+    return int(held.any(axis=0).sum()), int(back.any(axis=0).sum()), int(held.sum()), int(held.any(axis=1).sum())
+
+
+def labellings(rng: np.random.Generator, size: int, k: int) -> tuple[Mask, Mask]:
+    """Random labels, some points without any, the two sides apart in the first labelling."""
+    labels = rng.choice([0, 0, 1, 1, 1, 2], (70, size))
+    labels[0] = np.arange(size) < size // 3
+    labels[:, : k + 1], labels[:, -k - 1 :] = 0, 1
+    return labels == 0, labels == 1
+
+
+def counted(values: NDArray[np.float32], candidate: Mask, reference: Mask, k: int) -> Counts:
+    split = len(values) // 3
+    pair = joint(Vectors(values[:split]), Vectors(values[split:]))
+    words = [np.stack([pack(mask[:WORD]), pack(mask[WORD:])]) for mask in (candidate, reference)]
+    return count_balls(neighbour_lists.lists_for(pair, k), words[0], words[1], k)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from(KINDS), st.integers(20, 80), st.integers(1, 4), st.sampled_from([0, 1, 5, 99]), st.integers(0, 999)
+)
+def test_many_labellings_are_each_by_itself(kind: str, size: int, k: int, more: int, seed: int) -> None:
+    """With lists of any length: what they are too short for is searched for among all points."""
+    values = cloud(kind, size, 3, seed)
+    candidate, reference = labellings(np.random.default_rng(seed), size, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neighbour_lists, "list_length", lambda sizes, k: min(k + 1 + more, sum(sizes)))
+        found = counted(values, candidate, reference, k)
+    squared = by_differences(values)
+    plain = np.array([one_by_one(squared, *masks, k) for masks in zip(candidate, reference, strict=True)])
+    parts = (found.candidates_inside, found.references_inside, found.memberships, found.balls_hit)
+    assert (np.stack([part.ravel()[: len(plain)] for part in parts], axis=1) == plain).all()
+
+
+def test_random_labels_seldom_need_more_than_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def spy(*args: object, open_words: NDArray[np.uint64], **kwargs: object) -> NDArray[np.int64]:
+        seen.append(int((open_words != 0).sum()))
+        return add_wide_balls(*args, open_words=open_words, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("textassay.views.balls.add_wide_balls", spy)
+    rng = np.random.default_rng(0)
+    masks = rng.random((70, 3000)) < 1 / 3
+    counted(cloud("plain", 3000, 8, seed=1), masks, ~masks, 5)
+    assert seen == [0]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "least", "most"), [((5000, 5000), 30, 60), ((5000, 500), 200, 400), ((20_000, 50), 6, 30)]
+)
+def test_lists_are_as_long_as_the_smaller_sample_needs(sizes: tuple[int, int], least: int, most: int) -> None:
+    assert least <= neighbour_lists.list_length(sizes, 5) <= most
+    assert neighbour_lists.list_length((6, 6), 5) == 12
