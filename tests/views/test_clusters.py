@@ -153,8 +153,11 @@ def test_an_outlier_does_not_coarsen_the_grid() -> None:
 
 
 def test_empty_clusters_are_filled() -> None:
-    """Many points on a line whose two halves are far apart, and centres that mostly start in one of them."""
-    points = np.concatenate((np.arange(40), 1900 + np.arange(3)))[:, None].astype(np.float32)
-    for seed in range(30):
-        labels = kmeans(points, np.ones(len(points)), k=12, rng=np.random.default_rng(seed))
+    """Points that are one in the leading directions: all but one of the first centres hold nothing."""
+    points = np.zeros((60, 30), dtype=np.float32)
+    points[:, 29] = 30 * np.arange(60)
+    for seed in range(5):
+        labels = kmeans(points, np.ones(60), k=12, rng=np.random.default_rng(seed))
         assert len(set(labels)) == 12
+        # On a line, clusters are stretches of it.
+        assert (np.diff(labels) != 0).sum() == 11

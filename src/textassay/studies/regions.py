@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 _WORDS, _EXAMPLES, _WIDTH = 4, 3, 160
 # A word is typical of a region when this many of its texts have it and chance hardly explains it.
 _LEAST_TEXTS, _LEAST_Z = 3, 3.0
+# What stands in more than this share of the reference texts is a common word.
+_COMMON = 0.1
 
 
 def describe(
@@ -63,7 +65,10 @@ def _by_side(
 
 
 def typical_words(sides: tuple[Material, Material], labels: Labels, k: int) -> list[tuple[str, ...]]:
-    """The words that most set the texts of each region apart from all other texts, counted once a text."""
+    """The words that most set the texts of each region apart from all other texts, counted once a text.
+
+    Words that stand in many reference texts (the, with, on) name a region only where nothing rarer does.
+    """
     tokens = sides[0].settings.tokenizer(pa.concat_arrays([side.sample.texts for side in sides]))
     texts = np.repeat(np.arange(len(labels)), tokens.lengths)
     size = len(tokens.vocabulary)
@@ -72,22 +77,25 @@ def typical_words(sides: tuple[Material, Material], labels: Labels, k: int) -> l
     region_of, word_of = labels[pairs // size], pairs % size
     held = np.bincount(region_of * size + word_of, minlength=k * size).reshape(k, size)
     everywhere, texts_in = held.sum(axis=0), held.sum(axis=1)
+    first = len(sides[0].sample)
+    common = np.bincount(word_of[pairs // size >= first], minlength=size) > _COMMON * (len(labels) - first)
     found = []
     for region in range(k):
         inside, outside = held[region], everywhere - held[region]
         totals = (max(int(texts_in[region]), 1), max(int(texts_in.sum() - texts_in[region]), 1))
         z = np.where(inside >= _LEAST_TEXTS, log_odds_z(inside, outside, totals=totals), 0.0)
-        best = np.argsort(-z, kind="stable")[: 4 * _WORDS]
-        names = [tokens.vocabulary[int(word)].as_py() for word in best if z[word] >= _LEAST_Z]
+        telling = np.flatnonzero(z >= _LEAST_Z)
+        best = telling[np.lexsort((-z[telling], common[telling]))][: 4 * _WORDS]
+        names = [tokens.vocabulary[int(word)].as_py() for word in best]
         found.append(tuple(_readable(names)[:_WORDS]))
     return found
 
 
 def _readable(words: list[str]) -> list[str]:
-    """Words with a letter or digit, each once whatever its case."""
+    """Words with a letter or digit, each once whatever its case; single letters of an alphabet say nothing."""
     seen: dict[str, str] = {}
     for word in words:
-        if any(character.isalnum() for character in word):
+        if any(character.isalnum() for character in word) and not (len(word) == 1 and word.isascii()):
             seen.setdefault(word.casefold(), shortened(word, 40))
     return list(seen.values())
 

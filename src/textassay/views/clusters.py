@@ -95,7 +95,7 @@ def _totals(points: F32, weights: F64, labels: I64, k: int) -> F64:
 
 
 def _means(totals: F64) -> F32:
-    """The centres, rounded to the grid; an empty cluster's, which only the first draw may leave, is the origin."""
+    """The centres, rounded to the grid; that of an empty cluster, which only the first draw may leave, is 0."""
     return np.rint(totals[:, 1:] / np.maximum(totals[:, :1], 1)).astype(np.float32)
 
 
@@ -162,10 +162,12 @@ def _follow(points: F32, centres: F32, held: _Held, moved: I64) -> I64:
 def _fill_empty(points: F32, held: _Held, k: int) -> None:
     """Give each empty cluster the point farthest from its centre, out of the clusters that have two or more."""
     sizes = np.bincount(held.labels, minlength=k)
+    if sizes.all():
+        return
+    nearness = held.scores - (points.astype(np.float64) ** 2).sum(axis=1) / 2
+    farthest = iter(np.argsort(nearness, kind="stable"))
     for empty in np.flatnonzero(sizes == 0):
-        far = (points.astype(np.float64) ** 2).sum(axis=1) - 2.0 * held.scores
-        far[sizes[held.labels] < 2] = -1
-        point = int(far.argmax())
+        point = next(point for point in farthest if sizes[held.labels[point]] > 1)
         sizes[held.labels[point]] -= 1
         sizes[empty] = 1
         held.labels[point] = empty
