@@ -1,10 +1,10 @@
 """MAUVE against mauve-text at the same k, and how its cost grows: ratio, peak memory, growth with size.
 
 Run all of it with `python benchmarks/quantised.py`, or a part with `point`, `core` or `growth`; `--vectors FILE.npy`
-takes real vectors (20,000 rows or more for the whole size) in place of a mixture of Gaussians. Needs the `bench` group. Both
-sides start from the same vectors: mauve-text with its defaults (k-means of faiss, the best of five runs by objective),
-ours with its defaults (the average over five runs). `point` lets both use the threads they would; `core` gives both one
-core and one thread, which says more on a busy machine.
+takes real vectors (20,000 rows or more for the whole size) in place of a mixture of Gaussians. Needs the `bench`
+group. Both sides start from the same vectors: mauve-text with its defaults (k-means of faiss, the best of five runs
+by objective), ours with its defaults (the average over five runs). `point` lets both use the threads they would;
+`core` gives both one core and one thread, which says more on a busy machine.
 """
 
 import json
