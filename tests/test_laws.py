@@ -10,6 +10,7 @@ import pytest
 from tests import laws
 from textassay.inference.request import Request, parse_requests
 from textassay.metrics.declare import all_metrics
+from textassay.metrics.mmd import mmd
 
 
 def variants() -> list[Request]:
@@ -60,6 +61,10 @@ def sized(candidate: Any, reference: Any, *, n: int, variant: str) -> Any:
     return (table.counts * reference.table(n).counts).sum(axis=-1)
 
 
+def forgets_the_labels(candidate: Any, reference: Any, /, *, resamples: Any, kernel: str, variant: str) -> Any:
+    return np.full(len(resamples.masks[0]), 0.1)
+
+
 @pytest.mark.parametrize(
     ("law", "request_"),
     [
@@ -70,6 +75,7 @@ def sized(candidate: Any, reference: Any, *, n: int, variant: str) -> Any:
         (laws.same_seed_same_result, broken("distinct", noisy)),
         (laws.a_copy_is_not_significant, broken("cnd", sized)),
         (laws.resampling_is_counting_anew, broken("distinct", without_singles)),
+        (laws.exchanging_is_measuring_anew, broken("mmd", mmd, exchange=forgets_the_labels)),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.conftest import material
-from tests.laws import corpus
+from tests.laws import corpus, run
 from textassay.inference.jackknife import group_labels
 from textassay.inference.measure import Plan, measure
 from textassay.inference.request import parse_requests
@@ -166,3 +166,17 @@ def test_groups_left_out_are_measured_anew_and_shared() -> None:
             assert mine[group] == ours(candidate[labels[0] != group], reference, 2)[name]
             assert theirs[group] == ours(candidate, reference[labels[1] != group], 2)[name]
     assert ball_shares.shares_without_groups(*views, labels=labels, k=2)[1].coverage is theirs
+
+
+def test_density_is_tested_both_ways() -> None:
+    """A generator that repeats a few common texts has too high a density, one that writes noise too low a one."""
+    real = corpus(1, 80)
+    crowd = ["w0 w1 w2 w3 w0", "w0 w1 w2 w0 w1"] * 40
+    noise = corpus(2, 80, words=[f"v{i}" for i in range(40)])
+    request = parse_requests(["density"])[0]
+    usual = run(request, corpus(3, 80), real).results[0]
+    for candidate, above in ((crowd, True), (noise, False)):
+        found = run(request, candidate, real).results[0]
+        assert (found.estimate > usual.estimate) == above
+        assert found.p_value is not None
+        assert found.p_value <= 0.02

@@ -1,29 +1,8 @@
 """Coverage: how many references have a candidate near them."""
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
 from textassay.metrics.declare import metric
-from textassay.views.ball_shares import fewest_texts, shares, shares_exchanged, shares_without_groups
-from textassay.views.material import Resamples
+from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares
 from textassay.views.vectors import Vectors
-
-F64 = NDArray[np.float64]
-
-
-def leave_out(
-    candidate: Vectors, reference: Vectors, /, *, labels: Sequence[NDArray[np.int64]], k: int
-) -> tuple[F64, F64]:
-    """Coverage with each group of texts left out; the four metrics on balls share one count."""
-    mine, theirs = shares_without_groups(candidate, reference, labels=labels, k=k)
-    return mine.coverage, theirs.coverage
-
-
-def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples, k: int) -> F64:
-    """Coverage under each labelling of the pooled texts; the four metrics on balls share one count."""
-    return shares_exchanged(candidate, reference, resamples=resamples, k=k).coverage
 
 
 @metric(
@@ -36,8 +15,8 @@ def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples,
     test="permutation",
     paper="naeem2020",
     minimum=fewest_texts,
-    leave_out=leave_out,
-    exchange=exchange,
+    leave_out=leaving_out("coverage"),
+    exchange=exchanging("coverage"),
 )
 def coverage(candidate: Vectors, reference: Vectors, /, *, k: int = 5) -> float:
     r"""Coverage: the share of references whose ball, to their k-th nearest other reference, holds a candidate.

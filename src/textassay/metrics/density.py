@@ -1,29 +1,10 @@
 """Density: how many reference balls a candidate lies in."""
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
 from textassay.metrics.declare import metric
-from textassay.views.ball_shares import fewest_texts, shares, shares_exchanged, shares_without_groups
-from textassay.views.material import Resamples
+from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares
 from textassay.views.vectors import Vectors
-
-F64 = NDArray[np.float64]
-
-
-def leave_out(
-    candidate: Vectors, reference: Vectors, /, *, labels: Sequence[NDArray[np.int64]], k: int
-) -> tuple[F64, F64]:
-    """Density with each group of texts left out; the four metrics on balls share one count."""
-    mine, theirs = shares_without_groups(candidate, reference, labels=labels, k=k)
-    return mine.density, theirs.density
-
-
-def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples, k: int) -> F64:
-    """Density under each labelling of the pooled texts; the four metrics on balls share one count."""
-    return shares_exchanged(candidate, reference, resamples=resamples, k=k).density
 
 
 @metric(
@@ -36,8 +17,8 @@ def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples,
     test="permutation",
     paper="naeem2020",
     minimum=fewest_texts,
-    leave_out=leave_out,
-    exchange=exchange,
+    leave_out=leaving_out("density"),
+    exchange=exchanging("density"),
 )
 def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5) -> float:
     r"""Density: how many balls of references a candidate lies in, over k; about 1 for samples of one source.

@@ -1,29 +1,8 @@
 """Recall: how much of the reference lies where the candidate does."""
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
 from textassay.metrics.declare import metric
-from textassay.views.ball_shares import fewest_texts, shares, shares_exchanged, shares_without_groups
-from textassay.views.material import Resamples
+from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares
 from textassay.views.vectors import Vectors
-
-F64 = NDArray[np.float64]
-
-
-def leave_out(
-    candidate: Vectors, reference: Vectors, /, *, labels: Sequence[NDArray[np.int64]], k: int
-) -> tuple[F64, F64]:
-    """Recall with each group of texts left out; the four metrics on balls share one count."""
-    mine, theirs = shares_without_groups(candidate, reference, labels=labels, k=k)
-    return mine.recall, theirs.recall
-
-
-def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples, k: int) -> F64:
-    """Recall under each labelling of the pooled texts; the four metrics on balls share one count."""
-    return shares_exchanged(candidate, reference, resamples=resamples, k=k).recall
 
 
 @metric(
@@ -36,8 +15,8 @@ def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples,
     test="permutation",
     paper="kynkaanniemi2019",
     minimum=fewest_texts,
-    leave_out=leave_out,
-    exchange=exchange,
+    leave_out=leaving_out("recall"),
+    exchange=exchanging("recall"),
 )
 def recall(candidate: Vectors, reference: Vectors, /, *, k: int = 5) -> float:
     r"""Recall: the share of references inside the ball of any candidate, where balls reach to the k-th neighbour.

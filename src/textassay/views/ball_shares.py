@@ -1,6 +1,6 @@
 """Precision, recall, density and coverage of two samples, and of parts of them, from one count of balls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -55,6 +55,26 @@ def shares_exchanged(candidate: Vectors, reference: Vectors, *, resamples: Resam
     """The shares under each labelling; counted once for these resamples."""
     pair = joint(candidate, reference)
     return pair.once(("ball shares exchanged", k, resamples), lambda: _exchanged(pair, resamples, k))
+
+
+def leaving_out(name: str) -> Callable[..., tuple[F64, F64]]:
+    """The short cut to the jackknife of one of the four; they share one count."""
+
+    def leave_out(candidate: Vectors, reference: Vectors, /, *, labels: Sequence[Labels], k: int) -> tuple[F64, F64]:
+        mine, theirs = shares_without_groups(candidate, reference, labels=labels, k=k)
+        return getattr(mine, name), getattr(theirs, name)
+
+    return leave_out
+
+
+def exchanging(name: str) -> Callable[..., F64]:
+    """The short cut to the test of one of the four; they share one count."""
+
+    def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples, k: int) -> F64:
+        values: F64 = getattr(shares_exchanged(candidate, reference, resamples=resamples, k=k), name)
+        return values
+
+    return exchange
 
 
 def _exchanged(pair: Joint, resamples: Resamples, k: int) -> Shares:
