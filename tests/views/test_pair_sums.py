@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from textassay.inference.jackknife import group_labels
 from textassay.inference.permutation import exchange_units, random_masks
-from textassay.views import kernel_tiles, kernels, slices
+from textassay.views import kernel_tiles, kernels, slices, unit_sums
 from textassay.views.kernels import F64, Kernel, bandwidth, squared_distances
 from textassay.views.material import Resamples
 from textassay.views.pair_sums import PairSums, observed, without_groups
@@ -258,3 +258,19 @@ def test_memory_does_not_grow_with_the_square_of_the_sample() -> None:
     tracemalloc.stop()
     # All pairs would be 512 MB; the largest thing there is, is the bandwidth's square of 2,048 texts, in four copies.
     assert peak < 160e6
+
+
+@pytest.mark.parametrize("sizes", [(6, 50), (50, 6)])
+def test_a_small_sample_beside_a_large_one_needs_no_matrix(
+    sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal((sum(sizes), 5)).astype(np.float32)
+    pair = joint(Vectors(values[: sizes[0]]), Vectors(values[sizes[0] :]))
+    masks = np.array([rng.permutation(sum(sizes)) < sizes[0] for _ in range(20)])
+    resamples = Resamples(np.arange(sum(sizes)), (masks, ~masks))
+    whole = unit_sums.exchanged(pair, "rbf", resamples)
+    monkeypatch.setattr(unit_sums, "_MOST_UNITS", 10)
+    few = unit_sums.exchanged(pair, "rbf", resamples)
+    for unbiased in (False, True):
+        assert np.allclose(few.discrepancy(unbiased=unbiased), whole.discrepancy(unbiased=unbiased), rtol=1e-9)

@@ -77,9 +77,12 @@ def _root() -> Path | None:
     from textassay.views.encoders.cache_folder import cache_root
 
     try:
-        return cache_root()
+        root = cache_root()
     except RuntimeError:
         raise InputError("there is no home folder for the cache; set TEXTASSAY_CACHE to a folder") from None
+    if root is not None and root.exists() and not root.is_dir():
+        raise InputError(f"{_shown(root)}: is a file; wanted a folder for the cache (TEXTASSAY_CACHE)")
+    return root
 
 
 def _shown(path: Path) -> str:

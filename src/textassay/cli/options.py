@@ -17,7 +17,7 @@ Encoder = Annotated[
     str | None,
     typer.Option(
         help="What turns texts into vectors: minilm, minilm:int8, lsa, st:NAME_OR_PATH, "
-        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. [default: minilm, where installed]"
+        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE."
     ),
 ]
 Field = Annotated[str | None, typer.Option(help="The field or column with the text. [default: text, or the only one]")]

@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 MOST_GROUPS = 20
 # With fewer texts than this a group is no group, and the calibration of small samples fails.
 FEWEST_TEXTS = 20
+# With the clusters of so few texts held, intervals cover too rarely (measured: 83 to 89 % at 40 texts, 96 % at 60).
+_FEWEST_IN_CLUSTERS = 50
 # Values that differ by less than this share of themselves differ by rounding only.
 _ROUNDING = 1e-12
 
@@ -39,6 +41,11 @@ class Spread:
 
     error: float
     freedom: float
+
+
+def fewest_texts(method: str | None) -> int:
+    """The fewest texts a sample needs for an interval by this method."""
+    return _FEWEST_IN_CLUSTERS if method == "jackknife:fixed-clusters" else FEWEST_TEXTS
 
 
 def group_labels(size: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -28,6 +28,8 @@ def paired_difference(
     sources = [replicates.by_sample[0], others.by_sample[0]]
     if len(replicates.by_sample) > 1:
         sources.append(np.asarray(replicates.by_sample[1] - others.by_sample[1]))
+    # What comes after candidate and reference, such as the seeds of clusters, varies for each candidate on its own.
+    sources += [*replicates.by_sample[2:], *others.by_sample[2:]]
     error = spread(sources)
     difference = value - other_value
     half = half_width(error, level)

@@ -1,7 +1,7 @@
 """Coverage: how many references have a candidate near them."""
 
 from textassay.metrics.declare import metric
-from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares
+from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares, without_width
 from textassay.views.vectors import Vectors
 
 
@@ -15,6 +15,7 @@ from textassay.views.vectors import Vectors
     test="permutation",
     paper="naeem2020",
     minimum=fewest_texts,
+    undefined="every text of the reference repeats more than k times, so that its balls have no width",
     leave_out=leaving_out("coverage"),
     exchange=exchanging("coverage"),
 )
@@ -28,4 +29,6 @@ def coverage(candidate: Vectors, reference: Vectors, /, *, k: int = 5) -> float:
     it is near :math:`1 - 2^{-k}`, not 1. References that repeat more than k times have balls of no width and count as
     not covered.
     """
+    if without_width(reference, k):
+        return float("nan")
     return float(shares(candidate, reference, k=k).coverage[0])

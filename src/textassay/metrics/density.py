@@ -3,7 +3,7 @@
 import numpy as np
 
 from textassay.metrics.declare import metric
-from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares
+from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares, without_width
 from textassay.views.vectors import Vectors
 
 
@@ -17,6 +17,7 @@ from textassay.views.vectors import Vectors
     test="permutation",
     paper="naeem2020",
     minimum=fewest_texts,
+    undefined="every text of the reference repeats more than k times, so that its balls have no width",
     leave_out=leaving_out("density"),
     exchange=exchanging("density"),
 )
@@ -29,6 +30,9 @@ def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5) -> float:
     It misleads when more is taken for better, as in the paper: a collapsed generator that repeats a few common texts
     has the highest density of all. Below real text's own value texts lie where no real ones are, above it they crowd
     where real ones are dense, so closer to that value is better here, and the test looks both ways. One outlier among
-    the references counts little, unlike in `precision`.
+    the references counts little, unlike in `precision`; balls of texts that repeat more than k times have no width and
+    hold nothing.
     """
+    if without_width(reference, k):
+        return float("nan")
     return float(shares(candidate, reference, k=k).density[0])

@@ -118,7 +118,8 @@ def frechet(
     means and covariances only: what differs in other ways, such as a few odd texts, hides from it.
 
     The test exchanges labels and looks at the exact distance in pools of up to 150 texts, and in larger ones at its
-    expansion to second order around the pooled covariance, in the directions that hold 99 % of the variance.
+    expansion to second order around the pooled covariance, in the directions that hold 99 % of the variance (fewer in
+    pools of over 100,000 texts).
     """
     distance: Distance = partial(squared_distance, unbiased=covariance == "unbiased")
     squared = (distance if variant == "plugin" else partial(extrapolated, distance))(candidate, reference)

@@ -1,7 +1,7 @@
 """Recall: how much of the reference lies where the candidate does."""
 
 from textassay.metrics.declare import metric
-from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares
+from textassay.views.ball_shares import exchanging, fewest_texts, leaving_out, shares, without_width
 from textassay.views.vectors import Vectors
 
 
@@ -15,6 +15,7 @@ from textassay.views.vectors import Vectors
     test="permutation",
     paper="kynkaanniemi2019",
     minimum=fewest_texts,
+    undefined="every text of the reference repeats more than k times, so that its balls have no width",
     leave_out=leaving_out("recall"),
     exchange=exchanging("recall"),
 )
@@ -29,4 +30,6 @@ def recall(candidate: Vectors, reference: Vectors, /, *, k: int = 5) -> float:
     width, so a collapsed generator scores near 0. Values depend on the sample size and on k; 5 is what the package
     `prdc` shows, and the paper takes 3.
     """
+    if without_width(reference, k):
+        return float("nan")
     return float(shares(candidate, reference, k=k).recall[0])

@@ -43,9 +43,12 @@ def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples,
         one, other = (_exact(matrix, mask[:, resamples.units], q) for mask in resamples.masks)
         return one - other
     texts = np.bincount(resamples.units, minlength=resamples.n_units)
-    sums = np.bincount(resamples.units, weights=influence(pooled, q), minlength=resamples.n_units)
+    influences = influence(pooled, q)
+    sums = np.bincount(resamples.units, weights=influences, minlength=resamples.n_units)
     one, other = ((mask @ sums) / (mask @ texts) for mask in resamples.masks)
-    return one - other
+    # Where every text has the same influence, what is left of the difference is rounding, and all exchanges are ties.
+    rounding = 1e-12 * np.abs(influences).mean()
+    return np.where(np.abs(one - other) > rounding, one - other, 0.0)
 
 
 def _exact(matrix: Floats, mask: Mask, q: float) -> Floats:

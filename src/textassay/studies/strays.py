@@ -25,18 +25,27 @@ class Nearest:
     places: NDArray[np.int64]
 
 
+def _even(texts: F32, others: F32) -> tuple[F32, F32]:
+    """Both around 0 and about 1 in size: what all vectors have in common would cost single precision its digits."""
+    middle = others.mean(axis=0, dtype=np.float64)
+    size = max(float(np.abs(others - middle).max(initial=0.0)), float(np.abs(texts - middle).max(initial=0.0))) or 1.0
+    one, other = (((values - middle) / size).astype(np.float32) for values in (texts, others))
+    return one, other
+
+
 def nearest(texts: F32, others: F32, *, same: bool = False) -> Nearest:
     """For each vector the nearest of the others, a block at a time; with `same`, of the rest of the same sample.
 
     A zero vector stands for a text that the encoder cannot read. It would be nearer to every text than texts without
     a common word are to each other, so it is the neighbour of zero vectors only.
     """
-    lengths = np.einsum("ij,ij->i", others, others)
     blank, read = np.count_nonzero(others, axis=1) == 0, np.count_nonzero(texts, axis=1) > 0
     places = np.empty(len(texts), dtype=np.int64)
+    even, other = _even(texts, others)
+    lengths = np.einsum("ij,ij->i", other, other)
     for begin in range(0, len(texts), _BLOCK):
-        block = texts[begin : begin + _BLOCK]
-        away = lengths - 2 * (block @ others.T)
+        block = even[begin : begin + _BLOCK]
+        away = lengths - 2 * (block @ other.T)
         away[np.ix_(read[begin : begin + _BLOCK], blank)] = np.inf
         if same:
             away[np.arange(len(block)), np.arange(begin, begin + len(block))] = np.inf

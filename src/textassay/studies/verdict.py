@@ -100,7 +100,8 @@ def _diversity(rows: Sequence[Row]) -> list[str]:
     votes: dict[int, Row] = {}
     for name, sign in _LESS_DIVERSE.items():
         for row in rows:
-            if row.result.metric == name and _differs(row):
+            # The test says "not from one source"; which of the two is more diverse, only the values can say.
+            if row.result.metric == name and _differs(row) and _moved(row) and not _overlap(row):
                 votes.setdefault(-1 if _moved(row) * sign > 0 else 1, row)
     if len(votes) == 2:
         return [f"diversity differs in kind: lower by {_against(votes[-1])}, higher by {_against(votes[1])}"]
@@ -132,7 +133,8 @@ def _reach(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
     """Texts beyond the other sample's; only where the test and the value beside real text agree."""
     found = []
     for said, names in _REACH:
-        rows = [row for name in names for row in by_metric.get(name, ()) if row.significant and _moved(row) < 0]
+        tested = [row for name in names for row in by_metric.get(name, ()) if row.significant]
+        rows = [row for row in tested if _moved(row) < 0 and not _overlap(row)]
         found += [f"{said} ({_against(row, 'real v real')})" for row in rows[:1]]
     return found
 
@@ -158,6 +160,11 @@ def _differs(row: Row) -> bool:
     return row.significant if row.result.p_value is not None else _apart(row)
 
 
+def _overlap(row: Row) -> bool:
+    """True when the intervals are there and meet."""
+    return row.like_real.interval is not None and row.real.interval is not None and not _apart(row)
+
+
 def _apart(row: Row) -> bool:
     mine, real = row.like_real.interval, row.real.interval
     return mine is not None and real is not None and (mine.low > real.high or mine.high < real.low)
@@ -167,5 +174,5 @@ def _against(row: Row, real_name: str = "real") -> str:
     real = f"{real_name} {number(row.real.estimate)}"
     if row.real.interval is not None and not math.isnan(row.real.estimate):
         real += f" ± {plus_minus((row.real.interval.high - row.real.interval.low) / 2)}"
-    size = f" at n = {row.real.n:,}" if row.like_real.n != row.result.n else ""
+    size = f" at n = {row.real.n:,}" if row.like_real is not row.result else ""
     return f"{row.label} {number(row.like_real.estimate)}, {real}{size}"

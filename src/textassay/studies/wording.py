@@ -15,6 +15,8 @@ def number(value: float) -> str:
         return "∞" if value > 0 else "-∞"
     if value == 0:
         return "0"
+    if abs(value) >= 1e9:
+        return f"{value:.2e}"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     if abs(value) < 1e-5:

@@ -34,6 +34,12 @@ def fewest_texts(*, k: int) -> int:
     return k + 1
 
 
+def without_width(sample: Vectors, k: int) -> bool:
+    """True when every text has k others at its very place, so that no ball has any width."""
+    rows = np.ascontiguousarray(sample.values).view(f"V{4 * sample.dimension}")
+    return bool(np.unique(rows, return_counts=True)[1].min() > k)
+
+
 def shares(candidate: Vectors, reference: Vectors, *, k: int) -> Shares:
     """The shares of the samples as they are; counted once for a pair and k."""
     pair = joint(candidate, reference)

@@ -102,7 +102,13 @@ def expanded_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool)
     coordinates = _by_unit(pooled, resamples, basis / scale)
     summed = (signs @ (sums @ basis) / scale).astype(np.float32)
     spreads = _between_covariances(signs.astype(np.float32), coordinates, summed, variances / scale**2, shares)
-    return means + scale**2 * spreads
+    return _with_ties(means + scale**2 * spreads)
+
+
+def _with_ties(values: F64) -> F64:
+    """Values in steps of a millionth of the largest: single precision tells no more, and equal ones must tie."""
+    step = float(values.max()) * 1e-6
+    return np.rint(values / step) * step if step > 0 else values
 
 
 def _slices(pooled: Moments) -> Iterator[tuple[slice, F64]]:

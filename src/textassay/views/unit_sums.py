@@ -4,7 +4,7 @@ Every labelling is a quadratic form of one matrix, the kernel sums between units
 """
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from textassay.views.kernel_tiles import company, kernel_tiles
 from textassay.views.kernels import F64, Kernel, Places, with_itself
@@ -14,10 +14,14 @@ from textassay.views.slices import members, texts_by_slice
 from textassay.views.vectors import Joint
 
 _ROWS_AT_ONCE = 512
+# A matrix between more units than this is not made: they come of a sample that is very small beside the other one.
+_MOST_UNITS = 5000
 
 
 def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
     """The sums of each row of labels; what the candidate's mask leaves is the reference."""
+    if resamples.n_units > _MOST_UNITS:
+        return _by_smaller_sample(joint, kernel, resamples)
     units, n_units = resamples.units, resamples.n_units
     between = _unit_sums(joint, kernel, units, n_units)
     selves = np.bincount(units, with_itself(kernel, joint.values), n_units)
@@ -39,6 +43,41 @@ def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
         selves=(linear[:, 1], total[1] - linear[:, 1]),
         sizes=(linear[:, 2:], total[2:] - linear[:, 2:]),
     )
+
+
+def _by_smaller_sample(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
+    """The same sums without the matrix: pairs within the smaller sample are few, all others follow from row sums."""
+    units, n_units = resamples.units, resamples.n_units
+    candidate = resamples.masks[0]
+    is_smaller = 2 * int(candidate[0][units].sum()) <= len(units)
+    small = candidate if is_smaller else ~candidate
+    own, sums = _own_and_row_sums(joint, kernel, csc_array(small[:, units].astype(np.float64)))
+    selves = np.bincount(units, with_itself(kernel, joint.values), n_units)
+    with_all = np.bincount(units, sums, n_units) - selves
+    columns = np.column_stack((with_all, selves, texts_by_slice(joint, units, n_units)))
+    linear: F64 = small.astype(np.float64) @ columns
+    total: F64 = columns.sum(axis=0)
+    own -= linear[:, 1]
+    within = (own, total[0] - 2 * linear[:, 0] + own)
+    selfs = (linear[:, 1], total[1] - linear[:, 1])
+    sizes = (linear[:, 2:], total[2:] - linear[:, 2:])
+    if not is_smaller:
+        within, selfs, sizes = within[::-1], selfs[::-1], sizes[::-1]
+    return PairSums(within=within, across=linear[:, 0] - own, selves=selfs, sizes=sizes)
+
+
+def _own_and_row_sums(joint: Joint, kernel: Kernel, chosen: csc_array) -> tuple[F64, F64]:
+    """Sums over pairs of chosen texts, one a row, and over all partners of each text; each with itself included."""
+    own, sums = np.zeros(chosen.shape[0]), np.zeros(chosen.shape[1])
+    for texts in members(joint):
+        for rows, columns, (tile,) in kernel_tiles(joint, (kernel,), texts):
+            mirrored = rows is not columns
+            pairs = chosen[:, columns].multiply(chosen[:, rows] @ tile).sum(axis=1)
+            own += (1 + mirrored) * np.asarray(pairs).ravel()
+            sums[rows] += tile.sum(axis=1)
+            if mirrored:
+                sums[columns] += tile.sum(axis=0)
+    return own, sums
 
 
 def _unit_sums(joint: Joint, kernel: Kernel, units: Places, n_units: int) -> F64:

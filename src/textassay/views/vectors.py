@@ -101,6 +101,6 @@ def canonical_order(values: F32) -> NDArray[np.int64]:
     """Sort by the place along a fixed direction, then by the first coordinates."""
     direction = np.random.default_rng(0).standard_normal(values.shape[1])
     # Row by row, not as one product: how a product adds up depends on where in the array a row stands.
-    blocks = [values[begin : begin + _BLOCK] for begin in range(0, len(values), _BLOCK)]
-    along = np.concatenate([np.zeros(0), *((block.astype(np.float64) * direction).sum(axis=1) for block in blocks)])
+    blocks = [values[begin : begin + _BLOCK].astype(np.float64) for begin in range(0, len(values), _BLOCK)]
+    along = np.concatenate([np.zeros(0), *(np.einsum("ij,j->i", block, direction) for block in blocks)])
     return np.lexsort((*values.T[:4], along))

@@ -160,7 +160,7 @@ def test_what_is_not_a_model_folder(bert: Path, sentence_model: Path, tmp_path: 
     with pytest.raises(InputError, match="is an adapter"):
         hugging_face(str(adapter))
     outside = copy(sentence_model, tmp_path / "outside")
-    (outside / "modules.json").write_text('[{"type": "x.Dense", "path": "../adapter"}]')
+    (outside / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense", "path": "../adapter"}]')
     with pytest.raises(InputError, match="lies outside"):
         sentence_transformer(str(outside))
     (outside / "modules.json").write_text('[{"type": "x.Dense"}]')
@@ -254,3 +254,26 @@ def test_missing_library_of_sentence_models(bert: Path, monkeypatch: pytest.Monk
 def test_unknown_pool(bert: Path) -> None:
     with pytest.raises(InputError, match="pool is 'max'; there are: mean, cls, pooler"):
         hugging_face(str(bert), pool="max")
+
+
+def test_code_that_comes_with_a_model_is_never_imported(sentence_model: Path, tmp_path: Path) -> None:
+    """Refused by us, before any library sees it: older releases of sentence-transformers would run it."""
+    own = copy(sentence_model, tmp_path / "own")
+    (own / "own_code.py").write_text("raise SystemExit('imported')")
+    (own / "modules.json").write_text('[{"type": "own_code.Pooling", "path": ""}]')
+    with pytest.raises(InputError, match="code that comes with the model"):
+        sentence_transformer(str(own))
+    active = copy(sentence_model, tmp_path / "active")
+    (active / "9_Dense").mkdir()
+    (active / "9_Dense" / "config.json").write_text('{"activation_function": "own_code.call"}')
+    (active / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense", "path": "9_Dense"}]')
+    with pytest.raises(InputError, match="none of torch's own"):
+        sentence_transformer(str(active))
+
+
+def test_another_safetensors_file_does_not_excuse_pickled_weights(sentence_model: Path, tmp_path: Path) -> None:
+    decoy = copy(sentence_model, tmp_path / "decoy")
+    (decoy / "model.safetensors").rename(decoy / "decoy.safetensors")
+    (decoy / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(InputError, match="only pickled weights"):
+        sentence_transformer(str(decoy))

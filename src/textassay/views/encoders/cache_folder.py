@@ -61,7 +61,7 @@ def cache_limit() -> int:
         return DEFAULT_LIMIT
     try:
         return parse_size(given)
-    except ValueError:
+    except (ValueError, OverflowError):
         wanted = "bytes, or a size such as 500M or 4G"
         raise InputError(f"{LIMIT} is '{shortened(given, 60)}'; wanted {wanted}") from None
 

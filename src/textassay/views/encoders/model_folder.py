@@ -59,6 +59,10 @@ class ModelFolder:
         return _modules(self.asked, self.path)
 
 
+_OWN_MODULES = "sentence_transformers."
+_ACTIVATIONS = "torch.nn."
+
+
 def find_model(asked: str, *names: str, needs: str = "config.json") -> ModelFolder:
     """The model asked for as KIND:NAME_OR_PATH; `names` are what the hub may know it by, with a file it needs."""
     path = os.path.expanduser(asked.split(":", 1)[1])
@@ -105,7 +109,18 @@ def _modules(asked: str, path: Path) -> list[dict[str, Any]]:
     found = _read_json(asked, file) if file.is_file() else []
     if not isinstance(found, list) or not all(_is_module(module) for module in found):
         raise bad_model(asked, "modules.json wants a list of objects, each with a type and a path")
+    for module in found:
+        # Any other type names code of the model's own, which older releases of the library would import and run.
+        if not module["type"].startswith(_OWN_MODULES):
+            raise bad_model(asked, f"its module {module['type']!r} is code that comes with the model; it is never run")
+        _refuse_foreign_function(asked, _inside(asked, path, module["path"]) / "config.json")
     return found
+
+
+def _refuse_foreign_function(asked: str, file: Path) -> None:
+    function = _settings(asked, file).get("activation_function", _ACTIVATIONS)
+    if not str(function).startswith(_ACTIVATIONS):
+        raise bad_model(asked, f"its activation {function!r} is none of torch's own; nothing else is imported")
 
 
 def _is_module(module: object) -> bool:
@@ -116,7 +131,9 @@ def _refuse_pickles(asked: str, part: Path) -> None:
     """Pickled weights can run code when they are loaded, so a part that has no others cannot be used."""
     names = sorted(file.name for file in part.iterdir() if file.is_file())
     pickled = [name for name in names if name.endswith(PICKLED) and "model" in name]
-    if pickled and not any(name.endswith(".safetensors") for name in names):
+    # What the libraries look for by name; any other safetensors file would be passed over for the pickled one.
+    safe = {"model.safetensors", "model.safetensors.index.json"} & set(names)
+    if pickled and not safe:
         raise bad_model(asked, f"only pickled weights ({pickled[0]}), which can run code; wanted safetensors files")
 
 
@@ -136,5 +153,5 @@ def _settings(asked: str, file: Path) -> dict[str, Any]:
 def _read_json(asked: str, file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise bad_model(asked, f"{file.name} cannot be read as JSON: {error}") from None

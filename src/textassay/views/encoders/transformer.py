@@ -1,5 +1,6 @@
 """Transformer encoders: any sentence-transformers or Hugging Face model, loaded when first needed."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -102,7 +103,12 @@ def hugging_face(name_or_path: str, *, pool: str = "mean", workers: int | None =
     return TransformerEncoder(name, hf_model.known_dimension(folder), load, workers)
 
 
+# Raised whenever the same files give other vectors than before: it stands in signatures and in the cache's keys.
+_SCHEME = "1"
+
+
 def encoder_name(kind: str, folder: ModelFolder, *options: str, label: bool, most_tokens: int | None) -> str:
-    """Kind, model, options, where texts are cut off, and the digest of all files that decide a vector."""
+    """Kind, model, options, where texts are cut off, and a digest of the scheme and all files behind the vectors."""
     limit = (f"max={most_tokens}",) if most_tokens else ()
-    return "/".join((kind, *((folder.label,) if label else ()), *options, *limit, folder.digest))
+    digest = hashlib.blake2b(f"{_SCHEME}/{folder.digest}".encode(), digest_size=8).hexdigest()
+    return "/".join((kind, *((folder.label,) if label else ()), *options, *limit, digest))
