@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.conftest import material
 from textassay.inference.jackknife import group_labels, leave_groups_out
@@ -109,7 +110,7 @@ def a_copy_is_not_significant(request: Request) -> None:
 def resampling_is_counting_anew(request: Request) -> None:
     """What the jackknife gets from its short cuts is what the metric says of the texts that stay."""
     if request.metric.interval not in ("jackknife", "jackknife+wilson"):
-        return
+        pytest.skip("has no jackknife, or one that holds something fixed and is tested beside the metric")
     kind: Any = request.metric.views[0]
     for seed in range(4):
         texts = [corpus(seed, 45, words=WORDS[:12]), corpus(seed + 50, 30)]
@@ -131,7 +132,7 @@ def exchanging_is_measuring_anew(request: Request) -> None:
     A test of an expansion of the metric (`permutation:...`) has to put the exchanges in nearly the same order.
     """
     if request.metric.exchange is None:
-        return
+        pytest.skip("has no short cut to its test")
     for sizes in ((60, 50), (100, 90)):
         _exchanges_agree(request, [corpus(1, sizes[0]), corpus(2, sizes[1])])
 
@@ -155,7 +156,9 @@ def _exchanges_agree(request: Request, texts: list[list[str]]) -> None:
     if request.metric.test == "permutation":
         assert np.allclose(quick, plain, rtol=1e-6, atol=1e-9), np.abs(quick - np.array(plain)).max()
     else:
-        assert float(np.corrcoef(quick, plain)[0, 1]) > 0.9
+        # The extrapolated variant is tested by the expansion of the plain value, which is only akin to it.
+        least = 0.9 if request.options.get("variant") == "extrapolated" else 0.99
+        assert float(np.corrcoef(quick, plain)[0, 1]) > least
 
 
 LAWS = [

@@ -16,9 +16,10 @@ from textassay.views.bures import (
     squared_distance,
     squared_parts,
 )
-from textassay.views.bures_exchange import SMALL_POOL, exact_exchanges, expanded_exchanges
+from textassay.views.bures_exchange import exact_exchanges, expanded_exchanges
 from textassay.views.material import Resamples
 from textassay.views.moments import Moments
+from textassay.views.vectors import SMALL_POOL
 
 Floats = NDArray[np.float64]
 Form = Literal["root", "squared"]

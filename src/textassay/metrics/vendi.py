@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 from textassay.metrics.declare import metric
 from textassay.views.material import Mask, Resamples
 from textassay.views.spectra import effective_number, influence, second_moment, similarities, spectrum
-from textassay.views.vectors import Vectors, joint
+from textassay.views.vectors import SMALL_POOL, Vectors, joint
 
 Floats = NDArray[np.float64]
 
-# Up to this many pooled texts every exchange gets its exact value; above, a few thousand would take minutes.
-SMALL_POOL = 150
 _NUMBERS_AT_ONCE = 2**23
 
 

@@ -11,8 +11,6 @@ from textassay.views.material import Resamples
 from textassay.views.moments import Moments, hash_vectors
 from textassay.views.scatter import F64, SLICE
 
-# Up to this many pooled texts every exchange gets its exact value; above, a few thousand would take minutes.
-SMALL_POOL = 150
 # The expansion looks at the leading directions that hold this share of the variance (and fit in memory).
 SHARE = 0.99
 _MOST_NUMBERS = 2**25

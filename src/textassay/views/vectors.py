@@ -12,6 +12,10 @@ from textassay.views.material import Material, Pool, Resamples
 F32 = NDArray[np.float32]
 T = TypeVar("T")
 
+# Up to this many pooled texts a metric by eigenvalues gets its exact value for every exchange of labels; above, a few
+# thousand of them would take minutes, and its test looks at an expansion.
+SMALL_POOL = 150
+
 _BLOCK = 8192
 
 
