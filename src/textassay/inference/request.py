@@ -4,7 +4,7 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from textassay.corpus.errors import InputError
 from textassay.metrics.declare import Metric, Option, all_metrics
@@ -33,20 +33,34 @@ class Request:
         return self.metric.function(*views, **self.options)
 
 
-def parse_requests(specs: Iterable[str] = (), *, families: Iterable[str] = ()) -> list[Request]:
+def parse_requests(
+    specs: Iterable[str] = (), *, families: Iterable[str] = (), on: Literal["samples", "items"] = "samples"
+) -> list[Request]:
     """Requests from `name:option=value:...` and family names; without either, every default metric.
 
     >>> [request.label for request in parse_requests(["bleu:n=2-3", "cnd:variant=unbiased"])]
     ['bleu-2', 'bleu-3', 'cnd-2 variant=unbiased']
     """
     specs, families = list(specs), list(families)
-    known = all_metrics()
+    known = _measurable(specs, on)
     for family in families:
         _check_name(family, {metric.family for metric in known.values()}, "family")
     everything = not specs and not families
     chosen = [m.name for m in _in_reading_order(known) if m.in_default and (everything or m.family in families)]
     requests = [request for spec in [*chosen, *specs] for request in _parse(spec, known)]
     return list(dict.fromkeys(requests))
+
+
+def _measurable(specs: Iterable[str], on: str) -> dict[str, Metric]:
+    """The metrics that can be measured on samples or on items; one for the other only is an error that says where."""
+    known = {name: m for name, m in all_metrics().items() if (m.on_samples if on == "samples" else m.on_items)}
+    command = "conditional" if on == "samples" else "compare"
+    for spec in specs:
+        name = spec.partition(":")[0].strip()
+        if name in all_metrics() and name not in known:
+            others = "items" if on == "samples" else "whole samples"
+            raise InputError(f"metric {name!r} is measured on {others}: use textassay {command}")
+    return known
 
 
 def _in_reading_order(known: Mapping[str, Metric]) -> list[Metric]:
@@ -73,6 +87,8 @@ def _values(option: Option, text: str, spec: str) -> list[Any]:
         return [text]
     if option.kind is int:
         return _integers(option.name, text, spec)
+    if option.kind is str:
+        return [text]
     low, high = option.limits or (-math.inf, math.inf)
     try:
         value = option.kind(text)

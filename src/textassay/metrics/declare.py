@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.views.item_pool import ItemPool
+
 Aspect = Literal["quality", "diversity", "both"]
 Better = Literal["higher", "lower", "closer"]
 Value = float | NDArray[np.float64]
@@ -50,6 +52,7 @@ class Metric:
     leave_out: Callable[..., Any] | None
     exchange: Callable[..., Any] | None
     approximate: Callable[[int], str] | None
+    item: Callable[..., NDArray[np.float64]] | None
     variant_bounds: Mapping[str, tuple[float, float]]
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
@@ -59,6 +62,16 @@ class Metric:
     def compares(self) -> bool:
         """True when it compares a candidate with a reference, False when it describes one sample."""
         return "reference" in self.roles
+
+    @property
+    def on_samples(self) -> bool:
+        """True when it is measured on whole samples (`textassay compare`)."""
+        return ItemPool not in self.views
+
+    @property
+    def on_items(self) -> bool:
+        """True when it is measured on each item's few candidates and references (`textassay conditional`)."""
+        return self.item is not None
 
     @property
     def summary(self) -> str:
@@ -100,6 +113,7 @@ def metric(
     leave_out: Callable[..., Any] | None = None,
     exchange: Callable[..., Any] | None = None,
     approximate: Callable[[int], str] | None = None,
+    item: Callable[..., NDArray[np.float64]] | None = None,
     variant_bounds: Mapping[str, tuple[float, float]] | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> Callable[[Function], Function]:
@@ -112,7 +126,8 @@ def metric(
     left out. `exchange`, where given, is a fast way to the test: a function of the views of candidate and reference,
     `resamples` and the options that returns one statistic a row (the metric's value, or for a metric that describes,
     the difference of the two values). `approximate` takes the number of pooled texts and says which short cut is taken
-    there, as a signature field.
+    there, as a signature field. `item`, where given, measures it on the texts of one item: a function of an `ItemPool`,
+    `Labels` and the options that returns one value a labelling.
     `limits` bounds options.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
@@ -122,7 +137,7 @@ def metric(
         roles, views, options = _read_signature(function, limits or {})
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
-            undefined, minimum, in_default, parts, leave_out, exchange, approximate, variant_bounds or {}, roles,
+            undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, variant_bounds or {}, roles,
             views, options,
         )  # fmt: skip
         return function

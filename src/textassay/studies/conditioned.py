@@ -1,0 +1,259 @@
+"""The outcome of a conditional study: systems against references item by item, frozen, and how to write it down."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from typing import Any, Self
+
+from textassay.corpus.errors import InputError
+from textassay.corpus.items import Item, ItemSet
+from textassay.inference.result import Result, one_nan
+from textassay.studies.comparison import Contest, Verdict
+from textassay.version import __version__
+
+# How candidates can miss, the clearest words first; `same` is an item where nothing was found, `untested` one where
+# nothing could be.
+KINDS = ("too narrow", "too wide", "elsewhere", "same", "untested")
+
+
+@dataclass(frozen=True)
+class Miss:
+    """How one item's candidates miss its references.
+
+    `spread` and `place` are standard scores against all ways to tell candidates from references: a spread above 0 is
+    too narrow and below 0 too wide, a place above 0 means that both sides keep to themselves. `p_value` is that of the
+    triangle statistic they come from, and `kind` says in words which of them is the larger.
+    """
+
+    kind: str
+    spread: float
+    place: float
+    p_value: float
+
+    def __post_init__(self) -> None:
+        for name in ("spread", "place", "p_value"):
+            object.__setattr__(self, name, one_nan(getattr(self, name)))
+
+    @property
+    def far(self) -> float:
+        """How far off, to rank items by; 0 where nothing could be measured."""
+        known = [abs(z) for z in (self.spread, max(self.place, 0.0)) if not math.isnan(z)]
+        return max(known, default=0.0)
+
+
+@dataclass(frozen=True)
+class ItemOutcome:
+    """One system's results on one item, in the order of the labels, and how it misses there."""
+
+    id: str
+    results: tuple[Result, ...]
+    miss: Miss
+
+
+@dataclass(frozen=True)
+class SystemColumn:
+    """One system: each metric over all items, every item, and a verdict.
+
+    Results over items have the mean as estimate, the harmonic mean p-value as `p_value`, and among their `parts`
+    `fisher`, `simes`, `items` (that have a number), `chance` (what candidates from the same source would score on
+    average). `n` is the number of items. `at_human_size` has, by label, the mean over parts of the items as small as
+    those of the human row: only that compares with it.
+    """
+
+    name: str
+    results: tuple[Result, ...]
+    items: tuple[ItemOutcome, ...]
+    verdict: Verdict | None = None
+    at_human_size: Mapping[str, Result] = field(default_factory=dict)
+
+    def count(self, kind: str) -> int:
+        """Items that miss in this way."""
+        return sum(item.miss.kind == kind for item in self.items)
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One metric at a number of candidates and references: the combined p-value over the items and the power there.
+
+    `power` is the share of sets of as many items, drawn anew from these, that come out significant; `item_power` the
+    share of single items that do.
+    """
+
+    label: str
+    candidates: int
+    references: int
+    items: int
+    p_value: float
+    power: float
+    item_power: float
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How the p-value of one system falls with the number of candidates, and what a wanted power needs.
+
+    `needed` gives, by label, the fewest candidates (at all references) and the fewest references (at all candidates)
+    with at least the wanted power, None where even all are too few.
+    """
+
+    system: str
+    level: float
+    power: float
+    points: tuple[CurvePoint, ...]
+    needed: Mapping[str, Mapping[str, int | None]]
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """Systems against the references of many items. `labels` names the metrics, one for each result of a column.
+
+    `human` measures references against references, parts of `human_sizes` (candidates, references) for most items.
+    `central` has for each item the place of the reference nearest to all others, None for a single one.
+    """
+
+    items: ItemSet
+    human: SystemColumn
+    systems: tuple[SystemColumn, ...]
+    labels: tuple[str, ...]
+    contests: tuple[Contest, ...]
+    central: tuple[int | None, ...]
+    human_sizes: tuple[int, int]
+    level: float
+    notes: tuple[str, ...]
+    sensitivity: tuple[Sensitivity, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; what goes beyond it stands under `details`."""
+        return {
+            "textassay": __version__,
+            "items": {"name": self.items.name, "n": len(self.items), "digest": self.items.digest},
+            "systems": [_column(system) for system in self.systems],
+            "details": {
+                "labels": list(self.labels),
+                "level": self.level,
+                "notes": list(self.notes),
+                "human": _column(self.human),
+                "human_sizes": list(self.human_sizes),
+                "central": list(self.central),
+                "columns": [_remarks(column) for column in (self.human, *self.systems)],
+                "contests": [_finite(asdict(contest)) for contest in self.contests],
+                "sensitivity": [_curve(curve) for curve in self.sensitivity],
+                "texts": {"items": [asdict(item) for item in self.items.items], "notes": list(self.items.notes)},
+            },
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """JSON text; never NaN or Infinity, which are not JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_html(self) -> str:
+        """The report as one self-contained HTML page."""
+        return str(_report("items_html").render_items_html(self))
+
+    def to_pandas(self) -> Any:
+        """A data frame with one row a result: of the human row first, then of the systems, over items and an item."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise InputError("pandas is not installed; get it with: pip install pandas") from None
+        csv = _report("items_csv")
+        return pandas.DataFrame(csv.rows(self), columns=list(csv.FIELDS))
+
+    def _repr_html_(self) -> str:
+        return str(_report("items_notebook").items_notebook_html(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what `to_json` wrote; equal to what was written."""
+        plain = json.loads(text)
+        details = plain["details"]
+        columns = [details["human"], *plain["systems"]]
+        human, *systems = [_read_column(c, r) for c, r in zip(columns, details["columns"], strict=True)]
+        return cls(
+            items=_read_items(plain["items"], details["texts"]),
+            human=human,
+            systems=tuple(systems),
+            labels=tuple(details["labels"]),
+            contests=tuple(Contest(**_restored(contest)) for contest in details["contests"]),
+            central=tuple(details["central"]),
+            human_sizes=(details["human_sizes"][0], details["human_sizes"][1]),
+            level=details["level"],
+            notes=tuple(details["notes"]),
+            sensitivity=tuple(map(_read_curve, details["sensitivity"])),
+        )
+
+
+def _report(name: str) -> Any:
+    """A way out of the house, opened on demand: reports know studies, studies only know where to knock."""
+    return import_module(f"textassay.report.{name}")
+
+
+def _column(column: SystemColumn) -> dict[str, Any]:
+    items = [{"id": item.id, "results": [r.to_dict() for r in item.results]} for item in column.items]
+    return {"name": column.name, "results": [r.to_dict() for r in column.results], "items": items}
+
+
+def _remarks(column: SystemColumn) -> dict[str, Any]:
+    return {
+        "n": [result.n for result in column.results],
+        "verdict": asdict(column.verdict) if column.verdict else None,
+        "at_human_size": {label: [r.to_dict(), r.n] for label, r in column.at_human_size.items()},
+        "misses": [_finite(asdict(item.miss)) for item in column.items],
+        "sizes": [[result.n for result in item.results] for item in column.items],
+    }
+
+
+def _read_column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> SystemColumn:
+    items = [
+        ItemOutcome(item["id"], _read_results(item["results"], sizes), Miss(**_restored(miss)))
+        for item, sizes, miss in zip(plain["items"], remarks["sizes"], remarks["misses"], strict=True)
+    ]
+    verdict = remarks["verdict"]
+    return SystemColumn(
+        plain["name"],
+        _read_results(plain["results"], remarks["n"]),
+        tuple(items),
+        Verdict(verdict["level"], tuple(verdict["reasons"])) if verdict else None,
+        {label: Result.from_dict(result, n=n) for label, (result, n) in remarks["at_human_size"].items()},
+    )
+
+
+def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Result, ...]:
+    return tuple(Result.from_dict(result, n=n) for result, n in zip(results, sizes, strict=True))
+
+
+def _read_items(identity: Mapping[str, Any], texts: Mapping[str, Any]) -> ItemSet:
+    items = [
+        Item(
+            item["id"],
+            tuple(item["references"]),
+            {system: tuple(written) for system, written in item["candidates"].items()},
+            item["prompt"],
+        )
+        for item in texts["items"]
+    ]
+    return ItemSet(identity["name"], identity["digest"], tuple(items), tuple(texts["notes"]))
+
+
+def _curve(curve: Sensitivity) -> dict[str, Any]:
+    return asdict(curve) | {"points": [_finite(asdict(point)) for point in curve.points]}
+
+
+def _read_curve(plain: Mapping[str, Any]) -> Sensitivity:
+    return Sensitivity(
+        plain["system"],
+        plain["level"],
+        plain["power"],
+        tuple(CurvePoint(**_restored(point)) for point in plain["points"]),
+        plain["needed"],
+    )
+
+
+def _finite(plain: dict[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in plain.items()}
+
+
+def _restored(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: math.nan if v is None else v for k, v in plain.items()}

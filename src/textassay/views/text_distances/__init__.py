@@ -1,0 +1,1 @@
+"""Pairwise text distances, one file each; `textassay.views.distances` knows them by name."""
