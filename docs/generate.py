@@ -10,6 +10,7 @@ import typer
 from textassay.cli.app import app
 from textassay.metrics.declare import Metric, Option, all_metrics
 from textassay.metrics.papers import citation, citations
+from textassay.views.distances import BUILT_IN
 
 CITATIONS = citations()
 
@@ -28,6 +29,7 @@ INTERVALS = {
     "jackknife:fixed-clusters": "delete-a-group jackknife, the clusters of all texts held "
     "([why](../statistics.md#what-is-held-fixed))",
 }
+INTERVALS["bootstrap:items"] = "bootstrap over items ([how](../conditional.md#over-all-items))"
 TESTS = {
     "permutation": "permutation of texts between the samples ([how](../statistics.md#tests-exchanging-texts))",
     "permutation:first-order": "permutation of texts between the samples; in all but small samples, of the value's "
@@ -82,7 +84,7 @@ def metric_page(metric: Metric) -> str:
         ("better", BETTER[metric.better]),
         ("range", _range(metric)),
         ("interval", _method(metric.interval, INTERVALS, metric.why_no_interval)),
-        ("test", _method(metric.test, TESTS, metric.why_no_test)),
+        ("test", _test(metric)),
         ("fewest texts", str(metric.minimum_for({name: option.default for name, option in metric.options.items()}))),
         ("no number when", metric.undefined),
     ]
@@ -97,7 +99,17 @@ def _method(name: str | None, described: dict[str, str], why_none: str) -> str:
     return described.get(name, name) if name else f"none: {why_none}"
 
 
+def _test(metric: Metric) -> str:
+    if not metric.on_samples:
+        return "every way to tell candidates from references ([how](../conditional.md#p-values))"
+    return _method(metric.test, TESTS, metric.why_no_test)
+
+
 def _roles(metric: Metric) -> str:
+    if not metric.on_samples:
+        return "the candidates and the references of one item (`textassay conditional`)"
+    if metric.compares and metric.on_items:
+        return "the candidate and the reference, or those of one item (`textassay conditional`)"
     if metric.compares:
         return "the candidate and the reference"
     return "the candidate and its training texts (`--train`)" if "train" in metric.roles else "the candidate alone"
@@ -115,13 +127,16 @@ def _options(metric: Metric) -> str:
     rows = [(f"`{option.name}`", _kind(option), f"`{option.default}`") for option in metric.options.values()]
     settings = ":".join(f"{option.name}={option.default}" for option in metric.options.values())
     train = " --train train.txt" if "train" in metric.roles else ""
-    example = f"textassay compare real.txt model.txt --metrics {metric.name}:{settings}{train}"
+    files = "compare real.txt model.txt" if metric.on_samples else "conditional items.jsonl"
+    example = f"textassay {files} --metrics {metric.name}:{settings}{train}"
     return table(["option", "values", "default"], rows) + f"\n\n```sh\n{example}\n```"
 
 
 def _kind(option: Option) -> str:
     if option.choices:
         return ", ".join(f"`{choice}`" for choice in option.choices)
+    if option.name == "distance":
+        return ", ".join(f"`{name}`" for name in BUILT_IN)
     return "a whole number, or a range such as 2-5" if option.kind is int else "a number"
 
 

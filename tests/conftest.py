@@ -56,7 +56,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_default_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that wants the real encoder names it: encoding takes time, and most tests are about other things."""
-    monkeypatch.setattr("textassay.studies.encoding.default_is_installed", lambda: False)
+    for user in ("encoding", "conditional_setup"):
+        monkeypatch.setattr(f"textassay.studies.{user}.default_is_installed", lambda: False)
 
 
 @pytest.fixture(scope="session")

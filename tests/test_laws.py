@@ -18,6 +18,7 @@ def variants() -> list[Request]:
     specs = [
         ":".join([metric.name, *setting])
         for metric in all_metrics().values()
+        if metric.on_samples
         for setting in [[], *([f"{o.name}={c}"] for o in metric.options.values() for c in o.choices)]
     ]
     return parse_requests(specs)

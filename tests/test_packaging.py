@@ -20,8 +20,8 @@ ALLOWED = {part: {*LADDER[:place]} for place, part in enumerate(LADDER)}
 ALLOWED |= {"models": {"corpus", "views"}, "engines": {"corpus", "views"}, "report": {*LADDER}, "survey": {*LADDER}}
 ALLOWED["studies"] |= {"engines", "models"}
 ALLOWED["cli"] = {*ALLOWED, "cli"}
-# A comparison offers its own report (`to_html`, `to_pandas`); it knows the way there, and nothing else does.
-EXCEPTIONS = {"studies/comparison.py: textassay.report."}
+# The outcome of a study offers its own report (`to_html`, `to_pandas`); it knows the way there, and nothing else does.
+EXCEPTIONS = {"studies/comparison.py: textassay.report.", "studies/conditioned.py: textassay.report."}
 
 LOADED = "import sys; from textassay.cli.main import run; run(['--version']); print(*sys.modules)"
 

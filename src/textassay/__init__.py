@@ -7,22 +7,44 @@ from textassay.version import __version__
 
 if TYPE_CHECKING:
     from textassay.corpus.errors import InputError
+    from textassay.corpus.items import Item, ItemSet, read_items
     from textassay.corpus.readers import read_sample
     from textassay.corpus.sample import Sample
     from textassay.inference.result import Interval, Result
     from textassay.studies.compare import compare
     from textassay.studies.comparison import Comparison
+    from textassay.studies.conditional import conditional
+    from textassay.studies.conditioned import Conditional
 
-__all__ = ["Comparison", "InputError", "Interval", "Result", "Sample", "__version__", "compare", "read_sample"]
+__all__ = [
+    "Comparison",
+    "Conditional",
+    "InputError",
+    "Interval",
+    "Item",
+    "ItemSet",
+    "Result",
+    "Sample",
+    "__version__",
+    "compare",
+    "conditional",
+    "read_items",
+    "read_sample",
+]
 
 # Imported on first use, so that the command line starts at once.
 _HOMES = {
     "Comparison": "textassay.studies.comparison",
+    "Conditional": "textassay.studies.conditioned",
     "InputError": "textassay.corpus.errors",
     "Interval": "textassay.inference.result",
+    "Item": "textassay.corpus.items",
+    "ItemSet": "textassay.corpus.items",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
     "compare": "textassay.studies.compare",
+    "conditional": "textassay.studies.conditional",
+    "read_items": "textassay.corpus.items",
     "read_sample": "textassay.corpus.readers",
 }
 

@@ -89,6 +89,11 @@ def words_of(text: str) -> list[str]:
     return words
 
 
+def plain_of(text: str) -> list[str]:
+    """The rule of `plain`: words in lower case, but for those that begin with a symbol."""
+    return [word for word in words_of(lowered(text)) if word[0] == "_" or unicodedata.category(word[0])[0] in "LMN"]
+
+
 def characters_of(text: str) -> list[str]:
     return list(" ".join(text.split()))
 
@@ -113,7 +118,7 @@ def test_what_lies_beyond_the_last_text_does_not_matter(beyond: bytes) -> None:
     content = "é b\u3000 ".encode()
     offsets = pa.py_buffer(np.array([0, len(content)], np.int64))
     texts = pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(content + beyond * 8)])
-    assert [split(get_tokenizer(name)(texts)) for name in BUILT_IN] == [[["é", "b"]]] * 3 + [[["é", " ", "b"]]]
+    assert [split(get_tokenizer(name)(texts)) for name in BUILT_IN] == [[["é", "b"]]] * 4 + [[["é", " ", "b"]]]
 
 
 @patient
@@ -152,6 +157,38 @@ def test_words_by_example(text: str, words: str) -> None:
 
 
 @patient
+@given(st.lists(settled_text))
+def test_plain_follows_the_rule(texts: list[str]) -> None:
+    assert tokenized("plain", texts) == [plain_of(text) for text in texts]
+
+
+def test_plain_knows_every_character() -> None:
+    texts = [f"a{character}b" for character in SETTLED]
+    assert tokenized("plain", texts) == [plain_of(text) for text in texts]
+
+
+@patient
+@given(st.lists(st.text(st.characters(max_codepoint=127))))
+def test_plain_tokens_of_ascii_are_the_same_beside_other_text(texts: list[str]) -> None:
+    assert tokenized("plain", texts) == tokenized("plain", [*texts, "é"])[:-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A man's DOG, running.", "a man s dog running"),
+        ("snake_case _ 3.5% $5", "snake_case _ 3 5 5"),
+        ("日本語、コ・ー!", "日 本 語 コ ー"),
+        ("I ❤\ufe0fNY +\u0301 nai\u0308ve É", "i ny nai\u0308ve é"),
+        ("...", ""),
+        ("a\x00b\x1cc\u3000d", "a b c d"),
+    ],
+)
+def test_plain_by_example(text: str, words: str) -> None:
+    assert tokenized("plain", [text, "?!"]) == [words.split(), []]
+
+
+@patient
 @given(st.lists(any_text))
 def test_characters_are_code_points_with_single_blanks(texts: list[str]) -> None:
     assert tokenized("char", texts) == [characters_of(text) for text in texts]
@@ -163,6 +200,7 @@ def test_real_text_is_cut_as_by_the_references(data: Path, folder: str) -> None:
         line for path in sorted((data / folder).glob("*.txt")) for line in path.read_text("utf-8").splitlines()[:2000]
     ]
     assert tokenized("words", texts) == [words_of(text) for text in texts]
+    assert tokenized("plain", texts) == [plain_of(text) for text in texts]
     assert tokenized("whitespace", texts) == [text.split() for text in texts]
 
 
@@ -209,7 +247,8 @@ def test_blank_texts_keep_their_place(name: str, texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "reference"), [("words", words_of), ("whitespace", str.split), ("char", characters_of)]
+    ("name", "reference"),
+    [("words", words_of), ("plain", plain_of), ("whitespace", str.split), ("char", characters_of)],
 )
 def test_odd_and_very_long_texts(name: str, reference: Callable[[str], list[str]]) -> None:
     texts = [*ODD_TEXTS, ("a cat's \"tail\", isn't it? " * 40_000)[:1_000_000]]
@@ -230,6 +269,8 @@ def test_lowercase_by_example() -> None:
 def test_signatures_and_equality() -> None:
     assert get_tokenizer().signature == "words"
     assert get_tokenizer("treebank", lowercase=True).signature == "treebank+lower"
+    assert get_tokenizer("plain", lowercase=True) == get_tokenizer("plain")
+    assert get_tokenizer("plain").signature == "plain"
     assert get_tokenizer("char") == get_tokenizer("char") != get_tokenizer("char", lowercase=True)
     assert pickle.loads(pickle.dumps(get_tokenizer("treebank")))(["a b"]).words(0, 2) == ["a", "b"]
 
@@ -237,7 +278,10 @@ def test_signatures_and_equality() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("word", "no tokenizer 'word'; did you mean 'words'? names are words, whitespace, treebank, char, or a path"),
+        (
+            "word",
+            "no tokenizer 'word'; did you mean 'words'? names are words, plain, whitespace, treebank, char, or a path",
+        ),
         ("Treebanks", "did you mean 'treebank'?"),
         ("xyz\n", r"no tokenizer 'xyz\n'; names are words,"),
         ("missing.json", "tokenizer 'missing.json': no such file; wanted a tokenizer.json file or one of words,"),

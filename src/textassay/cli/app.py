@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textassay.cli import cache, compare, demo, metrics
+from textassay.cli import cache, compare, conditional, demo, metrics, reproduce
 from textassay.cli.main import INTERRUPTED
 from textassay.corpus.printable import printable
 from textassay.version import __version__
@@ -20,7 +20,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 app.command("compare")(compare.compare)
+app.command("conditional")(conditional.conditional)
 app.command("metrics")(metrics.metrics)
+app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)
 app.add_typer(cache.app, name="cache")
 

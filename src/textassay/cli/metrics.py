@@ -18,12 +18,12 @@ def metrics(
 ) -> None:
     """List the metrics, or describe one: definition, options, interval, test, and when it misleads."""
     from textassay.cli.screen import output_console
-    from textassay.inference.request import parse_requests
+    from textassay.inference.request import find_metric
     from textassay.metrics.declare import all_metrics
 
     console = output_console()
     if name is not None:
-        console.print(_page(parse_requests([name])[0].metric), soft_wrap=True)
+        console.print(_page(find_metric(name)), soft_wrap=True)
         return
     from rich import box
     from rich.table import Table

@@ -8,9 +8,59 @@ Metrics = Annotated[
     list[str] | None,
     typer.Option("--metrics", "-m", help="Metrics and their options: bleu:n=2-5,cnd:variant=unbiased. [default: all]"),
 ]
+ItemMetrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metrics",
+        "-m",
+        help="Metrics and their options: trm:variant=squared,score:over=max,mmd. "
+        "[default: score and trm with each distance, mmd, frechet]",
+    ),
+]
+Distance = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--distance",
+        "-d",
+        help="How far two texts are apart: meteor, cider, bleu, rouge_l, chrf, bert, edit. "
+        "[default: meteor, cider and, with an encoder, bert]",
+    ),
+]
+DocumentFrequencies = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Document frequencies for cider, from a file. [default: from the references of this run]"
+    ),
+]
+Partitions = Annotated[
+    int,
+    typer.Option(
+        help="List all ways to tell an item's candidates from its references up to this many: an exact test. "
+        "Of more, a sample is drawn."
+    ),
+]
+ItemResamples = Annotated[
+    int,
+    typer.Option(
+        help="Ways drawn where there are too many to list, and bootstrap samples of items; "
+        "0: estimates only, no intervals or tests."
+    ),
+]
+Null = Annotated[
+    str,
+    typer.Option(
+        metavar="permutation|asymptotic",
+        help="Where p-values come from; asymptotic: for trm, faster, for many texts an item.",
+    ),
+]
+Sensitivity = Annotated[
+    bool, typer.Option("--sensitivity", help="How p-values fall with the number of candidates and of references.")
+]
+Power = Annotated[float, typer.Option(help="The power that --sensitivity looks for.")]
+Top = Annotated[int, typer.Option(min=0, help="So many of the worst items with their texts, systems taking turns.")]
 Family = Annotated[list[str] | None, typer.Option(help="All metrics of these families, such as ngram.")]
 Tokenizer = Annotated[
-    str, typer.Option(help="words, whitespace, treebank, char, or a Hugging Face tokenizer.json file.")
+    str, typer.Option(help="words, plain, whitespace, treebank, char, or a Hugging Face tokenizer.json file.")
 ]
 Lowercase = Annotated[bool, typer.Option("--lowercase", help="Lower-case all texts first.")]
 Encoder = Annotated[

@@ -21,7 +21,7 @@ Row = tuple[int, list[str]]
 
 def delimited_texts(blocks: Iterable[str], where: str, *, field: str | None, delimiter: str) -> Iterator[pa.Array]:
     """The texts of one column. Empty lines count as blank texts, also those above the header."""
-    rows = _rows(blocks, where, delimiter)
+    rows = delimited_rows(blocks, where, delimiter)
     leading = 0
     for line, header in rows:
         if not header:
@@ -36,7 +36,7 @@ def delimited_texts(blocks: Iterable[str], where: str, *, field: str | None, del
     yield _blank(leading)
 
 
-def _rows(blocks: Iterable[str], where: str, delimiter: str) -> Iterator[Row]:
+def delimited_rows(blocks: Iterable[str], where: str, delimiter: str) -> Iterator[Row]:
     """Rows with the line each begins on; a quoted text may go over many lines."""
     # The csv module refuses fields over 128 KB, and its limit is one for the whole process. Longer texts are texts too;
     # some bound stays, for a quote that is never closed.

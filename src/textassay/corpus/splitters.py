@@ -22,6 +22,7 @@ IDEOGRAPH = (
 # A mark stays with what it follows, so that a variation selector or an accent after a symbol does not begin a word.
 ALONE = rf"(?:[^\pL\pM\pN_{SPACE}]|[{IDEOGRAPH}])\pM*"
 ALONE_ASCII = r"[^0-9A-Za-z_\x09-\x0d ]"
+SYMBOL = rf"[^\pL\pM\pN_{SPACE}{IDEOGRAPH}]\pM*"
 GUARD = pa.array(["."], pa.large_string())
 UNTIDY_SPACE = rf"[{SPACE}]{{2,}}|[{SPACE_BUT_BLANK}]"
 
@@ -61,6 +62,14 @@ def split_words(texts: pa.Array) -> Tokens:
     """Runs of letters, marks, digits and underscore; any other character, and any ideograph or kana, by itself."""
     alone = ALONE_ASCII if is_plain(texts) else ALONE
     return split_whitespace(pc.replace_substring_regex(texts, alone, r" \0 "))
+
+
+def split_plain(texts: pa.Array) -> Tokens:
+    """The words in lower case, without the tokens that begin with a punctuation mark or another symbol."""
+    lowered = lower(texts)
+    if is_plain(lowered):
+        return split_whitespace(pc.replace_substring_regex(lowered, ALONE_ASCII, " "))
+    return split_words(pc.replace_substring_regex(lowered, SYMBOL, " "))
 
 
 def split_characters(texts: pa.Array) -> Tokens:

@@ -12,16 +12,18 @@ import pyarrow.compute as pc
 from textassay.corpus.errors import InputError
 from textassay.corpus.hf_tokenizer import load_hf_tokenizer
 from textassay.corpus.sample import as_text_array
-from textassay.corpus.splitters import lower, split_characters, split_whitespace, split_words, text_bytes
+from textassay.corpus.splitters import lower, split_characters, split_plain, split_whitespace, split_words, text_bytes
 from textassay.corpus.tokens import Tokens, concat_tokens
 from textassay.corpus.treebank import split_treebank
 
 BUILT_IN: dict[str, Callable[[pa.Array], Tokens]] = {
     "words": split_words,
+    "plain": split_plain,
     "whitespace": split_whitespace,
     "treebank": split_treebank,
     "char": split_characters,
 }
+LOWER_ALREADY = ("plain",)
 
 # Splitting needs some ten times the memory of the text, so it goes slice by slice; a text counts its bytes and a bit.
 SLICE_BYTES = 1 << 24
@@ -64,6 +66,8 @@ def get_tokenizer(name: str = "words", *, lowercase: bool = False) -> Tokenizer:
       itself (with the marks that follow it), and so is each Chinese or Japanese character. Case is kept. Text that was
       split at its punctuation beforehand gives the same tokens: `don't` is `don ' t` and `street.` is `street .`. Thai,
       Lao, Khmer and others without spaces between words stay whole runs.
+    - `plain`: as `words`, but in lower case and without punctuation and other symbols; Chinese and Japanese characters
+      stay. Always lower case, so `lowercase` adds nothing to it or to its signature.
     - `whitespace`: what stands between white space, as `str.split()` has it; for text that is tokenised already.
     - `treebank`: as NLTK's `TreebankWordTokenizer`: `do n't`, `'s`, quotes as two backticks or two apostrophes. Each
       text counts as one sentence: a full stop within it stays on its word.
@@ -78,9 +82,11 @@ def get_tokenizer(name: str = "words", *, lowercase: bool = False) -> Tokenizer:
 
     >>> get_tokenizer("treebank")(["They don't."]).words(0, 4)
     ['They', 'do', "n't", '.']
+    >>> get_tokenizer("plain")(["They don't, 日本!"]).words(0, 5)
+    ['they', 'don', 't', '日', '本']
     """
     if name in BUILT_IN:
-        return Tokenizer(name, lowercase, BUILT_IN[name])
+        return Tokenizer(name, lowercase and name not in LOWER_ALREADY, BUILT_IN[name])
     if os.path.isfile(name):
         digest, split = load_hf_tokenizer(name)
         return Tokenizer(f"hf:{digest}", lowercase, split)

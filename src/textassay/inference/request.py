@@ -51,6 +51,13 @@ def parse_requests(
     return list(dict.fromkeys(requests))
 
 
+def find_metric(name: str) -> Metric:
+    """The metric of this name, wherever it is measured, or an error with the nearest name."""
+    known = all_metrics()
+    _check_name(name, known, "metric")
+    return known[name]
+
+
 def _measurable(specs: Iterable[str], on: str) -> dict[str, Metric]:
     """The metrics that can be measured on samples or on items; one for the other only is an error that says where."""
     known = {name: m for name, m in all_metrics().items() if (m.on_samples if on == "samples" else m.on_items)}

@@ -53,6 +53,7 @@ class Metric:
     exchange: Callable[..., Any] | None
     approximate: Callable[[int], str] | None
     item: Callable[..., NDArray[np.float64]] | None
+    most_labellings: int | None
     variant_bounds: Mapping[str, tuple[float, float]]
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
@@ -114,6 +115,7 @@ def metric(
     exchange: Callable[..., Any] | None = None,
     approximate: Callable[[int], str] | None = None,
     item: Callable[..., NDArray[np.float64]] | None = None,
+    most_labellings: int | None = None,
     variant_bounds: Mapping[str, tuple[float, float]] | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> Callable[[Function], Function]:
@@ -127,7 +129,8 @@ def metric(
     `resamples` and the options that returns one statistic a row (the metric's value, or for a metric that describes,
     the difference of the two values). `approximate` takes the number of pooled texts and says which short cut is taken
     there, as a signature field. `item`, where given, measures it on the texts of one item: a function of an `ItemPool`,
-    `Labels` and the options that returns one value a labelling.
+    `Labels` and the options that returns one value a labelling; `most_labellings` bounds how many of them are listed
+    for a test where each takes long.
     `limits` bounds options.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
@@ -137,8 +140,8 @@ def metric(
         roles, views, options = _read_signature(function, limits or {})
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
-            undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, variant_bounds or {}, roles,
-            views, options,
+            undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
+            variant_bounds or {}, roles, views, options,
         )  # fmt: skip
         return function
 

@@ -17,6 +17,8 @@ from textassay.views.bures import (
     squared_parts,
 )
 from textassay.views.bures_exchange import exact_exchanges, expanded_exchanges
+from textassay.views.item_frechet import item_distances
+from textassay.views.item_pool import ItemPool, Labels
 from textassay.views.material import Resamples
 from textassay.views.moments import Moments
 from textassay.views.vectors import SMALL_POOL
@@ -78,6 +80,12 @@ def exchange(
     return _in_form(expanded_exchanges(pooled, resamples, unbiased=unbiased), form)
 
 
+def item(pool: ItemPool, labels: Labels, /, *, form: Form, covariance: Covariance, variant: Variant) -> Floats:
+    """The distance of each labelling of one item's texts, never by an expansion."""
+    squared = item_distances(pool, labels, unbiased=covariance == "unbiased", extrapolate=variant == "extrapolated")
+    return _in_form(squared, form)
+
+
 def fewest_texts(*, form: Form, covariance: Covariance, variant: Variant) -> int:
     """Two texts have a covariance; to extrapolate, one of them must be spare."""
     del form, covariance
@@ -97,6 +105,8 @@ def fewest_texts(*, form: Form, covariance: Covariance, variant: Variant) -> int
     parts=parts,
     leave_out=leave_out,
     exchange=exchange,
+    item=item,
+    most_labellings=20_000,
     variant_bounds={"extrapolated": (-np.inf, np.inf)},
 )
 def frechet(

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.metrics.declare import Value, metric
+from textassay.views.item_kernels import discrepancies
+from textassay.views.item_pool import ItemPool, Labels
 from textassay.views.kernels import BANDWIDTH_TEXTS, Kernel, bandwidth
 from textassay.views.material import Resamples
 from textassay.views.pair_sums import observed, without_groups
@@ -36,6 +38,11 @@ def exchange(
 ) -> NDArray[np.float64]:
     """The value under each row of exchanged labels; the bandwidth is of the pool and stays."""
     return exchanged(joint(candidate, reference), kernel, resamples).discrepancy(unbiased=variant == "u")
+
+
+def item(pool: ItemPool, labels: Labels, /, *, kernel: Kernel, variant: Variant) -> NDArray[np.float64]:
+    """The value of each labelling of one item's texts, at the bandwidth of the texts it uses."""
+    return discrepancies(pool, labels, kernel=kernel, unbiased=variant == "u")
 
 
 def approximate(n_texts: int) -> str:
@@ -69,6 +76,7 @@ def parts(candidate: Vectors, reference: Vectors, /, *, kernel: Kernel, variant:
     leave_out=leave_out,
     exchange=exchange,
     approximate=approximate,
+    item=item,
 )
 def mmd(
     candidate: Vectors,

@@ -16,6 +16,7 @@ from textassay.inference.permutation import smallest_p
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request, parse_requests
 from textassay.inference.streams import stream
+from textassay.studies.checks import check_plan
 from textassay.studies.columns import Measurer, Outcome, contests
 from textassay.studies.comparison import Column, Comparison
 from textassay.studies.differences import what_differs
@@ -80,16 +81,6 @@ def compare(
     notes = (*choice.notes, *(seen.notes if seen else ()))
     study = _Study(measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes)
     return study.run(engine or LocalEngine())
-
-
-def check_plan(level: float, n_resamples: int, seed: int) -> None:
-    """Refuse settings that no interval or test can be made from."""
-    if not 0.5 <= level < 1:
-        raise InputError(f"--level is {level}; wanted at least 0.5 and below 1, such as 0.95")
-    if n_resamples < 0 or 0 < n_resamples < 19:
-        raise InputError(f"--resamples is {n_resamples}; wanted 0 (estimates only) or at least 19")
-    if seed < 0:
-        raise InputError(f"--seed is {seed}; wanted 0 or more")
 
 
 def enough_resamples(wanted: int, tests: int, level: float) -> int:

@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, Self
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.items import Item, ItemSet
+from textassay.inference.multiplicity import holm
 from textassay.inference.result import Result, one_nan
 from textassay.studies.comparison import Contest, Verdict
 from textassay.version import __version__
@@ -22,9 +23,10 @@ KINDS = ("too narrow", "too wide", "elsewhere", "same", "untested")
 class Miss:
     """How one item's candidates miss its references.
 
-    `spread` and `place` are standard scores against all ways to tell candidates from references: a spread above 0 is
-    too narrow and below 0 too wide, a place above 0 means that both sides keep to themselves. `p_value` is that of the
-    triangle statistic they come from, and `kind` says in words which of them is the larger.
+    The closeness of a side is how often the edge between two of its texts is the shortest of a triangle less how often
+    it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
+    0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 both sides keep to themselves. Both run
+    from about -2 to 2. `p_value` is that of the triangle statistic, and `kind` puts it in words.
     """
 
     kind: str
@@ -124,6 +126,10 @@ class Conditional:
     notes: tuple[str, ...]
     sensitivity: tuple[Sensitivity, ...] = ()
 
+    def adjusted(self) -> tuple[tuple[float, ...], ...]:
+        """Holm-adjusted p-values over the whole table, one tuple a system; see `adjusted_over`."""
+        return adjusted_over(self.systems)
+
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it stands under `details`."""
         return {
@@ -183,6 +189,24 @@ class Conditional:
             notes=tuple(details["notes"]),
             sensitivity=tuple(map(_read_curve, details["sensitivity"])),
         )
+
+
+def evidence_of(result: Result) -> float:
+    """One p-value from the harmonic mean and Fisher's sum: twice the smaller of the two, NaN where there is no test.
+
+    The harmonic mean sees a few items that are far off, but exact p-values of few texts are never small enough to move
+    it; Fisher's sum sees many items that are a little off, and whatever items' floors hide from the other.
+    """
+    if result.p_value is None:
+        return math.nan
+    return min(1.0, 2 * min(result.p_value, result.parts.get("fisher", 1.0)))
+
+
+def adjusted_over(columns: Sequence[SystemColumn]) -> tuple[tuple[float, ...], ...]:
+    """The evidence of each result after Holm's correction for the whole table, one tuple a system."""
+    raw = [[evidence_of(result) for result in column.results] for column in columns]
+    flat = iter(holm([p for column in raw for p in column]))
+    return tuple(tuple(next(flat) for _ in column) for column in raw)
 
 
 def _report(name: str) -> Any:

@@ -24,11 +24,20 @@ def exact_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool, ex
     # In the order of the hashes a side's buckets are the same places in every row.
     order = np.argsort(np.concatenate([hash_vectors(values) for values in pooled.vectors()]), kind="stable")
     centred = (pooled.rows() - pooled.mean)[order]
-    products = centred @ centred.T
     mask = resamples.masks[0][:, resamples.units[order]]
     sides = _places(mask), _places(~mask)
+    return distances_between(centred @ centred.T, sides, unbiased=unbiased, extrapolate=extrapolate)
+
+
+def distances_between(
+    products: F64, sides: tuple[NDArray[np.int64], NDArray[np.int64]], *, unbiased: bool, extrapolate: bool
+) -> F64:
+    """The squared distance between the texts at two sides' places, a row each; what is at neither is left out.
+
+    `products` are the inner products of the pooled texts less their mean, in the order of their hashes.
+    """
     at_once = max(1, _NUMBERS_AT_ONCE // (sides[0].shape[1] * sides[1].shape[1]))
-    slices = [slice(start, start + at_once) for start in range(0, len(mask), at_once)]
+    slices = [slice(start, start + at_once) for start in range(0, len(sides[0]), at_once)]
     find = _extrapolated if extrapolate else _squared
     return np.concatenate([find(products, sides[0][rows], sides[1][rows], unbiased) for rows in slices])
 

@@ -1,0 +1,107 @@
+"""`textassay conditional`: several candidates against several references, item by item."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textassay.cli import options
+
+if TYPE_CHECKING:
+    from textassay.studies.conditioned import Conditional
+
+
+def conditional(
+    items: Annotated[
+        str,
+        typer.Argument(metavar="ITEMS", help="Items with references and candidates: .jsonl, .json, .csv, .tsv, or -."),
+    ],
+    candidates: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CANDIDATES...", help="Candidates in files of their own, one file a system."),
+    ] = None,
+    metrics: options.ItemMetrics = None,
+    distance: options.Distance = None,
+    tokenizer: options.Tokenizer = "plain",
+    encoder: options.Encoder = None,
+    encoding: options.Encoding = "utf-8",
+    document_frequencies: options.DocumentFrequencies = None,
+    partitions: options.Partitions = 200_000,
+    resamples: options.ItemResamples = 999,
+    level: options.Level = 0.95,
+    seed: options.Seed = 0,
+    null: options.Null = "permutation",
+    sensitivity: options.Sensitivity = False,
+    power: options.Power = 0.8,
+    top: options.Top = 5,
+    engine: options.Engine = "local",
+    json: options.Json = None,
+    csv: options.Csv = None,
+    markdown: options.Markdown = None,
+    report: options.Report = None,
+    why: options.Why = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare several candidates with several references an item: do they match their spread, not only their mode?
+
+    One row a metric, one column a system, over all items; exact p-values an item, combined over items; a verdict in
+    words, and the items that miss by most. The column "human" shows what references score against references.
+    """
+    from textassay.cli.outputs import check_writable
+    from textassay.cli.screen import ProgressBar
+    from textassay.corpus.items import read_items
+    from textassay.engines.local import get_engine
+    from textassay.studies.conditional import conditional as run
+
+    files = [items, *(candidates or [])]
+    read = [*files, tokenizer, *([document_frequencies] if document_frequencies else [])]
+    check_writable([json, csv, markdown, report], inputs=read)
+    chosen_engine = get_engine(engine)
+    with ProgressBar(quiet=quiet) as progress:
+        progress.start("reading", 1)
+        item_set = read_items(items, candidates=candidates or [], encoding=encoding)
+        progress.step(1)
+        found = run(
+            item_set,
+            metrics=options.split(metrics),
+            distances=options.split(distance),
+            tokenizer=tokenizer,
+            encoder=encoder,
+            document_frequencies=document_frequencies,
+            partitions=partitions,
+            level=level,
+            n_resamples=resamples,
+            seed=seed,
+            null=null,
+            sensitivity=sensitivity,
+            power=power,
+            engine=chosen_engine,
+            progress=progress,
+        )
+    _deliver(found, {"json": json, "csv": csv, "markdown": markdown, "report": report}, why=why, top=top, quiet=quiet)
+
+
+def _deliver(found: "Conditional", targets: dict[str, str | None], *, why: bool, top: int, quiet: bool) -> None:
+    """Write the files that were asked for, and the table unless standard output is taken."""
+    from textassay.cli.outputs import STANDARD_OUTPUT, write
+    from textassay.cli.screen import output_console
+    from textassay.corpus.printable import printable
+    from textassay.report.items_csv import render_items_csv
+    from textassay.report.items_markdown import render_items_markdown
+    from textassay.report.items_table import render_items
+
+    if STANDARD_OUTPUT not in targets.values():
+        console = output_console()
+        console.print(render_items(found, width=console.width, why=why, top=top))
+    makers: dict[str, Callable[[], str]] = {
+        "json": found.to_json,
+        "csv": lambda: render_items_csv(found),
+        "markdown": lambda: render_items_markdown(found),
+        "report": found.to_html,
+    }
+    for kind, make in makers.items():
+        target = targets[kind]
+        if target is not None:
+            write(target, make())
+            if target != STANDARD_OUTPUT and not quiet:
+                typer.echo(f"wrote {printable(target)}", err=True)

@@ -1,0 +1,90 @@
+"""`textassay reproduce`: a paper's table or figure, side by side with the published one."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textassay.cli import options
+
+if TYPE_CHECKING:
+    from textassay.studies.reproduced import Reproduction
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="What to reproduce; without it, a list.")] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="The folder of real data. [default: TEXTASSAY_DATA]")
+    ] = None,
+    items: Annotated[
+        int | None, typer.Option(help="How many items to measure. [default: the reproduction's own]")
+    ] = None,
+    seed: options.Seed = 0,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    svg: Annotated[str | None, typer.Option(metavar="FILE.svg", help="Write the figure.")] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a paper's table or figure again, and print its claims beside what was found.
+
+    Needs data that is not part of textassay: what is missing is said. Without a name, lists what there is.
+    """
+    from textassay.cli.outputs import check_writable
+    from textassay.cli.screen import ProgressBar
+    from textassay.studies.reproductions import DATA_VARIABLE, find_files, find_reproduction
+    from textassay.studies.reproductions import reproduce as run
+
+    if name is None:
+        _list()
+        return
+    folder = data if data is not None else os.environ.get(DATA_VARIABLE)
+    files = find_files(find_reproduction(name), folder)
+    check_writable([json, markdown, svg], inputs=map(str, files))
+    with ProgressBar(quiet=quiet) as progress:
+        found = run(name, data=folder, n_items=items, seed=seed, progress=progress)
+    _deliver(found, json=json, markdown=markdown, svg=svg, quiet=quiet)
+
+
+def _list() -> None:
+    from rich import box
+    from rich.table import Table
+
+    from textassay.cli.screen import output_console
+    from textassay.studies.reproductions import REPRODUCTIONS
+
+    table = Table("name", "what it shows", "data", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, entry in REPRODUCTIONS.items():
+        table.add_row(name, entry.title, ", ".join(entry.files))
+    output_console().print(table)
+
+
+def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, svg: str | None, quiet: bool) -> None:
+    """Write the files that were asked for, and the tables unless standard output is taken."""
+    from textassay.cli.outputs import STANDARD_OUTPUT, write
+    from textassay.cli.screen import output_console
+    from textassay.corpus.printable import printable
+    from textassay.report.heat_map import heat_maps
+    from textassay.report.reproduction import render, render_markdown
+
+    if STANDARD_OUTPUT not in (json, markdown, svg):
+        output_console().print(render(found))
+    outputs: list[tuple[str | None, Callable[[], str]]] = [
+        (json, lambda: found.to_json(indent=2)),
+        (markdown, lambda: render_markdown(found, picture=_seen_from(markdown, svg))),
+        (svg, lambda: heat_maps(found.grids, title=found.title, summary=found.design)),
+    ]
+    for target, make in outputs:
+        if target is not None:
+            write(target, make())
+            if target != STANDARD_OUTPUT and not quiet:
+                typer.echo(f"wrote {printable(target)}", err=True)
+
+
+def _seen_from(markdown: str | None, svg: str | None) -> str | None:
+    """The way from the Markdown file to the figure, where there are both."""
+    if markdown is None or svg in (None, "-"):
+        return None
+    folder = Path.cwd() if markdown == "-" else Path(markdown).parent
+    return Path(os.path.relpath(str(svg), folder)).as_posix()

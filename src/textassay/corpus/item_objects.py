@@ -1,0 +1,79 @@
+"""Items that are in memory already: sets, items, dicts, and data frames with a row an item or a row a text.
+
+None of the packages that make frames is imported: what an object can do decides how it is read.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from textassay.corpus.errors import InputError
+from textassay.corpus.item_files import ItemFile
+from textassay.corpus.item_records import entry_of, kind_of
+from textassay.corpus.item_table import Row, table_entries
+
+_WANTED = "a path, a list of items or of dicts, or a data frame"
+_ITEM = ("id", "references", "candidates", "prompt")
+_MISSING = ("NAType", "NaTType")
+
+
+def object_entries(value: Any, where: str) -> ItemFile:
+    """The entries an object holds; `where` is what messages call it."""
+    # Before anything else is asked of it: even the names of its columns are work for a lazy frame.
+    if hasattr(value, "lazy") and hasattr(value, "collect"):
+        raise InputError(f"{where}: a lazy frame; wanted it collected")
+    return _table(value, where) if _is_table(value) else _listed(value, where)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, pa.Table) or all(hasattr(value, name) for name in ("columns", "head", "__getitem__"))
+
+
+def _table(frame: Any, where: str) -> ItemFile:
+    if isinstance(frame, pa.Table):
+        header, columns = frame.column_names, [column.to_pylist() for column in frame.columns]
+    else:
+        header = [str(label) for label in frame.columns]
+        # By place, as two columns may share a name; which is refused further on, where it matters.
+        columns = [
+            (frame.iloc[:, place] if hasattr(frame, "iloc") else frame[:, place]).to_list()
+            for place in range(len(header))
+        ]
+    return ItemFile(where, table_entries(header, _rows(columns), where), header)
+
+
+def _rows(columns: list[list[Any]]) -> Iterator[Row]:
+    for number, cells in enumerate(zip(*columns, strict=True), 1):
+        yield f"row {number}", [_plain(cell) for cell in cells]
+
+
+def _listed(values: Any, where: str) -> ItemFile:
+    if isinstance(values, Mapping | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"{where}: {kind_of(values)}; wanted {_WANTED}")
+    records = [_record(value, f"item {number}") for number, value in enumerate(values, 1)]
+    entries = [entry_of(record, f"item {number}") for number, record in enumerate(records, 1)]
+    return ItemFile(where, entries, [str(field) for field in records[0]] if records else [])
+
+
+def _record(value: Any, place: str) -> dict[str, Any]:
+    if all(hasattr(value, name) for name in _ITEM):
+        value = {name: getattr(value, name) for name in _ITEM}
+    if not isinstance(value, Mapping):
+        raise InputError(f"{place}: {kind_of(value)}; wanted an Item, or a dict with 'references' and 'candidates'")
+    return {field: _plain(inner) for field, inner in value.items()}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON would have: lists for arrays, tuples and series, null for the marks of missing values."""
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    elif hasattr(value, "to_list"):
+        value = value.to_list()
+    if isinstance(value, tuple):
+        return list(value)
+    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124 - only NaN differs from itself
+    return None if is_nan or type(value).__name__ in _MISSING else value

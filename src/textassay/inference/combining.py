@@ -1,0 +1,134 @@
+"""Combining the tests of many items into one.
+
+Each item has a test of its own with few texts, so single p-values are rarely small; together they may say a lot. The
+ways differ in what they see and in what they need. Exact p-values of few texts come in steps, and then each of them
+rejects a true null at most as often as stated, and mostly more rarely. Entries that are not numbers (no test there)
+are left out; where none is left, the answer is not a number either.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.inference.landau import survival
+
+F64 = NDArray[np.float64]
+PValues = Sequence[float] | F64
+
+# A spread below this share of the values is rounding: every labelling gave the same.
+_ROUNDING = 1e-12
+
+
+def harmonic_mean(p_values: PValues) -> float:
+    r"""Wilson's harmonic mean p-value, turned into a p-value by the Landau law.
+
+    .. math:: P\left(X > \frac1{\mathring p} - \log L - (1 - \gamma)\right), \qquad
+              \frac1{\mathring p} = \frac1L \sum_{i=1}^L \frac1{p_i},
+
+    with X a standard Landau variable and :math:`\gamma` Euler's constant: exact for many independent tests, and little
+    changed by positive dependence, because single small p-values decide and not their sum (at 5 %, 4 to 7 % of true
+    nulls with up to 1,000 equally correlated tests). The harmonic mean alone is no p-value: it rejects too often, the
+    more so the more tests there are.
+
+    It needs small p-values to see anything. A thousand items with p about 0.2 do not add up here, as they do in
+    `fisher`; and an exact p-value is never smaller than one over the number of labellings, which makes it cautious with
+    many items of few texts: of 200 items with 3,003 labellings each, 0.6 % of true nulls are rejected at 5 %.
+
+    Daniel J. Wilson. The harmonic mean p-value for combining dependent tests. PNAS, 2019.
+
+    >>> round(harmonic_mean([0.01, 0.2, 0.5, 0.9]), 6)
+    0.044186
+    >>> harmonic_mean([0.03])
+    0.03
+    """
+    p = _known(p_values)
+    if len(p) <= 1:
+        return float(p[0]) if len(p) else math.nan
+    # A p-value of 0, or nearly, has no inverse.
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = float((1 / p).mean())
+    return survival(inverse - math.log(len(p)) - (1 - np.euler_gamma)) if math.isfinite(inverse) else 0.0
+
+
+def fisher(p_values: PValues) -> float:
+    r"""Fisher's method: :math:`-2 \sum \log p_i` is chi-square with twice as many degrees of freedom as tests.
+
+    It adds up many weak signs that the harmonic mean does not see. It needs independent tests: where items share texts
+    or a judge's mood it rejects too often (13 to 38 % of true nulls at 5 %, where `harmonic_mean` has 4 to 7). p-values
+    in steps make it cautious, the more so the coarser they are.
+
+    R. A. Fisher. Statistical methods for research workers, 4th edition, section 21.1. Oliver and Boyd, 1932.
+
+    >>> round(fisher([0.1, 0.1]), 6)
+    0.056052
+    """
+    from scipy.special import gammaincc
+
+    p = _known(p_values)
+    if not len(p):
+        return math.nan
+    with np.errstate(divide="ignore"):
+        return float(gammaincc(len(p), -np.log(p).sum()))
+
+
+def simes(p_values: PValues) -> float:
+    r"""Simes' p-value: the smallest :math:`L\, p_{(i)} / i` over the sorted p-values.
+
+    Exact for independent tests and valid under the usual positive dependence; like the harmonic mean it looks for
+    small p-values and does not add up middling ones.
+
+    R. J. Simes. An improved Bonferroni procedure for multiple tests of significance. Biometrika, 1986.
+
+    >>> simes([0.01, 0.04, 0.5])
+    0.03
+    """
+    p = np.sort(_known(p_values))
+    if not len(p):
+        return math.nan
+    return float(min(1.0, (p * len(p) / np.arange(1, len(p) + 1)).min()))
+
+
+@dataclass(frozen=True)
+class Stratified:
+    """The sum over items against what exchanging labels within each of them gives, and how many items had a say."""
+
+    z: float
+    p_two_sided: float
+    p_upper: float
+    items: int
+
+
+def stratified_z(observed: PValues, means: PValues, variances: PValues) -> Stratified:
+    r"""One test of all items by the sum of their statistics, with the normal law in place of all joint exchanges.
+
+    .. math:: z = \frac{\sum_i (T_i - \mathrm E T_i)}{\sqrt{\sum_i \mathrm{Var}\, T_i}}
+
+    Mean and variance of an item are over all ways to exchange its labels. Independent items are needed, and enough of
+    them (about 20) for the sum to be normal: few skewed ones make `p_upper` too small. It sees many weak signs of one
+    direction, and needs no small p-value anywhere. Items where no exchange changes anything have no say.
+
+    C. van Elteren. On the combination of independent two-sample tests of Wilcoxon. Bulletin of the International
+    Statistical Institute, 1960 (the same idea with ranks).
+
+    >>> stratified_z([3.0, 5.0], [1.0, 5.0], [2.0, 2.0])
+    Stratified(z=1.0, p_two_sided=0.31731050786291415, p_upper=0.15865525393145707, items=2)
+    """
+    from scipy.special import ndtr
+
+    values = np.array([observed, means, variances], dtype=np.float64)
+    values = values[:, ~np.isnan(values).any(axis=0)]
+    if not values.shape[1]:
+        return Stratified(math.nan, math.nan, math.nan, 0)
+    values = values[:, np.sqrt(values[2]) > _ROUNDING * np.abs(values[:2]).max(axis=0)]
+    if not values.shape[1]:
+        return Stratified(0.0, 1.0, 1.0, 0)
+    z = float((values[0] - values[1]).sum() / math.sqrt(values[2].sum()))
+    return Stratified(z, float(2 * ndtr(-abs(z))), float(ndtr(-z)), values.shape[1])
+
+
+def _known(p_values: PValues) -> F64:
+    p = np.asarray(p_values, dtype=np.float64)
+    return p[~np.isnan(p)]

@@ -1,0 +1,59 @@
+"""Labellings: the ways to tell an item's candidates from its references: all, or a sample where there are many."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+
+import numpy as np
+
+from textassay.inference.permutation import all_masks, random_masks
+from textassay.inference.streams import stream
+from textassay.views.item_pool import Labels
+
+# Up to this many parts of an item are measured for its value at a smaller size; of more, as many at random.
+MOST_PARTS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Labellings of an item; the first row is what was observed. `exact`: every way is there once."""
+
+    labels: Labels
+    exact: bool
+
+
+@lru_cache(maxsize=64)
+def ways(candidates: int, references: int, *, most: int, n_resamples: int, seed: int) -> Ways:
+    """All ways to choose the candidates if there are at most `most`, else the observed and `n_resamples` random ones.
+
+    Items of one size share them, so that what metrics derive from labels is derived once.
+    """
+    if comb(candidates + references, candidates) <= most:
+        # The first way in order chooses the first texts: the candidates themselves.
+        return Ways(Labels.partitions(all_masks(candidates, references)), exact=True)
+    truth = np.arange(candidates + references)[None, :] < candidates
+    masks = random_masks(candidates, references, rows=n_resamples, seed=seed)
+    return Ways(Labels.partitions(np.concatenate((truth, masks))), exact=False)
+
+
+@lru_cache(maxsize=256)
+def parts(sizes: tuple[int, int], smaller: tuple[int, int], *, seed: int) -> Labels:
+    """Choices of fewer candidates and references: all where there are at most `MOST_PARTS`, else as many at random.
+
+    >>> parts((3, 2), (2, 2), seed=0).candidate.astype(int).tolist()
+    [[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [0, 1, 1, 0, 0]]
+    """
+    counts = [comb(size, part) for size, part in zip(sizes, smaller, strict=True)]
+    if counts[0] * counts[1] <= MOST_PARTS:
+        chosen = [all_masks(part, size - part) for size, part in zip(sizes, smaller, strict=True)]
+        both = np.repeat(chosen[0], counts[1], axis=0), np.tile(chosen[1], (counts[0], 1))
+    else:
+        rng = stream(seed, "parts", *sizes, *smaller)
+        both = _random_choices(sizes[0], smaller[0], rng), _random_choices(sizes[1], smaller[1], rng)
+    nothing = [np.zeros((len(side), other), dtype=bool) for side, other in zip(both, sizes[::-1], strict=True)]
+    return Labels(np.concatenate((both[0], nothing[0]), axis=1), np.concatenate((nothing[1], both[1]), axis=1))
+
+
+def _random_choices(size: int, part: int, rng: np.random.Generator) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    ranks = rng.permuted(np.tile(np.arange(size), (MOST_PARTS, 1)), axis=1)
+    return ranks < part

@@ -1,0 +1,159 @@
+"""The metric table of a conditional study's HTML report: people and systems, combined p-values, chance, and reasons."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from textassay.corpus.printable import shortened
+from textassay.inference.result import Result
+from textassay.report.cells import ARROWS, cell, level_text
+from textassay.report.html_table import TITLES
+from textassay.report.items_rows import chance
+from textassay.report.items_words import part_sizes
+from textassay.studies.conditioned import Conditional, SystemColumn, evidence_of
+from textassay.studies.wording import number, p_text
+
+BETTER = {"higher": "higher is better", "lower": "lower is better", "closer": "closer to human is better"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A cell as shown: `detail` is brought up by a pointer, `note` is the number of a footnote or 0."""
+
+    estimate: str
+    spread: str = ""
+    p: str = ""
+    marked: bool = False
+    chance: str = ""
+    items: str = ""
+    detail: str = ""
+    note: int = 0
+
+
+@dataclass(frozen=True)
+class Line:
+    """A metric's row; `better` is empty in the row beneath it, of parts as small as the human ones."""
+
+    label: str
+    sign: str
+    better: str
+    human: Figure
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The p-values of one metric and system, combined over items in three ways; `adjusted` is of the first two."""
+
+    label: str
+    system: str
+    harmonic: float
+    adjusted: float
+    fisher: float
+    simes: float
+    items: float
+
+
+@dataclass(frozen=True)
+class ItemGrid:
+    """The whole table: rows by aspect, footnotes in order, and what it has at all."""
+
+    groups: tuple[tuple[str, tuple[Line, ...]], ...]
+    notes: tuple[str, ...]
+    combined: tuple[Combined, ...]
+    intervals: bool
+    again: bool
+
+
+def item_grid(conditional: Conditional) -> ItemGrid:
+    """The table, quality first, then diversity, then what joins both."""
+    notes: dict[str, int] = {}
+    adjusted = conditional.adjusted()
+    groups = []
+    for aspect, title in TITLES.items():
+        places = [place for place, result in enumerate(conditional.human.results) if result.aspect == aspect]
+        lines = [line for place in places for line in _lines(conditional, place, adjusted, notes)]
+        groups += [(title, tuple(lines))] if lines else []
+    return ItemGrid(
+        groups=tuple(groups),
+        notes=tuple(notes),
+        combined=tuple(_combined(conditional, adjusted)),
+        intervals=any(result.interval is not None for s in conditional.systems for result in s.results),
+        again=any(system.at_human_size for system in conditional.systems),
+    )
+
+
+def _lines(
+    conditional: Conditional, place: int, adjusted: tuple[tuple[float, ...], ...], notes: dict[str, int]
+) -> list[Line]:
+    label, human = conditional.labels[place], conditional.human.results[place]
+    whole = Line(
+        label=shortened(label, 60),
+        sign=ARROWS.get(human.better, ""),
+        better=BETTER.get(human.better, human.better),
+        human=_figure(human, math.nan, conditional.human, notes, level=conditional.level),
+        figures=tuple(
+            _figure(system.results[place], p[place], system, notes, level=conditional.level)
+            for system, p in zip(conditional.systems, adjusted, strict=True)
+        ),
+    )
+    again = [system.at_human_size.get(label) for system in conditional.systems]
+    if not any(again):
+        return [whole]
+    smaller = [
+        Figure("") if result is None else _figure(result, math.nan, system, notes, level=conditional.level)
+        for system, result in zip(conditional.systems, again, strict=True)
+    ]
+    # Of the row beneath only the size differs: what was said above is not said again.
+    bare = tuple(replace(figure, chance="", items="") for figure in smaller)
+    size = part_sizes(human, conditional.human_sizes)
+    return [replace(whole, human=Figure("")), Line(f"at {size}", "", "", whole.human, bare)]
+
+
+def _figure(result: Result, adjusted: float, column: SystemColumn, notes: dict[str, int], *, level: float) -> Figure:
+    shown = cell(result, adjusted, level=level)
+    measured = result.parts.get("items", math.nan)
+    p = evidence_of(result) if math.isnan(adjusted) else adjusted
+    return Figure(
+        estimate=shown.estimate,
+        spread=shown.spread,
+        p="" if math.isnan(p) else p_text(p),
+        marked=shown.marked,
+        chance="" if math.isnan(chance(result)) else number(chance(result)),
+        items=f"{measured:,.0f}" if measured < len(column.items) else "",
+        detail=_detail(result, level),
+        note=0 if result.undefined is None else _noted(f"No number: {shortened(result.undefined, 160)}.", notes),
+    )
+
+
+def _detail(result: Result, level: float) -> str:
+    said = []
+    if result.interval is not None and result.undefined is None:
+        said.append(f"{level_text(level)} interval {number(result.interval.low)} to {number(result.interval.high)}")
+    if result.p_value is not None:
+        said.append(f"p {p_text(evidence_of(result))} before adjustment")
+    return ", ".join(said)
+
+
+def _noted(reason: str, notes: dict[str, int]) -> int:
+    """The number of a footnote; the same reason is written once."""
+    return notes.setdefault(reason, len(notes) + 1)
+
+
+def _combined(conditional: Conditional, adjusted: tuple[tuple[float, ...], ...]) -> list[Combined]:
+    return [
+        Combined(
+            shortened(label, 60),
+            system.name,
+            result.p_value,
+            p[place],
+            *(_part(result.parts, name) for name in ("fisher", "simes", "items")),
+        )
+        for place, label in enumerate(conditional.labels)
+        for system, p in zip(conditional.systems, adjusted, strict=True)
+        if (result := system.results[place]).p_value is not None
+    ]
+
+
+def _part(parts: Mapping[str, float], name: str) -> float:
+    return parts.get(name, math.nan)

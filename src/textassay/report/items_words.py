@@ -1,0 +1,130 @@
+"""Words of a conditional study that its terminal view, Markdown and notebook view share; none of them escaped."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+from textassay.inference.result import Result
+from textassay.report.cells import ARROWS, MARK, level_text
+from textassay.studies.conditioned import KINDS, Conditional, Sensitivity, SystemColumn
+from textassay.studies.wording import number, p_text, share
+
+
+def heading(conditional: Conditional) -> str:
+    """How many items and systems there are, and how many texts an item has."""
+    items = conditional.items.items
+    references = _count((len(item.references) for item in items), "reference")
+    written = (len(item.candidates.get(column.name, ())) for item in items for column in conditional.systems)
+    candidates = _count(written, "candidate")
+    systems = _count([len(conditional.systems)], "system")
+    return f"{_count([len(items)], 'item')}, {systems}, {references}, {candidates}"
+
+
+def all_notes(conditional: Conditional) -> list[str]:
+    """What is odd about the items and what the study says of itself, each once."""
+    return list(dict.fromkeys((*conditional.items.notes, *conditional.notes)))
+
+
+def _count(numbers: Iterable[int], what: str) -> str:
+    """A number or its range with the thing counted: `5-6 references`."""
+    known = list(numbers)
+    low, high = min(known, default=0), max(known, default=0)
+    return f"{low:,}{f'-{high:,}' if high > low else ''} {what}{'' if low == high == 1 else 's'}"
+
+
+def sizes_text(candidates: float, references: float) -> str:
+    """Sizes of two sides; means of them are rounded to a decimal.
+
+    >>> sizes_text(2, 3), sizes_text(1.0, 4.003), sizes_text(1.5, 3)
+    ('2 v 3', '1 v 4', '1.5 v 3')
+    """
+    return " v ".join(f"{size:.1f}".removesuffix(".0") for size in (candidates, references))
+
+
+def part_sizes(human: Result, sizes: tuple[int, int]) -> str:
+    """The sizes of the parts a human result was measured on: its own where it says so, else those of most items."""
+    own = [human.parts.get(name, math.nan) for name in ("candidates", "references")]
+    return sizes_text(*sizes) if any(map(math.isnan, own)) else sizes_text(*own)
+
+
+def human_title(conditional: Conditional) -> str:
+    """The head of the human column: its name and, where there is anything to compare, the sizes of its parts."""
+    name, sizes = conditional.human.name, conditional.human_sizes
+    return f"{name} {sizes_text(*sizes)}" if all(sizes) else name
+
+
+def counts(column: SystemColumn) -> str:
+    """How many items miss in which way."""
+    return " · ".join(f"{kind} {column.count(kind):,}" for kind in KINDS)
+
+
+def combined(label: str, column: SystemColumn, place: int, adjusted: float) -> str:
+    """What stands behind a cell: every combined p-value, the items with a number, and chance; empty where nothing."""
+    result = column.results[place]
+    parts = result.parts
+    said = []
+    if result.p_value is not None:
+        said.append(f"p {p_text(result.p_value)} (harmonic mean)")
+        said += [] if math.isnan(adjusted) else [f"both and all tests allowed for {p_text(adjusted)}"]
+        said += [f"{name.title()} {p_text(parts[name])}" for name in ("fisher", "simes") if name in parts]
+    if "items" in parts and not math.isnan(parts["items"]):
+        said.append(f"{parts['items']:,.0f} of {len(column.items):,} items")
+    if "chance" in parts:
+        said.append(f"chance {number(parts['chance'])}")
+    return f"{label}, {column.name}: {', '.join(said)}" if said and result.undefined is None else ""
+
+
+def power_lines(conditional: Conditional) -> list[str]:
+    """What the wanted power needs, a line for each system and metric that was looked at."""
+    return [line for curve in conditional.sensitivity for line in _needed(curve)]
+
+
+def _needed(curve: Sensitivity) -> Iterator[str]:
+    for label, fewest in curve.needed.items():
+        points = [point for point in curve.points if point.label == label]
+        if points:
+            most = max(point.candidates for point in points), max(point.references for point in points)
+            yield f"{curve.system}: {label}: {_power(f'{share(curve.power)} power', fewest, most)}"
+        else:
+            yield f"{curve.system}: {label}: power not known, no item could be tested"
+
+
+def _power(power: str, fewest: Mapping[str, int | None], most: tuple[int, int]) -> str:
+    """From how many texts of one side, given all of the other."""
+    candidates, references = _count([most[0]], "candidate"), _count([most[1]], "reference")
+    ways = [
+        f"from {_count([least], side)} ({others})"
+        for side, others in (("candidate", references), ("reference", candidates))
+        if (least := fewest.get(f"{side}s")) is not None
+    ]
+    return f"{power} {' and '.join(ways)}" if ways else f"no {power} even with {candidates} and {references}"
+
+
+def legend(conditional: Conditional, *, chance: bool) -> list[str]:
+    """How to read the table; `chance` when it stands in the cells."""
+    results = [result for column in conditional.systems for result in column.results]
+    lines = []
+    if any(result.interval for result in results):
+        lines.append(
+            f"± half of the {level_text(conditional.level)} interval of the mean over items,"
+            " [low, high] its bounds where the estimate is not in the middle"
+        )
+    if any(result.p_value is not None for result in results):
+        lines.append(
+            f"{MARK} differs from the references (harmonic mean or Fisher's sum of the items' p-values, both and all"
+            f" tests of the table allowed for, p < {1 - conditional.level:g})"
+        )
+    if any(column.at_human_size for column in conditional.systems):
+        lines.append(
+            f"at {sizes_text(*conditional.human_sizes)}: on parts of the items with so many candidates v references,"
+            " as small as the human ones; only these compare with people"
+        )
+    if chance and any("chance" in result.parts for result in results):
+        lines.append("chance: what candidates from the same source as the references would score on average")
+    higher, lower, closer = (ARROWS[better] for better in ("higher", "lower", "closer"))
+    signs = {
+        "higher": f"{higher} higher is better",
+        "lower": f"{lower} lower is better",
+        "closer": f"{closer} closer to the human value is better",
+    }
+    used = {result.better for result in results}
+    return [*lines, ", ".join(text for better, text in signs.items() if better in used)]

@@ -1,0 +1,187 @@
+"""The conditional study: several candidates against several references, item by item and over all items."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Any
+
+from textassay.corpus.errors import InputError
+from textassay.corpus.items import ItemSet, as_items
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.engines.local import Engine, LocalEngine
+from textassay.inference.progress import Progress, Silent
+from textassay.inference.request import Request
+from textassay.studies.checks import check_plan
+from textassay.studies.comparison import Contest
+from textassay.studies.conditional_setup import Setup, set_up
+from textassay.studies.conditional_verdict import Evidence, judge_system, smallest_evidence
+from textassay.studies.conditioned import Conditional, ItemOutcome, SystemColumn, adjusted_over
+from textassay.studies.item_results import Summary, label_of
+from textassay.studies.item_signatures import Signer
+from textassay.studies.item_work import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
+from textassay.studies.misses import overall
+from textassay.studies.sensitivity import sensitivity_of
+from textassay.views.encoders.base import Encoder
+
+HUMAN = "human"
+MOST_PARTITIONS = 200_000
+
+
+def conditional(
+    items: Any,
+    *,
+    metrics: Sequence[str] = (),
+    distances: Sequence[str] | Mapping[str, Callable[[str, str], float]] = (),
+    tokenizer: str = "plain",
+    encoder: str | Encoder | None = None,
+    document_frequencies: str | None = None,
+    partitions: int = MOST_PARTITIONS,
+    level: float = 0.95,
+    n_resamples: int = 999,
+    seed: int = 0,
+    null: str = "permutation",
+    sensitivity: bool = False,
+    power: float = 0.8,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Conditional:
+    """Compare each system's candidates with the references of the same item.
+
+    `items` is a path, an `ItemSet`, or an iterable of items or plain objects with `references` and `candidates`.
+    Metrics are written as on the command line (`["trm:distance=cider", "score:over=max"]`); without any, the default
+    ones are measured with each of the distances. Distances are names, or your own functions of two texts by name.
+    """
+    check_plan(level, n_resamples, seed)
+    _check(partitions, power, null)
+    progress = progress or Silent()
+    chosen = as_items(items)
+    plan = ItemPlan(level, n_resamples, partitions, seed, asymptotic=null == "asymptotic")
+    setup = set_up(
+        chosen,
+        metrics=metrics,
+        distances=distances,
+        tokenizer=get_tokenizer(tokenizer),
+        encoder=encoder,
+        document_frequencies=document_frequencies,
+        progress=progress,
+    )
+    study = _Study(chosen, setup, plan, engine or LocalEngine(), progress)
+    return study.run(power=power if sensitivity else None)
+
+
+def _check(partitions: int, power: float, null: str) -> None:
+    if not 0 <= partitions <= 2_000_000:
+        raise InputError(f"--partitions is {partitions}; wanted 0 to 2,000,000")
+    if not 0 < power < 1:
+        raise InputError(f"--power is {power}; wanted a number between 0 and 1, such as 0.8")
+    if null not in ("permutation", "asymptotic"):
+        raise InputError(f"--null is {null!r}; wanted permutation or asymptotic")
+
+
+@dataclass(frozen=True, eq=False)
+class _Study:
+    items: ItemSet
+    setup: Setup
+    plan: ItemPlan
+    engine: Engine
+    progress: Progress
+
+    @property
+    def human_name(self) -> str:
+        """What the row of references against references is called; a system may have taken the usual name."""
+        return HUMAN if HUMAN not in self.items.systems else f"{HUMAN} references"
+
+    def run(self, *, power: float | None) -> Conditional:
+        found = self._measure()
+        summary = Summary(self.plan, self._signer())
+        human = [each.human for each in found]
+        systems = {name: [each.systems[name] for each in found] for name in self.items.systems}
+        contests = tuple(summary.contests(self.setup.requests, systems, (self.human_name, human)))
+        columns = {name: self._column(summary, name, measured) for name, measured in systems.items()}
+        curves = []
+        if power is not None:
+            curves = [
+                sensitivity_of(self.items, name, self.setup, self.plan, power=power, progress=self.progress)
+                for name in self.items.systems
+            ]
+        return Conditional(
+            items=self.items,
+            human=self._column(summary, None, human),
+            systems=tuple(self._judged(columns, systems, contests)),
+            labels=tuple(map(label_of, self.setup.requests)),
+            contests=contests,
+            central=tuple(each.central for each in found),
+            human_sizes=_usual(human_sizes(None, len(item.references)) for item in self.items.items),
+            level=self.plan.level,
+            notes=(*self.items.notes, *self.setup.notes),
+            sensitivity=tuple(curves),
+        )
+
+    def _measure(self) -> list[ItemMeasured]:
+        work = ItemWork(self.setup.requests, self.items.systems, self.setup.pools, self.plan, _asymptotic_p(self.plan))
+        self.progress.start("measuring", len(self.items))
+
+        def one(task: tuple[int, Any]) -> ItemMeasured:
+            measured = work(*task)
+            self.progress.step(1)
+            return measured
+
+        return self.engine.map(one, list(enumerate(self.items.items)))
+
+    def _signer(self) -> Signer:
+        setup = self.setup
+        signatures = {name: distance.signature for name, distance in setup.pools.distances.items()}
+        return Signer(self.items, self.plan, setup.pools.table.tokenizer.signature, setup.encoder_name, signatures)
+
+    def _column(self, summary: Summary, system: str | None, measured: Sequence[Measured]) -> SystemColumn:
+        requests = self.setup.requests
+        outcomes = [
+            ItemOutcome(item.id, tuple(summary.item(r, system, place, each) for r in requests), each.miss)
+            for place, (item, each) in enumerate(zip(self.items.items, measured, strict=True))
+        ]
+        results = tuple(summary.over_items(request, system, measured) for request in requests)
+        again = {} if system is None else {r: summary.at_human_size(r, system, measured) for r in requests}
+        return SystemColumn(
+            self.human_name if system is None else system,
+            results,
+            tuple(outcomes),
+            at_human_size={label_of(request): result for request, result in again.items() if result is not None},
+        )
+
+    def _judged(
+        self,
+        columns: Mapping[str, SystemColumn],
+        systems: Mapping[str, Sequence[Measured]],
+        contests: Sequence[Contest],
+    ) -> Iterable[SystemColumn]:
+        adjusted = adjusted_over(list(columns.values()))
+        tests = sum(not math.isnan(p) for column in adjusted for p in column)
+        for column, p_values in zip(columns.values(), adjusted, strict=True):
+            measured = systems[column.name]
+            evidence = Evidence(
+                dict(zip(map(label_of, self.setup.requests), column.results, strict=True)),
+                p_values,
+                [tests * self._smallest(request, measured) for request in self.setup.requests],
+                overall([each.contrasts for each in measured if each.contrasts is not None]),
+                [c for c in contests if (c.first, c.second) == (column.name, self.human_name)],
+            )
+            yield replace(column, verdict=judge_system(evidence, level=self.plan.level))
+
+    def _smallest(self, request: Request, measured: Sequence[Measured]) -> float:
+        sizes = [each.sizes[request] for each in measured if request not in each.undefined]
+        listed = [comb(sum(size), size[0]) for size in sizes]
+        return smallest_evidence([min(ways, max(self.plan.partitions, self.plan.n_resamples + 1)) for ways in listed])
+
+
+def _asymptotic_p(plan: ItemPlan) -> Callable[..., float] | None:
+    from textassay.inference.triangle_null import asymptotic_p
+
+    return asymptotic_p if plan.asymptotic and plan.n_resamples else None
+
+
+def _usual(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The sizes that most items have."""
+    known = Counter(size for size in sizes if 0 not in size)
+    return known.most_common(1)[0][0] if known else (0, 0)

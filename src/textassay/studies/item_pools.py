@@ -1,0 +1,75 @@
+"""Item pools: texts of items turned into the matrices and vectors that metrics read."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from textassay.corpus.items import Item, ItemSet
+from textassay.corpus.tokenizers import Tokenizer
+from textassay.views.distances import Distance, pooled_scores
+from textassay.views.encoders.base import F32
+from textassay.views.item_pool import ItemPool
+from textassay.views.text_table import TextTable
+
+
+def table_of(items: ItemSet, tokenizer: Tokenizer) -> TextTable:
+    """Every text of the items, numbered."""
+    return TextTable.of(
+        [item.references for item in items.items],
+        others=(text for item in items.items for texts in item.candidates.values() for text in texts),
+        tokenizer=tokenizer,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """What pools are made from: the texts, the distances, and the vectors of all texts where there is an encoder."""
+
+    table: TextTable
+    distances: Mapping[str, Distance]
+    values: F32 | None = None
+
+    def system(self, item: Item, system: str) -> ItemPool:
+        """A system's candidates and the item's references."""
+        return self.pool(item.candidates.get(system, ()), item.references)
+
+    def references(self, item: Item) -> ItemPool:
+        """The item's references alone, sorted, none of them a candidate yet."""
+        return self._of(sorted(item.references), 0)
+
+    def pool(self, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
+        """These texts; sorted on each side, so that a sample of labellings does not depend on the order in a file."""
+        return self._of([*sorted(candidates), *sorted(references)], len(candidates))
+
+    def _of(self, texts: Sequence[str], candidates: int) -> ItemPool:
+        numbers = np.array([self.table.number_of[text] for text in texts], dtype=np.int64)
+        found = {name: pooled_scores(distance, numbers) for name, distance in self.distances.items()}
+        return ItemPool(
+            (candidates, len(texts) - candidates),
+            {name: scores for name, (scores, _) in found.items()},
+            {name: distances for name, (_, distances) in found.items()},
+            None if self.values is None else self.values[numbers],
+        )
+
+
+def central(references: Sequence[str], pool: ItemPool) -> int | None:
+    """The place of the reference with the least mean distance from all others, by the first distance there is.
+
+    `pool` has the same references, sorted.
+    """
+    if len(references) < 2 or not pool.distances:
+        return None
+    # Others as hypotheses, this one as reference: how far everyone is from it.
+    sums = next(iter(pool.distances.values())).sum(axis=0)
+    if not np.isfinite(sums).all():
+        return None
+    order = sorted(range(len(references)), key=references.__getitem__)
+    return order[int(sums.argmin())]
+
+
+def all_texts(items: Iterable[Item], system: str | None = None) -> list[str]:
+    """All references, or all candidates of a system, in order."""
+    if system is None:
+        return [text for item in items for text in item.references]
+    return [text for item in items for text in item.candidates.get(system, ())]

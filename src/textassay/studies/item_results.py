@@ -1,0 +1,163 @@
+"""Results over items: the mean of a metric with an interval over items, and the items' p-values combined."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from textassay.inference.combining import fisher, harmonic_mean, simes
+from textassay.inference.item_figures import Figures
+from textassay.inference.over_items import bootstrap_interval, paired
+from textassay.inference.request import Request
+from textassay.inference.result import Interval, Result
+from textassay.studies.comparison import Contest
+from textassay.studies.item_signatures import Signer
+from textassay.studies.item_work import ItemPlan, Measured
+
+METHOD = "bootstrap:items"
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Makes results from what was measured on the items of one system."""
+
+    plan: ItemPlan
+    signer: Signer
+
+    def over_items(self, request: Request, system: str | None, measured: Sequence[Measured]) -> Result:
+        """One metric over all items of a system; of the human row where the system is None."""
+        figures = [each.figures[request] for each in measured]
+        p_values = [each.p_value for each in figures if not math.isnan(each.p_value)]
+        parts = {"items": float(sum(not math.isnan(each.estimate) for each in figures)), **_sizes(request, measured)}
+        if p_values:
+            parts |= {"fisher": fisher(p_values), "simes": simes(p_values)}
+            parts |= {"chance": _mean([each.chance for each in figures])}
+        seconds = sum(each.seconds for each in figures)
+        signature = self.signer.over_items(request, system)
+        parts |= _mean_parts(figures)
+        made = self._mean_result(request, [each.estimate for each in figures], parts, seconds, signature)
+        reasons = Counter(each.undefined[request] for each in measured if request in each.undefined)
+        undefined = _most(reasons) if math.isnan(made.estimate) else None
+        combined = harmonic_mean(p_values) if p_values and undefined is None else None
+        return replace(made, p_value=combined, undefined=undefined)
+
+    def at_human_size(self, request: Request, system: str, measured: Sequence[Measured]) -> Result | None:
+        """One metric over all items, each measured on as few texts as the human row."""
+        values = [each.at_human_size.get(request, math.nan) for each in measured]
+        if np.isnan(values).all():
+            return None
+        return self._mean_result(request, values, {}, 0.0, self.signer.over_items(request, system, "size:human"))
+
+    def item(self, request: Request, system: str | None, place: int, each: Measured) -> Result:
+        """One metric on one item."""
+        figures = each.figures[request]
+        chance = {} if math.isnan(figures.chance) else {"chance": figures.chance}
+        return Result(
+            metric=request.metric.name,
+            options=dict(request.options),
+            estimate=figures.estimate,
+            better=request.metric.better,
+            aspect=request.metric.aspect,
+            interval=None,
+            p_value=None if math.isnan(figures.p_value) else figures.p_value,
+            parts={**figures.parts, **chance},
+            undefined=each.undefined.get(request),
+            signature=self.signer.over_items(request, system, f"item:{place + 1}"),
+            seconds=figures.seconds,
+            n=each.sizes[request][0],
+        )
+
+    def _mean_result(
+        self,
+        request: Request,
+        values: Sequence[float],
+        parts: Mapping[str, float],
+        seconds: float,
+        signature: str,
+    ) -> Result:
+        known = [value for value in values if not math.isnan(value)]
+        return Result(
+            metric=request.metric.name,
+            options=dict(request.options),
+            estimate=_mean(known),
+            better=request.metric.better,
+            aspect=request.metric.aspect,
+            interval=self._interval(request, known),
+            p_value=None,
+            parts=dict(parts),
+            undefined=None,
+            signature=signature,
+            seconds=seconds,
+            n=len(known),
+        )
+
+    def _interval(self, request: Request, known: Sequence[float]) -> Interval | None:
+        if not self.plan.n_resamples:
+            return None
+        found = bootstrap_interval(
+            np.array(known), level=self.plan.level, n_resamples=self.plan.n_resamples, seed=self.plan.seed
+        )
+        if found is None:
+            return None
+        low, high = request.metric.bounds_for(request.options)
+        return Interval(max(found[0], low), min(found[1], high), self.plan.level, METHOD)
+
+    def contests(
+        self,
+        requests: Sequence[Request],
+        systems: Mapping[str, Sequence[Measured]],
+        human: tuple[str, Sequence[Measured]],
+    ) -> Iterable[Contest]:
+        """Every two systems on the items they share, and every system against people, metric by metric."""
+        if not self.plan.n_resamples:
+            return
+        for first, second in combinations(systems, 2):
+            for request in requests:
+                sides = [[m.at_common_size.get(request, math.nan) for m in systems[s]] for s in (first, second)]
+                yield from self._contest(first, second, request, sides)
+        for name, measured in systems.items():
+            for request in requests:
+                mine = [each.at_human_size.get(request, math.nan) for each in measured]
+                theirs = [each.figures[request].estimate for each in human[1]]
+                yield from self._contest(name, human[0], request, [mine, theirs])
+
+    def _contest(self, first: str, second: str, request: Request, sides: list[list[float]]) -> Iterable[Contest]:
+        gap = paired(
+            np.array(sides[0]),
+            np.array(sides[1]),
+            level=self.plan.level,
+            n_resamples=self.plan.n_resamples,
+            seed=self.plan.seed,
+        )
+        if not math.isnan(gap.p_value):
+            yield Contest(first, second, label_of(request), gap.estimate, gap.low, gap.high, gap.p_value)
+
+
+def label_of(request: Request) -> str:
+    """Name and distance as a reader knows them: `trm meteor`; other options than the default behind it."""
+    known = request.metric.options
+    others = [f"{k}={v}" for k, v in request.options.items() if k != "distance" and v != known[k].default]
+    return " ".join([request.metric.name, *([request.options["distance"]] if "distance" in known else []), *others])
+
+
+def _sizes(request: Request, measured: Sequence[Measured]) -> dict[str, float]:
+    sizes = [each.sizes[request] for each in measured if request not in each.undefined]
+    return {side: _mean([size[at] for size in sizes]) for at, side in enumerate(("candidates", "references"))}
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan
+
+
+def _most(reasons: Counter[str]) -> str:
+    reason, count = reasons.most_common(1)[0]
+    return reason if count == reasons.total() else f"{reason} (and other reasons)"
+
+
+def _mean_parts(figures: Sequence[Figures]) -> dict[str, float]:
+    names = dict.fromkeys(name for each in figures for name in each.parts)
+    return {name: _mean([each.parts.get(name, math.nan) for each in figures]) for name in names}

@@ -1,0 +1,147 @@
+"""Sensitivity: how small the combined p-value gets with more candidates or references, and how many a power needs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.items import Item, ItemSet
+from textassay.inference.combining import harmonic_mean
+from textassay.inference.item_figures import measure_item
+from textassay.inference.progress import Progress
+from textassay.inference.request import Request
+from textassay.inference.streams import stream
+from textassay.studies.conditional_setup import Setup
+from textassay.studies.conditioned import CurvePoint, Sensitivity
+from textassay.studies.item_results import label_of
+from textassay.studies.item_work import ItemPlan
+
+# A curve tests every item at a dozen sizes, so it looks at some items only; at fewer where a test takes long.
+MOST_ITEMS, MOST_ITEMS_SLOW = 200, 40
+# Power is counted over this many sets of items drawn anew.
+_SETS = 400
+_MOST_STEPS = 12
+
+Sizes = tuple[int, int]
+
+
+def sensitivity_of(
+    items: ItemSet, system: str, setup: Setup, plan: ItemPlan, *, power: float, progress: Progress
+) -> Sensitivity:
+    """The curves of one system, over items with as many candidates and references as most items have at least.
+
+    Smaller sets are parts of larger ones, in an order that is drawn once for each item.
+    """
+    requests = [request for request in setup.requests if request.metric.test is not None] if plan.n_resamples else []
+    largest = _largest(items.items, system)
+    whole = [(place, item) for place, item in enumerate(items.items) if _fits(item, system, largest)]
+    grid = _grid(largest)
+    progress.start(f"sensitivity of {system}", len(grid) * len(requests))
+    curve = _Curve(system, setup, plan, progress)
+    points = [point for request in requests for point in curve.points(request, grid, whole)]
+    needed = {
+        label: _needed([point for point in points if point.label == label], largest, power)
+        for label in map(label_of, requests)
+    }
+    return Sensitivity(system, plan.level, power, tuple(points), needed)
+
+
+def _largest(items: Sequence[Item], system: str) -> Sizes:
+    """The largest numbers of candidates and references that at least half of the items reach."""
+    counts = [(len(item.candidates.get(system, ())), len(item.references)) for item in items]
+    known = [sizes for sizes in counts if 0 not in sizes]
+    if not known:
+        return 0, 0
+    middle = (len(known) - 1) // 2
+    return sorted(size[0] for size in known)[middle], sorted(size[1] for size in known)[middle]
+
+
+def _fits(item: Item, system: str, sizes: Sizes) -> bool:
+    return len(item.candidates.get(system, ())) >= sizes[0] > 0 and len(item.references) >= sizes[1] > 0
+
+
+def _grid(largest: Sizes) -> list[Sizes]:
+    """Every number of candidates at all references, and every number of references at all candidates."""
+    candidates, references = largest
+    across = [(k, references) for k in _steps(1, candidates)] + [(candidates, m) for m in _steps(2, references)]
+    return list(dict.fromkeys(across))
+
+
+def _steps(first: int, last: int) -> list[int]:
+    """From first to last, at most a dozen, denser at the small end."""
+    if last - first < _MOST_STEPS:
+        return list(range(first, last + 1))
+    return sorted({round(x) for x in np.geomspace(first, last, _MOST_STEPS)})
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    system: str
+    setup: Setup
+    plan: ItemPlan
+    progress: Progress
+
+    def points(self, request: Request, grid: Iterable[Sizes], items: Sequence[tuple[int, Item]]) -> list[CurvePoint]:
+        most = MOST_ITEMS if request.metric.most_labellings is None else MOST_ITEMS_SLOW
+        some = [items[place * len(items) // most] for place in range(most)] if len(items) > most else items
+        found = []
+        for sizes in grid:
+            p_values = np.array([self._p(request, item, place, sizes) for place, item in some])
+            p_values = p_values[~np.isnan(p_values)]
+            if len(p_values):
+                found.append(self._point(request, sizes, p_values))
+            self.progress.step(1)
+        return found
+
+    def _p(self, request: Request, item: Item, place: int, sizes: Sizes) -> float:
+        sides = item.candidates[self.system], item.references
+        names = ("candidates", "references")
+        chosen = [
+            [texts[at] for at in stream(self.plan.seed, "nested", name, place).permutation(len(texts))[:size]]
+            for name, texts, size in zip(names, sides, sizes, strict=True)
+        ]
+        pool = self.setup.pools.pool(*chosen)
+        return measure_item(request, pool, self.plan.ways(request, sizes)).p_value
+
+    def _point(self, request: Request, sizes: Sizes, p_values: NDArray[np.float64]) -> CurvePoint:
+        alpha = 1 - self.plan.level
+        return CurvePoint(
+            label_of(request),
+            *sizes,
+            len(p_values),
+            harmonic_mean(p_values),
+            power_of(p_values, alpha=alpha, seed=self.plan.seed),
+            float((p_values <= alpha + 1e-12).mean()),
+        )
+
+
+def power_of(p_values: NDArray[np.float64], *, alpha: float, seed: int) -> float:
+    """The share of sets of as many items, drawn from these with replacement, whose combined p-value is significant."""
+    drawn = stream(seed, "power", len(p_values)).integers(len(p_values), size=(_SETS, len(p_values)))
+    inverse = np.sort((1 / p_values)[drawn].mean(axis=1))
+    # The combined p-value falls as the mean of 1/p grows, so the sets beyond the first significant one are so too.
+    low, high = 0, _SETS
+    while low < high:
+        middle = (low + high) // 2
+        if harmonic_mean(np.full(len(p_values), 1 / inverse[middle])) <= alpha:
+            high = middle
+        else:
+            low = middle + 1
+    return (_SETS - low) / _SETS
+
+
+def _needed(points: Sequence[CurvePoint], largest: Sizes, power: float) -> Mapping[str, int | None]:
+    by_candidates = [(point.candidates, point.power) for point in points if point.references == largest[1]]
+    by_references = [(point.references, point.power) for point in points if point.candidates == largest[0]]
+    return {"candidates": _fewest(by_candidates, power), "references": _fewest(by_references, power)}
+
+
+def _fewest(curve: Iterable[tuple[int, float]], power: float) -> int | None:
+    """The fewest from which on the power is reached and stays so: a single lucky point is not enough."""
+    found: int | None = None
+    for size, reached in sorted(curve, reverse=True):
+        if reached < power:
+            break
+        found = size
+    return found

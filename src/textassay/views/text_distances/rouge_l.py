@@ -1,0 +1,49 @@
+"""ROUGE-L as a distance: 1 less the F-score of the longest common subsequence."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from textassay.views.distances import F64, Surroundings
+from textassay.views.text_distances.packed_texts import PackedTexts
+from textassay.views.text_table import Numbers, TextTable
+
+# Recall counts for more; the value of the COCO caption evaluation.
+BETA = 1.2
+
+
+@dataclass(frozen=True, eq=False)
+class RougeL:
+    r"""F-score of the longest common subsequence of tokens, with precision P and recall R.
+
+    .. math:: \frac{(1 + \beta^2) P R}{R + \beta^2 P}, \quad \beta = 1.2
+
+    It is not symmetric: a hypothesis that is part of its reference scores lower than the other way round. Two empty
+    texts score 1.
+    """
+
+    table: TextTable
+
+    name: ClassVar[str] = "rouge_l"
+    signature: ClassVar[str] = "rouge_l"
+    top: ClassVar[float] = 1.0
+
+    def scores(self, numbers: Numbers, /) -> F64:
+        """ROUGE-L of each text against each other one."""
+        packed = PackedTexts.of([self.table.ids(number).tolist() for number in numbers.tolist()])
+        common = packed.common_subsequences()
+        lengths = self.table.tokens.lengths[numbers]
+        # The formula with both shares multiplied out: one division, so that a perfect match is exactly 1.
+        wanted = lengths[:, None] + BETA**2 * lengths
+        empty = wanted == 0
+        return np.where(empty, 1.0, (1 + BETA**2) * common / np.where(empty, 1.0, wanted))
+
+    def same(self, numbers: Numbers, /) -> Numbers:
+        """Texts with the same tokens are one."""
+        return self.table.alike[numbers]
+
+
+def make(surroundings: Surroundings) -> RougeL:
+    """ROUGE-L among the texts of a run."""
+    return RougeL(surroundings.table)

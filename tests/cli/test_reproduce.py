@@ -1,0 +1,99 @@
+"""`textassay reproduce`: what it lists, what it wants, what it writes."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tests.studies.test_figure_8 import captions, folder_of
+from textassay.cli.main import run
+
+NAME = "trm-figure-8"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.delenv("TEXTASSAY_DATA", raising=False)
+    (tmp_path / "data").mkdir()
+    return folder_of(tmp_path / "data", captions(12))
+
+
+def failure(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run(["reproduce", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_without_a_name_it_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce"]) == 0
+    listed = capsys.readouterr().out
+    assert NAME in listed
+    assert "captions/coco_val_sample.json" in listed
+
+
+def test_an_unknown_name_is_refused_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"did you mean '{NAME}'?" in failure(capsys, "trm-figure8")
+    assert f"there are: {NAME}" in failure(capsys, "\x1b[31mnothing")
+    assert "\x1b" not in failure(capsys, "\x1b[31mnothing")
+
+
+def test_missing_data_is_said(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    message = failure(capsys, NAME)
+    assert "--data FOLDER or TEXTASSAY_DATA=FOLDER" in message
+    assert "captions/coco_val_sample.json" in message
+    message = failure(capsys, NAME, "--data", str(tmp_path / "empty"))
+    assert "empty: no file captions/coco_val_sample.json" in message
+
+
+def test_the_folder_may_come_from_the_environment(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TEXTASSAY_DATA", folder)
+    assert run(["reproduce", NAME, "--items", "10", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == NAME
+    failure(capsys, NAME, "--data", str(tmp_path / "empty"))  # what is written comes first
+
+
+def test_it_prints_both_sides_and_every_number(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce", NAME, "--data", folder, "--items", "10", "--seed", "3"]) == 0
+    shown = capsys.readouterr().out
+    for text in ("published", "found here", "agrees", "TRM with METEOR", "m = 6", "k = 3", "MSR-VTT"):
+        assert text in shown
+    # Words drawn at random show nothing of correctness, and that is said.
+    assert "no" in [line.split()[-1] for line in shown.splitlines() if line.startswith("TRM with METEOR follows")]
+
+
+def test_it_writes_files(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "figures").mkdir()
+    page, figure, numbers = tmp_path / "page.md", tmp_path / "figures" / "a b.svg", tmp_path / "numbers.json"
+    files = ["--markdown", str(page), "--svg", str(figure), "--json", str(numbers)]
+    assert run(["reproduce", NAME, "--data", folder, "--items", "10", *files]) == 0
+    assert capsys.readouterr().err.count("wrote") == 3
+    written = page.read_text(encoding="utf-8")
+    assert "](figures/a%20b.svg)" in written
+    assert "| k = 3 |" in written
+    assert f"textassay reproduce {NAME} --data FOLDER --items 10 --seed 0" in written
+    found = json.loads(numbers.read_text(encoding="utf-8"))
+    assert [len(grid["cells"]) for grid in found["grids"]] == [3, 3]
+    assert [set(claim) for claim in found["claims"]] == [{"published", "found", "agrees"}] * 4
+    assert ET.parse(figure).getroot().tag.endswith("svg")
+
+
+def test_quiet_says_nothing_beside_and_markdown_may_go_to_standard_output(
+    folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["reproduce", NAME, "--data", folder, "--items", "10", "--markdown", "-", "--quiet"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("# Figure 8")
+    assert "![" not in captured.out
+    assert captured.err == ""
+
+
+def test_outputs_are_checked_before_the_work(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = Path(folder) / "captions" / "coco_val_sample.json"
+    assert "is an input of the same run" in failure(capsys, NAME, "--data", folder, "--json", str(source))
+    assert "does not exist" in failure(capsys, NAME, "--data", folder, "--svg", str(tmp_path / "no" / "x.svg"))
+    assert "--items is 5000; wanted 10 to 12" in failure(capsys, NAME, "--data", folder, "--items", "5000")

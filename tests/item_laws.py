@@ -1,0 +1,131 @@
+"""What every metric on items must obey, as functions that raise AssertionError; run over all and over broken ones."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.conftest import ToyEncoder
+from tests.laws import corpus
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.inference.item_figures import Figures, item_values, measure_item
+from textassay.inference.labellings import parts, ways
+from textassay.inference.request import Request
+from textassay.studies.item_pools import Pools
+from textassay.views.distances import Surroundings, get_distance
+from textassay.views.item_pool import ItemPool, Labels
+from textassay.views.text_table import TextTable
+
+
+def pools_of(texts: Sequence[str], request: Request) -> Pools:
+    """Everything that a request needs of these texts."""
+    table = TextTable.of([list(texts)[:5], list(texts)[5:9]], others=texts, tokenizer=get_tokenizer())
+    name = request.options.get("distance")
+    distances = {} if name is None else {name: get_distance(name, Surroundings(table, ToyEncoder()))}
+    return Pools(table, distances, ToyEncoder().encode(table.texts))
+
+
+def pool_of(request: Request, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
+    return pools_of([*references, *candidates], request).pool(candidates, references)
+
+
+def figures(request: Request, candidates: Sequence[str], references: Sequence[str], *, most: int = 1000) -> Figures:
+    chosen = ways(len(candidates), len(references), most=most, n_resamples=99, seed=0)
+    return measure_item(request, pool_of(request, candidates, references), chosen)
+
+
+def is_finite(values: Figures) -> bool:
+    return math.isfinite(values.estimate) and math.isfinite(values.p_value)
+
+
+def within_bounds(request: Request) -> None:
+    low, high = request.metric.bounds_for(request.options)
+    pairs = [
+        (corpus(1, 6), corpus(2, 5)),
+        (["a b c d e"] * 6, corpus(3, 5)),
+        (corpus(4, 6), ["z y x w v"] * 5),
+        (["same words"] * 4, ["same words"] * 4),
+        (["", "a"], ["", ""]),
+    ]
+    for candidates, references in pairs:
+        value = figures(request, candidates, references).estimate
+        assert math.isnan(value) or low - 1e-9 <= value <= high + 1e-9, (value, low, high)
+
+
+def order_does_not_matter(request: Request) -> None:
+    """Neither for the value nor for the p-value, whether all labellings are listed or some are drawn."""
+    candidates, references = corpus(1, 6), corpus(2, 5)
+    for most in (1000, 0):
+        one = figures(request, candidates, references, most=most)
+        other = figures(request, candidates[::-1], references[2:] + references[:2], most=most)
+        assert np.isclose(one.estimate, other.estimate, rtol=1e-9, atol=0), (one, other)
+        assert one.p_value == other.p_value
+
+
+def same_seed_same_result(request: Request) -> None:
+    one, other = (figures(request, corpus(1, 6), corpus(2, 5), most=0) for _ in range(2))
+    assert (one.estimate, one.p_value, one.chance) == (other.estimate, other.p_value, other.chance)
+
+
+def a_copy_is_not_significant(request: Request) -> None:
+    references = corpus(2, 5)
+    found = figures(request, references, references)
+    assert found.p_value > 0.05, found
+
+
+def a_lone_labelling_is_certain(request: Request) -> None:
+    """Texts that are all the same look the same under every labelling."""
+    found = figures(request, ["a b c d"] * 4, ["a b c d"] * 3)
+    assert found.p_value == 1.0, found
+
+
+def labelling_is_measuring_anew(request: Request) -> None:
+    """A row of labels gives what an item of just these texts gives, also where some texts are left out."""
+    pool = pool_of(request, corpus(1, 6), corpus(2, 5))
+    for labels in (ways(6, 5, most=1000, n_resamples=0, seed=0).labels, parts((6, 5), (4, 3), seed=0)):
+        values = item_values(request, pool, labels)
+        assert len(values) == len(labels)
+        for row in range(0, len(labels), len(labels) // 7):
+            anew = item_values(request, part_of(pool, labels, row), part_of(pool, labels, row).observed)[0]
+            assert np.isclose(values[row], anew, rtol=1e-9, atol=1e-12, equal_nan=True), (row, values[row], anew)
+
+
+def part_of(pool: ItemPool, labels: Labels, row: int) -> ItemPool:
+    """The texts that a row of labels uses, as an item of its own."""
+    chosen = np.concatenate([np.flatnonzero(labels.candidate[row]), np.flatnonzero(labels.reference[row])])
+    square = np.ix_(chosen, chosen)
+    return ItemPool(
+        labels.sizes,
+        {name: scores[square] for name, scores in pool.scores.items()},
+        {name: distances[square] for name, distances in pool.distances.items()},
+        pool.vectors[chosen],
+    )
+
+
+def sees_another_source(request: Request) -> None:
+    """Candidates of other words are found out: the smallest p-value that a test can give, or nearly so."""
+    found = figures(request, around("q", 6), around("w", 5))
+    assert found.p_value <= 0.05, found
+
+
+def around(letter: str, size: int) -> list[str]:
+    """Texts that share most of their words: near to each other, and far from those of another letter."""
+    rng = np.random.default_rng(size)
+    texts = []
+    for _ in range(size):
+        words = [f"{letter}{place}" for place in range(9)]
+        for place in rng.choice(9, rng.integers(1, 4), replace=False):
+            words[place] = f"{letter}{rng.integers(10, 40)}"
+        texts.append(" ".join(words))
+    return texts
+
+
+LAWS = (
+    within_bounds,
+    order_does_not_matter,
+    same_seed_same_result,
+    a_copy_is_not_significant,
+    a_lone_labelling_is_certain,
+    labelling_is_measuring_anew,
+    sees_another_source,
+)

@@ -1,0 +1,67 @@
+"""The mean-aggregated pairwise score against loops, under any labelling."""
+
+import math
+from statistics import fmean
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textassay.inference.permutation import all_masks
+from textassay.metrics.score import Over, parts, score, under_labels
+from textassay.views import pair_means
+from textassay.views.item_pool import ItemPool, Labels
+
+
+def pool_of(n: int, m: int, *, seed: int = 0) -> ItemPool:
+    """Random scores that differ by direction, some of them below 0."""
+    scores = np.random.default_rng(seed).standard_normal((n + m, n + m))
+    return ItemPool((n, m), {"own": scores}, {"own": np.zeros_like(scores)})
+
+
+def loops(pool: ItemPool, candidates: list[int], references: list[int], over: str) -> float:
+    scores = pool.scores["own"].tolist()
+    by_candidate = [[scores[c][r] for r in references] for c in candidates]
+    return fmean(max(row) if over == "max" else fmean(row) for row in by_candidate)
+
+
+@pytest.mark.parametrize("over", ["mean", "max"])
+@given(n=st.integers(1, 5), m=st.integers(1, 5), seed=st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_equals_loops_under_every_partition(over: Over, n: int, m: int, seed: int) -> None:
+    pool, masks = pool_of(n, m, seed=seed), all_masks(n, m)
+    values = under_labels(pool, Labels.partitions(masks), distance="own", over=over)
+    wanted = [loops(pool, np.flatnonzero(row).tolist(), np.flatnonzero(~row).tolist(), over) for row in masks]
+    assert values.tolist() == pytest.approx(wanted, abs=1e-12)
+    assert score(pool, distance="own", over=over) == pytest.approx(wanted[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("over", ["mean", "max"])
+def test_texts_that_are_neither_take_no_part(over: Over) -> None:
+    pool = pool_of(3, 5)
+    candidate, reference = np.zeros((2, 1, 8), dtype=bool)
+    candidate[0, [6, 1]] = reference[0, [0, 7, 3]] = True
+    found = under_labels(pool, Labels(candidate, reference), distance="own", over=over)
+    assert found.tolist() == pytest.approx([loops(pool, [6, 1], [0, 7, 3], over)])
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, labels = pool_of(3, 6), Labels.partitions(all_masks(3, 6))
+    whole = under_labels(pool, labels, distance="own", over="max")
+    monkeypatch.setattr(pair_means, "_PAIRS", 100)
+    assert whole.tolist() == under_labels(pool, labels, distance="own", over="max").tolist()
+
+
+def test_parts_are_the_extremes_over_candidates() -> None:
+    pool = pool_of(4, 3)
+    each = [loops(pool, [c], [4, 5, 6], "max") for c in range(4)]
+    assert parts(pool, distance="own", over="max") == pytest.approx({"weakest": min(each), "strongest": max(each)})
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (3, 0)])
+@pytest.mark.parametrize("over", ["mean", "max"])
+def test_has_no_number_without_candidates_or_references(sizes: tuple[int, int], over: Over) -> None:
+    pool = pool_of(*sizes)
+    assert math.isnan(score(pool, distance="own", over=over))
+    assert all(math.isnan(value) for value in parts(pool, distance="own", over=over).values())

@@ -1,0 +1,261 @@
+"""The conditional study: what comes out, what is undefined and why, and what must not change it."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.conftest import ToyEncoder
+from tests.item_laws import around
+from tests.laws import corpus
+from textassay import Conditional, InputError, Item, ItemSet, conditional
+from textassay.corpus.printable import printable
+from textassay.engines.local import LocalEngine
+from textassay.inference.combining import harmonic_mean
+
+
+def items(count: int = 12, *, candidates: int = 8, references: int = 5) -> ItemSet:
+    """Two systems: one writes as the references do, one from another vocabulary."""
+    made = []
+    for place in range(count):
+        texts = corpus(place, candidates + references)
+        far = corpus(1000 + place, candidates, words=[f"q{i}" for i in range(9)])
+        systems = {"near": tuple(texts[references:]), "far": tuple(far)}
+        made.append(Item(f"item-{place}", tuple(texts[:references]), systems, f"prompt {place}"))
+    return ItemSet.of(made, name="made up")
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Conditional:
+    return conditional(items(), distances=["edit", "rouge_l"], n_resamples=199)
+
+
+def test_a_system_from_another_source_is_found_and_one_from_the_same_is_not(outcome: Conditional) -> None:
+    near, far = outcome.systems
+    assert near.verdict is not None
+    assert far.verdict is not None
+    assert (near.verdict.level, far.verdict.level) == ("same", "differs")
+    assert all(result.p_value is not None and result.p_value > 0.05 for result in near.results)
+    assert min(result.p_value or 1.0 for result in far.results) < 0.05
+    assert all(result.p_value is not None and result.p_value > 0.05 for result in outcome.human.results)
+
+
+def test_results_over_items_are_means_and_combined_tests_of_the_items(outcome: Conditional) -> None:
+    for column in (outcome.human, *outcome.systems):
+        for place, result in enumerate(column.results):
+            mine = [item.results[place] for item in column.items]
+            assert result.estimate == pytest.approx(np.mean([r.estimate for r in mine]))
+            assert result.p_value == pytest.approx(harmonic_mean([r.p_value or math.nan for r in mine]))
+            if result.estimate:  # texts without a word in common all score 0, and nothing varies
+                assert result.interval is not None
+                assert result.estimate in result.interval
+            assert result.parts["items"] == 12
+
+
+def test_exact_p_values_are_multiples_of_one_over_the_ways(outcome: Conditional) -> None:
+    steps = [r.p_value * 1287 for s in outcome.systems for i in s.items for r in i.results if r.p_value is not None]
+    assert len(steps) == 12 * 2 * 4
+    assert np.allclose(steps, np.round(steps))
+
+
+def test_systems_and_people_are_compared_on_the_same_items_and_sizes(outcome: Conditional) -> None:
+    pairs = {(contest.first, contest.second) for contest in outcome.contests}
+    assert pairs == {("near", "far"), ("near", "human"), ("far", "human")}
+    score = next(c for c in outcome.contests if (c.first, c.second, c.label) == ("far", "human", "score edit"))
+    far = outcome.systems[1].at_human_size["score edit"].estimate
+    assert score.estimate == pytest.approx(far - outcome.human.results[0].estimate)
+    assert outcome.human_sizes == (2, 3)
+
+
+def test_json_reads_back_equal_and_has_the_documented_keys(outcome: Conditional) -> None:
+    text = outcome.to_json()
+    assert Conditional.from_json(text) == outcome
+    plain = json.loads(text)
+    assert {"textassay", "items", "systems"} <= set(plain)
+    assert plain["items"]["n"] == 12
+    system = plain["systems"][0]
+    assert {"name", "results", "items"} <= set(system)
+    assert {"id", "results"} <= set(system["items"][0])
+    assert system["results"][1]["metric"] == "trm"
+    assert system["results"][1]["options"]["distance"] == "edit"
+
+
+def test_neither_workers_nor_company_nor_order_change_a_number(outcome: Conditional) -> None:
+    made = items()
+    turned = [replace(item, references=item.references[::-1]) for item in made.items]
+    other = conditional(
+        ItemSet.of(turned, name="turned"), metrics=["trm:distance=edit"], n_resamples=199, engine=LocalEngine(3)
+    )
+    assert other.labels == ("trm edit",)
+    for one, another in zip(outcome.systems, other.systems, strict=True):
+        assert one.results[1].estimate == pytest.approx(another.results[0].estimate, rel=1e-12)
+        assert one.results[1].p_value == another.results[0].p_value
+        assert [i.results[1].p_value for i in one.items] == [i.results[0].p_value for i in another.items]
+
+
+def test_two_results_of_one_signature_are_one_number(outcome: Conditional) -> None:
+    seen: dict[str, float] = {}
+    again = conditional(items(), metrics=["trm:distance=edit"], n_resamples=199)
+    for column in (*outcome.systems, outcome.human, *again.systems, again.human):
+        for result in (*column.results, *column.at_human_size.values(), *(r for i in column.items for r in i.results)):
+            assert seen.setdefault(result.signature, result.estimate) == result.estimate
+    assert len(seen) == (12 + 1) * 3 * 4 + 2 * 4
+
+
+def test_items_that_cannot_be_measured_are_undefined_with_a_reason_counted_and_listed() -> None:
+    made = [
+        *items(4).items,
+        Item("alone", ("a b c",), {"near": ("a b", "b c"), "far": ("x y", "y z")}),
+        Item("silent", ("a b c", "a b d"), {"near": ("a b", "b c")}),
+        Item("single", ("a b c", "a b d", "b c d"), {"near": ("a b",), "far": ("x y",)}),
+    ]
+    found = conditional(ItemSet.of(made, name="odd"), distances=["edit"], n_resamples=99)
+    near, far = found.systems
+    reasons = {item.id: [r.undefined for r in item.results] for item in far.items}
+    assert reasons["silent"] == ["no candidates"] * 2
+    assert reasons["alone"][0] is None
+    assert "1 reference" in (reasons["alone"][1] or "")
+    assert "1 candidate and 3 references" in (reasons["single"][1] or "")
+    assert all(math.isnan(r.estimate) == (r.undefined is not None) for i in near.items for r in i.results)
+    assert near.results[1].parts["items"] == 5
+    assert Conditional.from_json(found.to_json()) == found
+
+
+def test_systems_with_other_numbers_of_candidates_are_compared_at_one_size() -> None:
+    made = [
+        replace(item, candidates={"all": item.candidates["near"], "few": item.candidates["near"][:3]})
+        for item in items(12).items
+    ]
+    found = conditional(ItemSet.of(made, name="unequal"), metrics=["trm:distance=edit"], n_resamples=99)
+    assert any("candidates" in note for note in found.notes)
+    contest = next(c for c in found.contests if (c.first, c.second) == ("all", "few"))
+    plain = found.systems[0].results[0].estimate - found.systems[1].results[0].estimate
+    # A triangle statistic is larger with fewer texts, so the plain difference would say that less is worse.
+    assert abs(contest.estimate) < abs(plain)
+    assert contest.p_value > 0.05
+
+
+def test_a_distance_of_ones_own_and_what_it_may_return() -> None:
+    def by_length(a: str, b: str) -> float:
+        return float(abs(len(a) - len(b)))
+
+    found = conditional(items(6), distances={"length": by_length}, n_resamples=99)
+    assert found.labels == ("score length", "trm length")
+    assert "dist:own:length" in found.systems[0].results[0].signature
+
+    def sometimes(a: str, b: str) -> float:
+        return math.nan if a != b and "w3" in a.split() else by_length(a, b)
+
+    odd = conditional(items(6), distances={"odd": sometimes}, n_resamples=99)
+    undefined = [i.results[0].undefined for i in odd.systems[0].items if i.results[0].undefined]
+    assert undefined
+    assert set(undefined) == {"distance 'odd' is not a number for some of its texts"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": ["bleu"]}, "metric 'bleu' is measured on whole samples: use textassay compare"),
+        ({"metrics": ["trn"]}, "no metric 'trn'; did you mean 'trm'?"),
+        ({"metrics": ["trm:distance=metor"]}, "no distance 'metor'; did you mean 'meteor'?"),
+        ({"distances": ["levenshtein"]}, "no distance 'levenshtein'"),
+        ({"partitions": -1}, "--partitions is -1"),
+        ({"power": 1.0}, "--power is 1.0"),
+        ({"null": "normal"}, "--null is 'normal'; wanted permutation or asymptotic"),
+        ({"level": 2}, "--level is 2"),
+        ({"metrics": ["mmd"]}, "pip install"),
+    ],
+)
+def test_bad_options_are_one_clear_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        conditional(items(2), **options)
+    assert message in str(caught.value)
+    assert printable(str(caught.value)).count("\n") == 0
+
+
+def test_kernel_metrics_and_the_default_table_with_an_encoder() -> None:
+    found = conditional(items(6), encoder=ToyEncoder(), n_resamples=99)
+    expected = [f"{metric} {name}" for name in ("meteor", "cider", "bert") for metric in ("score", "trm")]
+    assert found.labels == (*expected, "mmd", "frechet")
+    assert all(result.undefined is None for column in found.systems for result in column.results)
+    assert "enc:" in found.systems[0].results[-1].signature
+
+
+def test_without_an_encoder_the_default_table_says_what_is_left_out() -> None:
+    found = conditional(items(3), n_resamples=0)
+    assert found.labels == ("score meteor", "trm meteor", "score cider", "trm cider")
+    assert any(note.startswith("left out: distance bert, mmd, frechet") for note in found.notes)
+
+
+def test_without_resamples_there_are_estimates_only() -> None:
+    found = conditional(items(3), distances=["edit"], n_resamples=0)
+    assert all(r.p_value is None and r.interval is None for c in found.systems for r in c.results)
+    assert found.contests == ()
+    assert found.systems[0].verdict is not None
+    assert found.systems[0].verdict.level == "untested"
+    assert not math.isnan(found.human.results[0].estimate)
+
+
+def test_a_system_may_be_called_human() -> None:
+    made = [replace(item, candidates={"human": item.candidates["near"]}) for item in items(12).items]
+    found = conditional(ItemSet.of(made, name="named"), metrics=["score:distance=edit"], n_resamples=99)
+    assert (found.human.name, found.systems[0].name) == ("human references", "human")
+    assert {(c.first, c.second) for c in found.contests} == {("human", "human references")}
+
+
+def test_misses_are_told_apart() -> None:
+    made = []
+    for place in range(12):
+        rng = np.random.default_rng(place)
+        wide = [" ".join(rng.permutation([f"w{i}" for i in range(40)])[:9]) for _ in range(8)]
+        made.append(Item(str(place), tuple(wide[1:7]), {"narrow": (wide[0],) * 8}))
+    found = conditional(ItemSet.of(made, name="misses"), metrics=["trm:distance=edit"], n_resamples=99)
+    narrow = found.systems[0]
+    assert narrow.count("too narrow") > 6
+    assert narrow.verdict is not None
+    assert "too narrow" in narrow.verdict.sentence
+    turned = [Item(i.id, tuple(around("w", 6)), {"wide": i.references}) for i in made]
+    (wide_system,) = conditional(ItemSet.of(turned, name="wide"), metrics=["trm:distance=edit"], n_resamples=99).systems
+    assert wide_system.count("too wide") > 6
+
+
+def test_one_candidate_an_item_is_called_untested_not_the_same() -> None:
+    made = [replace(item, candidates={"one": item.candidates["near"][:1]}) for item in items(20).items]
+    found = conditional(ItemSet.of(made, name="one"), distances=["edit"], n_resamples=99)
+    verdict = found.systems[0].verdict
+    assert verdict is not None
+    assert verdict.level == "untested"
+    assert "spread needs two candidates" in verdict.sentence
+
+
+def test_sensitivity_grows_with_candidates() -> None:
+    found = conditional(
+        items(20, candidates=6), metrics=["score:distance=edit", "trm:distance=edit"], n_resamples=99, sensitivity=True
+    )
+    near, far = found.sensitivity
+    assert (near.system, far.system) == ("near", "far")
+    curve = [p for p in far.points if p.label == "score edit" and p.references == 5]
+    assert [point.candidates for point in curve] == [1, 2, 3, 4, 5, 6]
+    assert curve[-1].p_value < curve[0].p_value
+    assert curve[-1].power == 1.0
+    needed = far.needed["score edit"]["candidates"]
+    assert needed is not None
+    assert 1 < needed <= 6
+    assert near.needed["trm edit"]["candidates"] is None
+
+
+def test_the_asymptotic_null_is_used_where_it_holds_and_said() -> None:
+    made = items(3, candidates=30, references=30)
+    options: dict[str, Any] = {"metrics": ["trm:distance=edit"], "n_resamples": 999}
+    exact, quick = conditional(made, **options), conditional(made, **options, null="asymptotic")
+    assert "test:asymptotic" in quick.systems[0].results[0].signature
+    pairs = [
+        (one.results[0].p_value, other.results[0].p_value)
+        for a, b in zip(exact.systems, quick.systems, strict=True)
+        for one, other in zip(a.items, b.items, strict=True)
+    ]
+    assert all(abs((one or 0) - (other or 0)) < 0.15 for one, other in pairs)
+    assert any(one != other for one, other in pairs)
