@@ -1,5 +1,6 @@
 """The report of a conditional study in a real browser: searching, sorting, a page an item, by keyboard and by all."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from textassay.report.items_view import worst_first
 from textassay.studies.conditioned import Conditional
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+expect = playwright.expect
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 
@@ -131,13 +133,13 @@ def test_search_looks_into_ids_and_texts(opened: Callable[..., Any], studies: di
     item = studies["large"].items.items[place]
     for query in (item.references[2].upper(), item.candidates["nucleus 0.9"][4], item.id):
         page.fill("#search", query)
-        page.wait_for_function("document.querySelectorAll('.items tbody a').length === 1")
+        expect(page.locator(".items tbody a")).to_have_count(1)
         assert ids(page) == [item.id]
     page.fill("#search", "no such words anywhere")
-    page.wait_for_function("document.querySelectorAll('.items tbody a').length === 0")
+    expect(page.locator(".items tbody a")).to_have_count(0)
     assert page.locator(".items tbody").inner_text() == "No item fits."
     page.fill("#search", "")
-    page.wait_for_function("document.querySelectorAll('.items tbody a').length === 100")
+    expect(page.locator(".items tbody a")).to_have_count(100)
 
 
 def test_kinds_and_systems_can_be_picked(opened: Callable[..., Any], studies: dict[str, Conditional]) -> None:
@@ -212,20 +214,20 @@ def test_an_item_without_texts_says_where_they_are(opened: Callable[..., Any], s
     assert "The JSON file has them all" in page.locator("#item").inner_text()
     assert page.locator(".scores tbody tr").count() == 9
     page.evaluate("location.hash = '#item=123456'")
-    page.wait_for_function("document.getElementById('item-title').textContent === 'Not on this page'")
+    expect(page.locator("#item-title")).to_have_text("Not on this page")
 
 
 def test_there_and_back_again_with_focus_where_it_was(opened: Callable[..., Any]) -> None:
     page = opened("large", viewport={"width": 1280, "height": 800})
     page.fill("#search", "horse")
-    page.wait_for_function("document.querySelector('[role=status]').textContent.indexOf('1,000 of') !== 0")
+    expect(page.locator("[role=status]")).not_to_contain_text("1,000 of")
     listed = ids(page)
     page.locator(".items tbody a").nth(40).click()
     assert shown(page) == listed[40]
     assert page.evaluate("document.activeElement.id") == "item-title"
     assert page.evaluate("scrollY") == 0
     page.go_back()
-    page.wait_for_function("document.getElementById('item').hidden")
+    expect(page.locator("#item")).to_be_hidden()
     assert ids(page) == listed
     assert page.evaluate("document.activeElement.textContent") == listed[40]
     top = page.evaluate("document.activeElement.getBoundingClientRect().top")
@@ -238,13 +240,13 @@ def test_next_and_previous_follow_the_list(opened: Callable[..., Any]) -> None:
     page.locator(".items tbody a").first.click()
     assert page.locator("a[rel=prev]").count() == 0
     page.get_by_role("link", name="Next").click()
-    page.wait_for_function(f"document.getElementById('item-title').textContent === '{listed[1]}'")
+    expect(page.locator("#item-title")).to_have_text(listed[1])
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(f"document.getElementById('item-title').textContent === '{listed[2]}'")
+    expect(page.locator("#item-title")).to_have_text(listed[2])
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function(f"document.getElementById('item-title').textContent === '{listed[1]}'")
+    expect(page.locator("#item-title")).to_have_text(listed[1])
     page.keyboard.press("Escape")
-    page.wait_for_function("document.getElementById('item').hidden")
+    expect(page.locator("#item")).to_be_hidden()
     assert page.evaluate("document.activeElement.textContent") == listed[1]
 
 
@@ -260,7 +262,7 @@ def test_a_table_keeps_its_arrow_keys(opened: Callable[..., Any]) -> None:
 def test_links_to_sections_lead_out_of_an_item(opened: Callable[..., Any]) -> None:
     page = opened("plain", "#item=2")
     page.evaluate("location.hash = '#reading'")
-    page.wait_for_function("document.getElementById('item').hidden")
+    expect(page.locator("#item")).to_be_hidden()
     assert page.locator("#reading").is_visible()
     assert page.evaluate("Math.abs(document.getElementById('reading').getBoundingClientRect().top) < innerHeight")
 
@@ -270,12 +272,12 @@ def test_hostile_texts_stay_texts(opened: Callable[..., Any]) -> None:
     assert page.locator(".items tbody tr").count() == len(HOSTILE)
     for place in range(len(HOSTILE)):
         page.evaluate(f"location.hash = '#item={place}'")
-        page.wait_for_function(f"document.getElementById('item-title').textContent.startsWith('{place} ')")
+        expect(page.locator("#item-title")).to_have_text(re.compile(rf"^{place} "))
         assert page.locator("#item script, #item img, #item style").count() == 0
     texts = page.locator("#item .sides .written").all_text_contents()
     assert "<script>alert(1)</script>" in texts
     page.evaluate("location.hash = '#item=6'")
-    page.wait_for_function("document.getElementById('item-title').textContent.startsWith('6 ')")
+    expect(page.locator("#item-title")).to_have_text(re.compile("^6 "))
     assert page.locator("#item .sides li").first.get_attribute("dir") == "auto"
     assert page.evaluate("[...document.querySelectorAll('img, iframe, object')].length") == 0
 
@@ -308,7 +310,7 @@ def test_paper_has_the_worst_items_or_the_one_that_is_open(
     assert page.locator("#static").is_visible()
     assert not page.locator("#browse").is_visible()
     page.evaluate(f"location.hash = '#item={worst_first(studies['large'])[0]}'")
-    page.wait_for_function("!document.getElementById('item').hidden")
+    expect(page.locator("#item")).to_be_visible()
     assert not page.locator("#static").is_visible()
     assert page.locator("#item .sides").is_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")

@@ -25,7 +25,7 @@ MOST_CHARACTERS = 3000
 # p-values as whole ten-thousandths, standard scores as hundredths, shares as hundredths: digits that are shown.
 _P, _Z, _SHARE = 10_000, 100, 100
 # Numbers of the list may take this share of the room; what is left is for texts.
-_FOR_ROWS = 0.75
+_FOR_ROWS = 0.8
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 

@@ -87,11 +87,13 @@ def _lines(
     conditional: Conditional, place: int, adjusted: tuple[tuple[float, ...], ...], notes: dict[str, int]
 ) -> list[Line]:
     label, human = conditional.labels[place], conditional.human.results[place]
+    people = _figure(human, math.nan, conditional.human, notes, level=conditional.level)
     whole = Line(
         label=shortened(label, 60),
         sign=ARROWS.get(human.better, ""),
         better=BETTER.get(human.better, human.better),
-        human=_figure(human, math.nan, conditional.human, notes, level=conditional.level),
+        # Each reference stands on both sides in turn: by chance people score what they score.
+        human=replace(people, chance=""),
         figures=tuple(
             _figure(system.results[place], p[place], system, notes, level=conditional.level)
             for system, p in zip(conditional.systems, adjusted, strict=True)

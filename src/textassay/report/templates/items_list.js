@@ -73,7 +73,7 @@ const List = (() => {
   };
 
   const heads = () => columns.filter((column) => !column.hidden?.()).map((column) => {
-    const button = make("button", { type: "button", "data-key": column.key }, column.title, column.sign ? make("span", { class: "quiet", title: "which way is better" }, ` ${column.sign}`) : null);
+    const button = make("button", { type: "button", "data-key": column.key }, column.title, column.sign ? make("span", { class: "quiet", title: "which way is better" }, `\u00a0${column.sign}`) : null);
     const order = state.rising ? "ascending" : "descending";
     const cell = make("th", { scope: "col", class: column.plain ? null : "figure", "aria-sort": state.sort === column.key ? order : null }, button);
     button.addEventListener("click", () => {
