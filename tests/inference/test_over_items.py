@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
@@ -27,6 +27,7 @@ def compare(first: object, second: object, *, n_resamples: int = 999, seed: int 
 
 
 @given(st.lists(NUMBERS, min_size=FEWEST_ITEMS, max_size=40), st.sampled_from([0.05, 0.5, 0.95, 0.999]))
+@example([0.0] * 12 + [3.6e-166], 0.05)  # whose square is no number above 0
 @settings(max_examples=100, deadline=None)
 def test_interval_is_finite_and_holds_the_mean(values: list[float], level: float) -> None:
     found = bootstrap_interval(values, level=level, n_resamples=99, seed=1)

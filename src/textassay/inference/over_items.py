@@ -48,12 +48,17 @@ def bootstrap_interval(values: Values, *, level: float, n_resamples: int, seed: 
     known = _known(values)
     if len(known) < FEWEST_ITEMS or n_resamples < 1 or not np.isfinite(known).all() or _are_same(known):
         return None
-    mean, spread = float(known.mean()), float(known.std(ddof=1))
-    students = _students((known - mean) / spread, n_resamples, seed)
+    # In units of the largest value, so that squares of very small ones do not vanish.
+    unit = float(np.abs(known).max())
+    scaled = known / unit
+    mean, spread = float(scaled.mean()), float(scaled.std(ddof=1))
+    students = _students((scaled - mean) / spread, n_resamples, seed)
     tail = (1 - level) / 2
     lower, upper = np.quantile(students, (tail, 1 - tail), method="weibull")
     error = spread / math.sqrt(len(known))
-    return mean - max(float(upper), 0.0) * error, mean - min(float(lower), 0.0) * error
+    low, high = mean - max(float(upper), 0.0) * error, mean - min(float(lower), 0.0) * error
+    # The mean in its own units must lie within, whatever the change of units rounded.
+    return min(low * unit, float(known.mean())), max(high * unit, float(known.mean()))
 
 
 def paired(first: Values, second: Values, *, level: float, n_resamples: int, seed: int) -> Difference:
