@@ -1,7 +1,6 @@
 """`textassay compare`: candidates against a reference."""
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,9 +106,8 @@ def deliver(
     quiet: bool,
 ) -> None:
     """Write the files that were asked for, and the table unless standard output is taken."""
-    from textassay.cli.outputs import STANDARD_OUTPUT, write
+    from textassay.cli.outputs import STANDARD_OUTPUT, Output, write_all
     from textassay.cli.screen import output_console
-    from textassay.corpus.printable import printable
     from textassay.report.csv import render_csv
     from textassay.report.markdown import render_markdown
     from textassay.report.table import render
@@ -117,14 +115,10 @@ def deliver(
     if STANDARD_OUTPUT not in (json, csv, markdown, report):
         console = output_console()
         console.print(render(comparison, width=console.width, why=why))
-    outputs: list[tuple[str | None, Callable[[], str]]] = [
+    outputs: list[Output] = [
         (json, comparison.to_json),
         (csv, lambda: render_csv(comparison)),
         (markdown, lambda: render_markdown(comparison)),
         (report, comparison.to_html),
     ]
-    for target, make in outputs:
-        if target is not None:
-            write(target, make())
-            if target != STANDARD_OUTPUT and not quiet:
-                typer.echo(f"wrote {printable(target)}", err=True)
+    write_all(outputs, quiet=quiet)

@@ -83,9 +83,8 @@ def conditional(
 
 def _deliver(found: "Conditional", targets: dict[str, str | None], *, why: bool, top: int, quiet: bool) -> None:
     """Write the files that were asked for, and the table unless standard output is taken."""
-    from textassay.cli.outputs import STANDARD_OUTPUT, write
+    from textassay.cli.outputs import STANDARD_OUTPUT, write_all
     from textassay.cli.screen import output_console
-    from textassay.corpus.printable import printable
     from textassay.report.items_csv import render_items_csv
     from textassay.report.items_markdown import render_items_markdown
     from textassay.report.items_table import render_items
@@ -99,9 +98,4 @@ def _deliver(found: "Conditional", targets: dict[str, str | None], *, why: bool,
         "markdown": lambda: render_items_markdown(found),
         "report": found.to_html,
     }
-    for kind, make in makers.items():
-        target = targets[kind]
-        if target is not None:
-            write(target, make())
-            if target != STANDARD_OUTPUT and not quiet:
-                typer.echo(f"wrote {printable(target)}", err=True)
+    write_all([(targets[kind], make) for kind, make in makers.items()], quiet=quiet)

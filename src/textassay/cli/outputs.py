@@ -4,13 +4,15 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import printable
 
 STANDARD_OUTPUT = "-"
+# Where to write, if anywhere, and what.
+Output = tuple[str | None, Callable[[], str]]
 
 
 def check_writable(targets: Iterable[str | None], inputs: Iterable[str] = ()) -> None:
@@ -47,6 +49,16 @@ def write(target: str, text: str) -> None:
             _replace(Path(os.path.realpath(target)), text)
     except OSError as error:
         raise _refusal(target, error) from None
+
+
+def write_all(outputs: Iterable[Output], *, quiet: bool) -> None:
+    """Write what was asked for, each made when its turn comes, and say so on standard error."""
+    for target, make in outputs:
+        if target is None:
+            continue
+        write(target, make())
+        if target != STANDARD_OUTPUT and not quiet:
+            sys.stderr.write(f"wrote {printable(target)}\n")
 
 
 def _print(text: str) -> None:

@@ -1,17 +1,15 @@
 """The HTML report: one file that needs no network and no script, whatever the texts in it hold."""
 
-import base64
-import hashlib
 import math
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from textassay.corpus.printable import printable, shortened
+from textassay.report.assets import asset, policy
 from textassay.report.cells import level_text, spread
 from textassay.report.facts import facts
 from textassay.report.format_notes import hidden, telling
@@ -22,7 +20,8 @@ from textassay.report.meaning_view import MeaningView, meaning_views
 from textassay.report.plane import draw_plane
 from textassay.report.short_names import short_names
 from textassay.report.standing import WORDS, standing, summary
-from textassay.report.strips import Strip, strip
+from textassay.report.strip_chart import Strip
+from textassay.report.strips import strip
 from textassay.report.svg import element, marker
 from textassay.studies.comparison import Comparison, Contest, Phrase
 from textassay.studies.strays import FAR
@@ -116,7 +115,7 @@ def _spread(contest: Contest) -> str:
 
 
 def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
-    style, script = _asset("report.css"), _asset("report.js")
+    style, script = asset("report.css"), asset("report.js")
     everyone = (comparison.real, *comparison.candidates)
     signatures = [
         (column, result.signature) for column in everyone for result in (*column.results, *column.at_real_size.values())
@@ -129,8 +128,7 @@ def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
         "version": __version__,
         "style": style,
         "script": script,
-        "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'",
+        "policy": policy(style=style, script=script),
         "words": WORDS,
         "summary": summary(comparison),
         "facts": facts(comparison),
@@ -175,12 +173,3 @@ def _most_notable(contests: tuple[Contest, ...]) -> list[Contest]:
         return abs(contest.estimate) / half if half > 0 else math.inf if contest.estimate else 0.0
 
     return sorted(contests, key=weight, reverse=True)
-
-
-def _asset(name: str) -> Markup:
-    return Markup(files("textassay.report").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704
-
-
-def _hash(text: str) -> str:
-    """The source expression by which a content security policy lets exactly this text run."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

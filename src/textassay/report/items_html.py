@@ -17,11 +17,12 @@ from textassay.report.items_grid import item_grid
 from textassay.report.items_missing import missing_lines
 from textassay.report.items_paired import paired_rows
 from textassay.report.items_scatter import scatters
-from textassay.report.items_strips import ItemStrip, item_strip
+from textassay.report.items_strips import item_strip
 from textassay.report.items_view import excerpt, item_views, worst_first
 from textassay.report.items_words import all_notes
 from textassay.report.kinds import kind_bar, kind_class, kind_key
 from textassay.report.standing import WORDS
+from textassay.report.strip_chart import Strip
 from textassay.studies.conditioned import KINDS, Conditional, SystemColumn
 from textassay.version import __version__
 
@@ -140,7 +141,7 @@ def _card(conditional: Conditional, system: SystemColumn) -> dict[str, Any]:
     }
 
 
-def _strips(conditional: Conditional, most: int) -> list[tuple[str, list[ItemStrip]]]:
+def _strips(conditional: Conditional, most: int) -> list[tuple[str, list[Strip]]]:
     """The strips under the titles of their aspects."""
     drawn = [item_strip(conditional, place) for place in range(min(len(conditional.labels), most))]
     groups = [(title, [chart for chart in drawn if chart.aspect == aspect]) for aspect, title in TITLES.items()]
