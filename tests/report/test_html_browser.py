@@ -1,7 +1,6 @@
 """The HTML report in a real browser: no request, no error, no sideways scrolling, usable without scripts and by all."""
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,6 @@ from tests.report.meanings import hostile_meaning, with_meaning
 from textassay.report.html import render_html
 from textassay.studies.comparison import Comparison
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-
-ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PAGES: dict[str, Callable[[], Comparison]] = {
     "plain": lambda: comparison(contests=pairs(("small", "large"), 12), real_n=250),
     "many": lambda: comparison([f"a-long-name-of-a-model-{i}" for i in range(20)]),
@@ -32,15 +19,6 @@ PAGES: dict[str, Callable[[], Comparison]] = {
     "hostile meaning": hostile_meaning,
     "bare": lambda: comparison(["only"], half=None, p=None),
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One browser for all tests of this file."""
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

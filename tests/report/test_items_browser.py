@@ -1,7 +1,6 @@
 """The report of a conditional study in a real browser: searching, sorting, a page an item, by keyboard and by all."""
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,17 +15,6 @@ from textassay.studies.conditioned import Conditional
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 expect = playwright.expect
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-
-ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 STUDIES: dict[str, Callable[[], Conditional]] = {
     "plain": lambda: conditional(sensitivity=True),
     "large": many_items,
@@ -35,15 +23,6 @@ STUDIES: dict[str, Callable[[], Conditional]] = {
 }
 SOFT = ("plain", "hostile", "single")
 OPEN_ALL = "for (const item of document.querySelectorAll('details')) item.open = true"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One browser for all tests of this file."""
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

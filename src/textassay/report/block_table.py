@@ -58,7 +58,7 @@ def _label_width(lines: Sequence[Line]) -> int:
 def _widths(lines: Sequence[Line]) -> list[int]:
     """How wide the cells of each column are."""
     columns = zip(*(line.cells for line in lines), strict=True)
-    return [max(cell_len(part) for text in column for part in text.plain.split("\n")) for column in columns]
+    return [max(cell_len(part) for text in column for part in text.plain.split("\n")) for column in columns] or [0]
 
 
 def _blocks(widths: Sequence[int], room: int, *, beside: bool) -> Iterator[list[int]]:

@@ -8,10 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import printable
+from textassay.report.block_table import MOST_NAME
 from textassay.report.cells import legend, reasons
 from textassay.report.format_notes import hidden, telling
 from textassay.report.meaning_lines import meaning_lines
-from textassay.report.metric_tables import MOST_NAME, metric_tables
+from textassay.report.metric_tables import metric_tables
 from textassay.report.short_names import fitted_names
 from textassay.studies.comparison import Comparison
 
