@@ -11,9 +11,8 @@ from scipy import stats
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
-from textassay.inference.combining import Stratified, fisher, harmonic_mean, simes, stratified_z
+from textassay.inference.combining import evidence, fisher, harmonic_mean, simes
 from textassay.inference.landau import survival
-from textassay.inference.permutation import all_masks
 
 COMBINE = [harmonic_mean, fisher, simes]
 P_VALUES = st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=40)
@@ -150,35 +149,12 @@ def test_dependent_tests_upset_fisher_and_not_the_harmonic_mean() -> None:
     assert np.mean([fisher(row) <= 0.05 for row in p]) > 0.2
 
 
-def test_stratified_z_by_hand_and_with_gaps() -> None:
-    found = stratified_z([3.0, 5.0, math.nan, 1.0], [1.0, 5.0, 1.0, math.nan], [2.0, 2.0, 1.0, 1.0])
-    assert (found.z, found.items) == (1.0, 2)
-    assert found.p_two_sided == pytest.approx(2 * stats.norm.sf(1))
-    assert found.p_upper == pytest.approx(stats.norm.sf(1))
-    below = stratified_z([1.0], [3.0], [1.0])
-    assert below.z == -2.0
-    assert below.p_upper == pytest.approx(stats.norm.cdf(2))
-    assert below.p_two_sided == pytest.approx(2 * stats.norm.sf(2))
-
-
-def test_items_where_nothing_can_change_have_no_say() -> None:
-    assert stratified_z([0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3], [0.0, 1e-34]) == Stratified(0.0, 1.0, 1.0, 0)
-    assert stratified_z([0.3, 5.0], [0.3, 4.0], [0.0, 1.0]).z == 1.0
-    nothing = stratified_z([], [], [])
-    assert math.isnan(nothing.z)
-    assert math.isnan(nothing.p_two_sided)
-    assert nothing.items == 0
-
-
-def test_stratified_z_keeps_its_level() -> None:
-    """Differences of means of skewed values, exchanged within 40 items of 3 against 4."""
-    rng, masks = np.random.default_rng(0), all_masks(3, 4)
-    weights = np.where(masks, 1 / 3, -1 / 4)
-    rejected = []
-    for _ in range(600):
-        values = rng.exponential(size=(40, 7)) @ weights.T
-        found = stratified_z(values[:, 0], values.mean(axis=1), values.var(axis=1))
-        rejected.append((found.p_two_sided <= 0.05, found.p_upper <= 0.05))
-    both, upper = np.mean(rejected, axis=0)
-    assert 0.03 < both < 0.07
-    assert 0.03 < upper < 0.07
+def test_evidence_is_twice_the_smaller_of_two_and_keeps_its_level() -> None:
+    p = [0.2, 0.01, 0.6, math.nan]
+    assert evidence(p) == pytest.approx(2 * min(harmonic_mean(p), fisher(p)))
+    assert evidence([0.9, 0.95]) == 1.0
+    assert evidence([0.04, math.nan]) == 0.04
+    assert math.isnan(evidence([math.nan]))
+    rng = np.random.default_rng(5)
+    rejected = np.mean([evidence(rng.random(20)) <= 0.05 for _ in range(2000)])
+    assert 0.02 < rejected < 0.06

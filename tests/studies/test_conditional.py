@@ -16,6 +16,8 @@ from textassay.corpus.printable import printable
 from textassay.engines.local import LocalEngine
 from textassay.inference.combining import harmonic_mean
 
+FORMS = (("score", ""), ("trm", ""), ("trm", " variant=split"))
+
 
 def items(count: int = 12, *, candidates: int = 8, references: int = 5) -> ItemSet:
     """Two systems: one writes as the references do, one from another vocabulary."""
@@ -57,7 +59,7 @@ def test_results_over_items_are_means_and_combined_tests_of_the_items(outcome: C
 
 def test_exact_p_values_are_multiples_of_one_over_the_ways(outcome: Conditional) -> None:
     steps = [r.p_value * 1287 for s in outcome.systems for i in s.items for r in i.results if r.p_value is not None]
-    assert len(steps) == 12 * 2 * 4
+    assert len(steps) == 12 * 2 * 6
     assert np.allclose(steps, np.round(steps))
 
 
@@ -102,7 +104,7 @@ def test_two_results_of_one_signature_are_one_number(outcome: Conditional) -> No
     for column in (*outcome.systems, outcome.human, *again.systems, again.human):
         for result in (*column.results, *column.at_human_size.values(), *(r for i in column.items for r in i.results)):
             assert seen.setdefault(result.signature, result.estimate) == result.estimate
-    assert len(seen) == (12 + 1) * 3 * 4 + 2 * 4
+    assert len(seen) == (12 + 1) * 3 * 6 + 2 * 6
 
 
 def test_items_that_cannot_be_measured_are_undefined_with_a_reason_counted_and_listed() -> None:
@@ -115,7 +117,7 @@ def test_items_that_cannot_be_measured_are_undefined_with_a_reason_counted_and_l
     found = conditional(ItemSet.of(made, name="odd"), distances=["edit"], n_resamples=99)
     near, far = found.systems
     reasons = {item.id: [r.undefined for r in item.results] for item in far.items}
-    assert reasons["silent"] == ["no candidates"] * 2
+    assert reasons["silent"] == ["no candidates"] * 3
     assert reasons["alone"][0] is None
     assert "1 reference" in (reasons["alone"][1] or "")
     assert "1 candidate and 3 references" in (reasons["single"][1] or "")
@@ -143,16 +145,21 @@ def test_a_distance_of_ones_own_and_what_it_may_return() -> None:
         return float(abs(len(a) - len(b)))
 
     found = conditional(items(6), distances={"length": by_length}, n_resamples=99)
-    assert found.labels == ("score length", "trm length")
+    assert found.labels == ("score length", "trm length", "trm length variant=split")
     assert "dist:own:length" in found.systems[0].results[0].signature
 
     def sometimes(a: str, b: str) -> float:
         return math.nan if a != b and "w3" in a.split() else by_length(a, b)
 
     odd = conditional(items(6), distances={"odd": sometimes}, n_resamples=99)
-    undefined = [i.results[0].undefined for i in odd.systems[0].items if i.results[0].undefined]
-    assert undefined
-    assert set(undefined) == {"distance 'odd' is not a number for some of its texts"}
+    reason = "distance 'odd' is not a number for some of its texts"
+    for column in (*odd.systems, odd.human):
+        found_reasons = [tuple(result.undefined for result in item.results) for item in column.items]
+        assert any(any(reasons) for reasons in found_reasons) or column.name == "far"
+        assert {reason for reasons in found_reasons for reason in reasons} <= {None, reason}
+        # Where one metric has no number, none on the same distances has one.
+        assert all(len(set(reasons)) == 1 for reasons in found_reasons)
+        assert all(math.isnan(r.estimate) == (r.undefined is not None) for i in column.items for r in i.results)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +185,7 @@ def test_bad_options_are_one_clear_line(options: dict[str, Any], message: str) -
 
 def test_kernel_metrics_and_the_default_table_with_an_encoder() -> None:
     found = conditional(items(6), encoder=ToyEncoder(), n_resamples=99)
-    expected = [f"{metric} {name}" for name in ("meteor", "cider", "bert") for metric in ("score", "trm")]
+    expected = [f"{one} {name}{form}" for name in ("meteor", "cider", "bert") for one, form in FORMS]
     assert found.labels == (*expected, "mmd", "frechet")
     assert all(result.undefined is None for column in found.systems for result in column.results)
     assert "enc:" in found.systems[0].results[-1].signature
@@ -186,7 +193,7 @@ def test_kernel_metrics_and_the_default_table_with_an_encoder() -> None:
 
 def test_without_an_encoder_the_default_table_says_what_is_left_out() -> None:
     found = conditional(items(3), n_resamples=0)
-    assert found.labels == ("score meteor", "trm meteor", "score cider", "trm cider")
+    assert found.labels == tuple(f"{one} {name}{form}" for name in ("meteor", "cider") for one, form in FORMS)
     assert any(note.startswith("left out: distance bert, mmd, frechet") for note in found.notes)
 
 
@@ -220,6 +227,71 @@ def test_misses_are_told_apart() -> None:
     turned = [Item(i.id, tuple(around("w", 6)), {"wide": i.references}) for i in made]
     (wide_system,) = conditional(ItemSet.of(turned, name="wide"), metrics=["trm:distance=edit"], n_resamples=99).systems
     assert wide_system.count("too wide") > 6
+
+
+@pytest.mark.parametrize(("n", "m"), [(10, 5), (20, 4)])
+def test_one_reference_repeated_is_too_narrow_however_often(n: int, m: int) -> None:
+    """With more repeats than references, other labellings are full of ties; those must not hide the miss."""
+    made = []
+    for place in range(10):
+        texts = corpus(place, m + 1)
+        made.append(Item(str(place), tuple(texts[:m]), {"one": (texts[0],) * n, "wrong": ("no such words",) * n}))
+    found = conditional(ItemSet.of(made, name="repeats"), distances=["edit"], n_resamples=199)
+    one, wrong = found.systems
+    assert one.count("too narrow") + one.count("elsewhere") >= 8
+    assert one.count("too narrow") > one.count("elsewhere")
+    assert wrong.count("same") == 0
+    for system in (one, wrong):
+        assert system.verdict is not None
+        assert system.verdict.level == "differs"
+
+
+def test_sampled_labellings_have_nothing_to_do_with_the_alphabet() -> None:
+    """Items share their labellings; were texts sorted, so that p-values of items went together, Fisher would fail."""
+    rejected = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        made = []
+        for place in range(60):
+            lengths = rng.integers(1, 30, 24)
+            texts = [f"{'a' * length}{rng.integers(10**6)}" for length in lengths]
+            made.append(Item(str(place), tuple(texts[12:]), {"same": tuple(texts[:12])}))
+        found = conditional(
+            ItemSet.of(made, name="sorted"),
+            metrics=["score:distance=length"],
+            distances={"length": lambda a, b: float(len(b)) if a != b else 0.0},
+            n_resamples=19,
+        )
+        rejected.append(found.systems[0].results[0].parts["fisher"] <= 0.05)
+    assert np.mean(rejected) <= 0.125
+
+
+def test_a_third_system_changes_nothing_between_two_others() -> None:
+    made = [
+        replace(item, candidates={"a": item.candidates["near"][:4], "b": item.candidates["far"][:4]})
+        for item in items(12).items
+    ]
+    third = [replace(i, candidates=i.candidates | {"c": i.candidates["a"][:1]}) for i in made]
+    contests = []
+    for some in (made, third):
+        found = conditional(ItemSet.of(some, name="two or three"), metrics=["trm:distance=edit"], n_resamples=99)
+        contests.append(next(c for c in found.contests if (c.first, c.second) == ("a", "b")))
+    assert contests[0] == contests[1]
+
+
+def test_the_human_row_does_not_depend_on_the_order_of_items() -> None:
+    made = items(12).items
+    one, other = (
+        conditional(ItemSet.of(list(some), name="order"), metrics=["trm:distance=edit"], n_resamples=99).human
+        for some in (made, made[::-1])
+    )
+    assert one.results[0].p_value == pytest.approx(other.results[0].p_value)
+
+
+def test_too_few_sampled_labellings_are_called_untested() -> None:
+    made = items(1, candidates=12, references=12)
+    found = conditional(made, metrics=["trm:distance=edit"], n_resamples=19, partitions=100)
+    assert {s.verdict.level for s in found.systems if s.verdict} == {"untested"}
 
 
 def test_one_candidate_an_item_is_called_untested_not_the_same() -> None:

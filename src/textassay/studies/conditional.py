@@ -4,11 +4,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import comb
 from typing import Any
 
 from textassay.corpus.errors import InputError
-from textassay.corpus.items import ItemSet, as_items
+from textassay.corpus.items import Item, ItemSet, as_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.local import Engine, LocalEngine
 from textassay.inference.progress import Progress, Silent
@@ -123,12 +122,12 @@ class _Study:
         work = ItemWork(self.setup.requests, self.items.systems, self.setup.pools, self.plan, _asymptotic_p(self.plan))
         self.progress.start("measuring", len(self.items))
 
-        def one(task: tuple[int, Any]) -> ItemMeasured:
-            measured = work(*task)
+        def one(item: Item) -> ItemMeasured:
+            measured = work(item)
             self.progress.step(1)
             return measured
 
-        return self.engine.map(one, list(enumerate(self.items.items)))
+        return self.engine.map(one, self.items.items)
 
     def _signer(self) -> Signer:
         setup = self.setup
@@ -171,8 +170,7 @@ class _Study:
 
     def _smallest(self, request: Request, measured: Sequence[Measured]) -> float:
         sizes = [each.sizes[request] for each in measured if request not in each.undefined]
-        listed = [comb(sum(size), size[0]) for size in sizes]
-        return smallest_evidence([min(ways, max(self.plan.partitions, self.plan.n_resamples + 1)) for ways in listed])
+        return smallest_evidence([self.plan.count_ways(request, size) for size in sizes])
 
 
 def _asymptotic_p(plan: ItemPlan) -> Callable[..., float] | None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from textassay.inference.combining import fisher, harmonic_mean
+from textassay.inference.combining import evidence as summed_up
 from textassay.inference.multiplicity import holm
 from textassay.inference.result import Result
 from textassay.studies.comparison import Contest, Verdict
@@ -14,6 +14,7 @@ from textassay.studies.wording import number, p_text
 
 # Standard scores over all items beyond this name a direction.
 _CLEAR = 3.0
+_UNLIKE = "further from references than references are from each other"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ class Evidence:
 
 def smallest_evidence(ways: Sequence[int]) -> float:
     """The p-value of items that each come out at one in so many ways: what could be found at best."""
-    p_values = [1 / count for count in ways if count]
-    return 2 * min(harmonic_mean(p_values), fisher(p_values)) if p_values else math.nan
+    return summed_up([1 / count for count in ways if count])
 
 
 def judge_system(evidence: Evidence, *, level: float) -> Verdict:
@@ -46,10 +46,11 @@ def judge_system(evidence: Evidence, *, level: float) -> Verdict:
     sure = [label for label, p in zip(evidence.results, evidence.adjusted, strict=True) if p < 1 - level]
     if sure:
         return Verdict("differs", (*_directions(evidence.misses), _difference(tested, sure), *people))
+    if any(said.startswith(_UNLIKE) for said in people):
+        return Verdict("differs", (*_directions(evidence.misses), *people))
     if not any(p <= 1 - level for p in evidence.smallest if not math.isnan(p)):
-        return Verdict(
-            "untested", ("too few items, candidates or references for any test to find a difference", *people)
-        )
+        few = "too few items, candidates or references for any test to find a difference"
+        return Verdict("untested", (few, *people))
     if all(result.metric == "score" for result in tested.values()):
         alone = "nothing found in mean scores, and nothing else could be tested: spread needs two candidates an item"
         return Verdict("untested", (alone, *people))
@@ -71,7 +72,11 @@ def _difference(tested: Mapping[str, Result], sure: Sequence[str]) -> str:
 
 
 def _cited(label: str, result: Result) -> str:
-    chance = result.parts.get("chance", math.nan)
+    """The value and, of statistics that chance does not make 0, what chance gives.
+
+    Not of scores: exchanged labels mix a system's own repeats with the references, which says nothing of quality.
+    """
+    chance = math.nan if result.metric == "score" else result.parts.get("chance", math.nan)
     return f"{label} {number(result.estimate)}" + ("" if math.isnan(chance) else f", by chance {number(chance)}")
 
 
@@ -90,10 +95,21 @@ def _directions(misses: Overall | None) -> Iterable[str]:
 
 
 def _people(contests: Sequence[Contest], level: float) -> Iterable[str]:
-    """How the system's mean score stands beside that of one reference against the others."""
+    """How the system stands beside references against references, at their size: distributions first, then scores.
+
+    Each of the two has half of the level, since they come on top of the tests of the table.
+    """
+    alpha = (1 - level) / 2
     scores = [contest for contest in contests if contest.label.startswith("score ")]
-    for contest, p in zip(scores, holm([contest.p_value for contest in scores]), strict=True):
-        if p < 1 - level:
-            way = "lower" if contest.estimate < 0 else "higher"
-            yield f"{contest.label} {way} than people's own (by {number(abs(contest.estimate))})"
-            return
+    others = [contest for contest in contests if contest not in scores and contest.estimate > 0]
+    for contest in _surest(others, alpha):
+        yield f"{_UNLIKE} ({contest.label} higher by {number(contest.estimate)} on parts of that size)"
+    for contest in _surest(scores, alpha):
+        way = "lower" if contest.estimate < 0 else "higher"
+        yield f"{contest.label} {way} than people's own (by {number(abs(contest.estimate))})"
+
+
+def _surest(contests: Sequence[Contest], alpha: float) -> list[Contest]:
+    """The first of those that are significant after correction."""
+    adjusted = holm([contest.p_value for contest in contests])
+    return [contest for contest, p in zip(contests, adjusted, strict=True) if p < alpha][:1]

@@ -26,7 +26,8 @@ class Miss:
     The closeness of a side is how often the edge between two of its texts is the shortest of a triangle less how often
     it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
     0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 both sides keep to themselves. Both run
-    from about -2 to 2. `p_value` is that of the triangle statistic, and `kind` puts it in words.
+    from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` puts it in
+    words.
     """
 
     kind: str
@@ -59,9 +60,9 @@ class SystemColumn:
     """One system: each metric over all items, every item, and a verdict.
 
     Results over items have the mean as estimate, the harmonic mean p-value as `p_value`, and among their `parts`
-    `fisher`, `simes`, `items` (that have a number), `chance` (what candidates from the same source would score on
-    average). `n` is the number of items. `at_human_size` has, by label, the mean over parts of the items as small as
-    those of the human row: only that compares with it.
+    `fisher`, `simes`, `items` (that have a number), `chance` (the mean over all ways to tell candidates from references
+    among the same texts). `n` is the number of items. `at_human_size` has, by label, the mean over parts of the items
+    as small as those of the human row: only that compares with it.
     """
 
     name: str
@@ -78,6 +79,8 @@ class SystemColumn:
 @dataclass(frozen=True)
 class CurvePoint:
     """One metric at a number of candidates and references: the combined p-value over the items and the power there.
+
+    The p-value is the one that verdicts rest on (see `evidence_of`).
 
     `power` is the share of sets of as many items, drawn anew from these, that come out significant; `item_power` the
     share of single items that do.
@@ -199,6 +202,9 @@ def evidence_of(result: Result) -> float:
     """
     if result.p_value is None:
         return math.nan
+    # Of a single item both are its own p-value.
+    if result.parts.get("items") == 1:
+        return result.p_value
     return min(1.0, 2 * min(result.p_value, result.parts.get("fisher", 1.0)))
 
 

@@ -1,5 +1,6 @@
 """Item pools: texts of items turned into the matrices and vectors that metrics read."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,12 +36,13 @@ class Pools:
         return self.pool(item.candidates.get(system, ()), item.references)
 
     def references(self, item: Item) -> ItemPool:
-        """The item's references alone, sorted, none of them a candidate yet."""
-        return self._of(sorted(item.references), 0)
+        """The item's references alone, in an order of their own, none of them a candidate yet."""
+        return self._of([item.references[place] for place in scattered(item.references)], 0)
 
     def pool(self, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
-        """These texts; sorted on each side, so that a sample of labellings does not depend on the order in a file."""
-        return self._of([*sorted(candidates), *sorted(references)], len(candidates))
+        """These texts, each side in an order of its own: a sample of labellings must not depend on that in a file."""
+        sides = [[texts[place] for place in scattered(texts)] for texts in (candidates, references)]
+        return self._of([*sides[0], *sides[1]], len(candidates))
 
     def _of(self, texts: Sequence[str], candidates: int) -> ItemPool:
         numbers = np.array([self.table.number_of[text] for text in texts], dtype=np.int64)
@@ -56,7 +58,7 @@ class Pools:
 def central(references: Sequence[str], pool: ItemPool) -> int | None:
     """The place of the reference with the least mean distance from all others, by the first distance there is.
 
-    `pool` has the same references, sorted.
+    `pool` has the same references, scattered.
     """
     if len(references) < 2 or not pool.distances:
         return None
@@ -64,8 +66,16 @@ def central(references: Sequence[str], pool: ItemPool) -> int | None:
     sums = next(iter(pool.distances.values())).sum(axis=0)
     if not np.isfinite(sums).all():
         return None
-    order = sorted(range(len(references)), key=references.__getitem__)
-    return order[int(sums.argmin())]
+    return scattered(references)[int(sums.argmin())]
+
+
+def scattered(texts: Sequence[str]) -> list[int]:
+    """Places of the texts in an order that has to do neither with the file nor with what they say.
+
+    In the order of the alphabet, texts of one place in a sample of labellings would have something in common from item
+    to item, and the items' p-values with it.
+    """
+    return sorted(range(len(texts)), key=lambda place: hashlib.blake2b(texts[place].encode(), digest_size=8).digest())
 
 
 def all_texts(items: Iterable[Item], system: str | None = None) -> list[str]:

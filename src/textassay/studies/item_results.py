@@ -34,7 +34,7 @@ class Summary:
         parts = {"items": float(sum(not math.isnan(each.estimate) for each in figures)), **_sizes(request, measured)}
         if p_values:
             parts |= {"fisher": fisher(p_values), "simes": simes(p_values)}
-            parts |= {"chance": _mean([each.chance for each in figures])}
+            parts |= {"chance": _whole_mean([each.chance for each in figures if not math.isnan(each.estimate)])}
         seconds = sum(each.seconds for each in figures)
         signature = self.signer.over_items(request, system)
         parts |= _mean_parts(figures)
@@ -116,7 +116,8 @@ class Summary:
             return
         for first, second in combinations(systems, 2):
             for request in requests:
-                sides = [[m.at_common_size.get(request, math.nan) for m in systems[s]] for s in (first, second)]
+                pairs = list(zip(systems[first], systems[second], strict=True))
+                sides = [[a.cut_to(request, b) for a, b in pairs], [b.cut_to(request, a) for a, b in pairs]]
                 yield from self._contest(first, second, request, sides)
         for name, measured in systems.items():
             for request in requests:
@@ -151,6 +152,11 @@ def _sizes(request: Request, measured: Sequence[Measured]) -> dict[str, float]:
 def _mean(values: Sequence[float]) -> float:
     known = [value for value in values if not math.isnan(value)]
     return math.fsum(known) / len(known) if known else math.nan
+
+
+def _whole_mean(values: Sequence[float]) -> float:
+    """The mean, or NaN where one is missing: a mean over some items compares with none over all."""
+    return math.nan if any(map(math.isnan, values)) else _mean(values)
 
 
 def _most(reasons: Counter[str]) -> str:

@@ -36,13 +36,11 @@ class Signer:
     def _resampling(self, request: Request) -> list[str]:
         if not self.plan.n_resamples:
             return ["resamples:0"]
-        limit = request.metric.most_labellings
-        most = self.plan.partitions if limit is None else min(limit, self.plan.partitions)
         asymptotic = self.plan.asymptotic and request.metric.name == "trm"
         return [
             "interval:bootstrap-items",
             f"level:{self.plan.level}",
-            f"test:{'asymptotic' if asymptotic else f'exact-up-to-{most}'}",
+            f"test:{'asymptotic-or-' * asymptotic}exact-up-to-{self.plan.most(request)}",
             f"resamples:{self.plan.n_resamples}",
             f"seed:{self.plan.seed}",
         ]

@@ -1,8 +1,9 @@
 """The work on one item: every system and the human row, all metrics."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import comb
 
 import numpy as np
 
@@ -34,14 +35,22 @@ class ItemPlan:
         """The labellings that a metric is tested with; None without a test."""
         if not self.n_resamples or 0 in sizes:
             return None
+        return ways(*sizes, most=self.most(request), n_resamples=self.n_resamples, seed=self.seed)
+
+    def most(self, request: Request) -> int:
+        """The most labellings that are listed for a metric."""
         limit = request.metric.most_labellings
-        most = self.partitions if limit is None else min(self.partitions, limit)
-        return ways(*sizes, most=most, n_resamples=self.n_resamples, seed=self.seed)
+        return self.partitions if limit is None else min(self.partitions, limit)
+
+    def count_ways(self, request: Request, sizes: tuple[int, int]) -> int:
+        """How many labellings a p-value of this size rests on: none is smaller than one over it."""
+        listed = comb(sum(sizes), sizes[0])
+        return listed if listed <= self.most(request) else self.n_resamples + 1
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One system on one item: figures by request, also at the human row's size and at the size all systems share."""
+    """One system on one item: figures by request, also at the human row's size and at other systems' sizes."""
 
     sizes: Mapping[Request, tuple[int, int]]
     figures: Mapping[Request, Figures]
@@ -49,7 +58,11 @@ class Measured:
     miss: Miss
     contrasts: Contrasts | None = None
     at_human_size: Mapping[Request, float] = field(default_factory=dict)
-    at_common_size: Mapping[Request, float] = field(default_factory=dict)
+    at_sizes: Mapping[Request, Mapping[int, float]] = field(default_factory=dict)
+
+    def cut_to(self, request: Request, other: "Measured") -> float:
+        """The value on as many candidates as the system with fewer of them has."""
+        return self.at_sizes.get(request, {}).get(min(self.sizes[request][0], other.sizes[request][0]), math.nan)
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ class ItemMeasured:
 
 @dataclass(frozen=True, eq=False)
 class ItemWork:
-    """What is measured on every item; call it with an item and its place."""
+    """What is measured on every item; call it with an item."""
 
     requests: Sequence[Request]
     systems: Sequence[str]
@@ -71,18 +84,17 @@ class ItemWork:
     plan: ItemPlan
     asymptotic_p: Callable[..., float] | None = None
 
-    def __call__(self, place: int, item: Item) -> ItemMeasured:
+    def __call__(self, item: Item) -> ItemMeasured:
         pools = {system: self.pools.system(item, system) for system in self.systems}
-        present = [pool.sizes[0] for pool in pools.values() if pool.sizes[0]]
-        common = min(present, default=0)
+        present = {pool.sizes[0] for pool in pools.values()} - {0}
         references = self.pools.references(item)
         return ItemMeasured(
-            self._human(place, references),
-            {system: self._system(pool, common) for system, pool in pools.items()},
+            self._human(item, references),
+            {system: self._system(pool, present) for system, pool in pools.items()},
             central(item.references, references),
         )
 
-    def _system(self, pool: ItemPool, common: int) -> Measured:
+    def _system(self, pool: ItemPool, present: Collection[int]) -> Measured:
         figures = {request: self._figures(request, pool) for request in self.requests}
         defined = [request for request in self.requests if not math.isnan(figures[request].estimate)]
         found, miss = self._miss(pool, figures)
@@ -93,7 +105,7 @@ class ItemWork:
             miss,
             found,
             {r: self._at(r, pool, human_sizes(r, pool.sizes[1]), figures[r].estimate) for r in defined},
-            {r: self._at(r, pool, (common, pool.sizes[1]), figures[r].estimate) for r in defined},
+            {r: self._at_each(r, pool, present, figures[r].estimate) for r in defined},
         )
 
     def _figures(self, request: Request, pool: ItemPool) -> Figures:
@@ -113,7 +125,12 @@ class ItemWork:
         if chosen is None:
             return None, UNTESTED
         found = contrasts(pool, chosen, distance=request.options["distance"])
-        return found, miss_of(found, figures[request].p_value, level=self.plan.level)
+        return found, miss_of(found, level=self.plan.level)
+
+    def _at_each(self, request: Request, pool: ItemPool, present: Collection[int], whole: float) -> dict[int, float]:
+        """The value at each number of candidates that some system has here, and this one can be cut to."""
+        n, m = pool.sizes
+        return {size: self._at(request, pool, (size, m), whole) for size in present if size <= n}
 
     def _at(self, request: Request, pool: ItemPool, sizes: tuple[int, int], whole: float) -> float:
         """The mean over parts of this size; `whole` is the value of all texts."""
@@ -123,15 +140,21 @@ class ItemWork:
             return math.nan
         return mean_over(request, pool, parts(pool.sizes, sizes, seed=self.plan.seed))
 
-    def _human(self, place: int, references: ItemPool) -> Measured:
-        n = len(references)
-        figures = {request: self._split(request, references, place) for request in self.requests}
+    def _human(self, item: Item, references: ItemPool) -> Measured:
+        sizes = {request: human_sizes(request, len(references)) for request in self.requests}
+        figures = {request: self._split(request, item, references) for request in self.requests}
         missing = [request for request in self.requests if math.isnan(figures[request].estimate)]
+        n = len(references)
         few = f"{n} reference{'s'[: n != 1]}: too few to compare them with each other"
-        sizes = {request: human_sizes(request, n) for request in self.requests}
-        return Measured(sizes, figures, dict.fromkeys(missing, few), UNTESTED)
+        reasons = {
+            request: why_undefined(request, replace(references, sizes=sizes[request]))
+            if 0 not in sizes[request]
+            else few
+            for request in missing
+        }
+        return Measured(sizes, figures, reasons, UNTESTED)
 
-    def _split(self, request: Request, references: ItemPool, place: int) -> Figures:
+    def _split(self, request: Request, item: Item, references: ItemPool) -> Figures:
         sizes = human_sizes(request, len(references))
         if 0 in sizes:
             return Figures(math.nan)
@@ -139,7 +162,7 @@ class ItemWork:
         chosen = plan.ways(request, sizes)
         assert chosen is not None
         # One split at random plays candidates and references: in the order of the texts, the first would be no chance.
-        row = int(stream(self.plan.seed, "human", place, *sizes).integers(len(chosen.labels)))
+        row = int(stream(self.plan.seed, "human", item.id, *sizes).integers(len(chosen.labels)))
         found = measure_splits(request, replace(references, sizes=sizes), chosen, row=row)
         return found if self.plan.n_resamples else Figures(found.estimate)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.items import Item, ItemSet
-from textassay.inference.combining import harmonic_mean
+from textassay.inference.combining import evidence
 from textassay.inference.item_figures import measure_item
 from textassay.inference.progress import Progress
 from textassay.inference.request import Request
@@ -20,7 +20,7 @@ from textassay.studies.item_work import ItemPlan
 # A curve tests every item at a dozen sizes, so it looks at some items only; at fewer where a test takes long.
 MOST_ITEMS, MOST_ITEMS_SLOW = 200, 40
 # Power is counted over this many sets of items drawn anew.
-_SETS = 400
+_SETS = 200
 _MOST_STEPS = 12
 
 Sizes = tuple[int, int]
@@ -110,7 +110,7 @@ class _Curve:
             label_of(request),
             *sizes,
             len(p_values),
-            harmonic_mean(p_values),
+            evidence(p_values),
             power_of(p_values, alpha=alpha, seed=self.plan.seed),
             float((p_values <= alpha + 1e-12).mean()),
         )
@@ -119,16 +119,7 @@ class _Curve:
 def power_of(p_values: NDArray[np.float64], *, alpha: float, seed: int) -> float:
     """The share of sets of as many items, drawn from these with replacement, whose combined p-value is significant."""
     drawn = stream(seed, "power", len(p_values)).integers(len(p_values), size=(_SETS, len(p_values)))
-    inverse = np.sort((1 / p_values)[drawn].mean(axis=1))
-    # The combined p-value falls as the mean of 1/p grows, so the sets beyond the first significant one are so too.
-    low, high = 0, _SETS
-    while low < high:
-        middle = (low + high) // 2
-        if harmonic_mean(np.full(len(p_values), 1 / inverse[middle])) <= alpha:
-            high = middle
-        else:
-            low = middle + 1
-    return (_SETS - low) / _SETS
+    return float(np.mean([evidence(p_values[rows]) <= alpha + 1e-12 for rows in drawn]))
 
 
 def _needed(points: Sequence[CurvePoint], largest: Sizes, power: float) -> Mapping[str, int | None]:

@@ -36,11 +36,16 @@ def shares(pool: ItemPool, labels: Labels, *, distance: str, variant: Variant) -
     """Shares of triangles whose base edge is shorter, between and longer: an axis of labellings, of sides, of ranks.
 
     The first side has two references as base and a candidate as apex, the second two candidates and a reference. NaN
-    where a side has no triangle, and above `MOST_TEXTS` pooled texts. `variant="released"` never counts "longer"; its
-    third share is the 1/3 of the coin that is tossed instead.
+    where a side has no triangle, above `MOST_TEXTS` pooled texts, and where a distance is not a number.
+    `variant="released"` never counts "longer"; its third share is the 1/3 of the coin that is tossed instead.
     """
+    # Several questions are asked of the same labellings; one that was answered is not counted again.
+    return pool.once(("shares", labels, distance, variant), lambda: _shares(pool, labels, distance, variant))
+
+
+def _shares(pool: ItemPool, labels: Labels, distance: str, variant: Variant) -> F64:
     n_triangles = _triangles(labels) if len(pool) <= MOST_TEXTS else np.zeros(2)
-    if not n_triangles.any():
+    if not n_triangles.any() or np.isnan(pool.distances[distance]).any():
         return np.full((len(labels), 2, 3), np.nan)
     found = ranks(pool, distance=distance, variant=variant)
     counts = np.empty((len(labels), 2, 3))

@@ -32,7 +32,7 @@ class OwnDistance:
     @property
     def signature(self) -> str:
         """The name: no more is known about a function."""
-        return f"own:{self.name}"
+        return f"own:{self.name}/not-fixed"
 
     def scores(self, numbers: Numbers, /) -> F64:
         """The function, called for each ordered pair of texts."""
