@@ -96,7 +96,7 @@ def test_everything_found_stands_on_the_page() -> None:
         "at 1 v 4",
         "Harmonic mean Fisher Simes Adjusted Items",
         "Paired differences: 4",
-        "log10 of harmonic mean p",
+        "log10 of combined p",
         "Fewest texts an item for 80 % power",
         "img-0000",
         "nucleus says 0 of picture 0 × 4",

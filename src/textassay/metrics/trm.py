@@ -75,7 +75,9 @@ def trm(
 
     It misleads as a number by itself: it depends on how many candidates and references there are, and between
     two sides from one source it is well above 0, so compare it with `chance` and the human row, or read the p-value.
-    With ties the `paper` variant stays above 0 however many texts there are. What the distance does not see, such as
-    the order of words under a distance on single words, is not in it.
+    With ties the `paper` variant stays above 0 however many texts there are, and where candidates repeat each other its
+    p-value fails: most other labellings then have more ties than the observed one and look worse (one caption written
+    ten times scores 1.5 where chance gives 1.9). Read `split` there, which ties do not move. What the distance does not
+    see, such as the order of words under a distance on single words, is not in it.
     """
     return float(under_labels(item, item.observed, distance=distance, variant=variant, direction=direction)[0])

@@ -109,7 +109,7 @@ def _ground(x: Axis, y: Axis, counts: Sequence[int]) -> Iterator[Markup]:
     middle, centre = (_FRAME.top + _FRAME.bottom) / 2, (_FRAME.left + _FRAME.right) / 2
     style = {"text_anchor": "middle", "class_": "axis-name"}
     yield element("text", "candidates an item", x=centre, y=_FRAME.bottom + 34, **style)
-    yield element("text", "log10 of harmonic mean p", transform=f"translate(14 {middle:.0f}) rotate(-90)", **style)
+    yield element("text", "log10 of combined p", transform=f"translate(14 {middle:.0f}) rotate(-90)", **style)
 
 
 def _limit(y: Axis, limit: float) -> Iterator[Markup]:

@@ -10,6 +10,7 @@ from textassay.corpus.errors import InputError
 from textassay.corpus.items import Item, ItemSet, as_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.local import Engine, LocalEngine
+from textassay.inference.multiplicity import holm
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request
 from textassay.studies.checks import check_plan
@@ -157,6 +158,7 @@ class _Study:
     ) -> Iterable[SystemColumn]:
         adjusted = adjusted_over(list(columns.values()))
         tests = sum(not math.isnan(p) for column in adjusted for p in column)
+        gaps = list(zip(contests, holm([contest.p_value for contest in contests]), strict=True))
         for column, p_values in zip(columns.values(), adjusted, strict=True):
             measured = systems[column.name]
             evidence = Evidence(
@@ -164,7 +166,7 @@ class _Study:
                 p_values,
                 [tests * self._smallest(request, measured) for request in self.setup.requests],
                 overall([each.contrasts for each in measured if each.contrasts is not None]),
-                [c for c in contests if (c.first, c.second) == (column.name, self.human_name)],
+                [(c, p) for c, p in gaps if (c.first, c.second) == (column.name, self.human_name)],
             )
             yield replace(column, verdict=judge_system(evidence, level=self.plan.level))
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from textassay.inference.combining import evidence as summed_up
-from textassay.inference.multiplicity import holm
 from textassay.inference.result import Result
 from textassay.studies.comparison import Contest, Verdict
 from textassay.studies.conditioned import evidence_of
@@ -14,22 +13,24 @@ from textassay.studies.wording import number, p_text
 
 # Standard scores over all items beyond this name a direction.
 _CLEAR = 3.0
-_UNLIKE = "further from references than references are from each other"
+
+Adjusted = tuple[Contest, float]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on: results over items by label, spread and place over items, and the row of people.
+    """What a verdict rests on: results over items by label, how the items miss, how the system stands beside people.
 
     `adjusted` has each result's p-value after the correction for the whole table, `smallest` what it would be if every
-    item were as extreme as its texts allow.
+    item were as extreme as its texts allow. The contests of `people` come with their p-values after the correction for
+    all contests.
     """
 
     results: Mapping[str, Result]
     adjusted: Sequence[float]
     smallest: Sequence[float]
     misses: Overall | None
-    people: Sequence[Contest]
+    people: Sequence[Adjusted]
 
 
 def smallest_evidence(ways: Sequence[int]) -> float:
@@ -38,23 +39,30 @@ def smallest_evidence(ways: Sequence[int]) -> float:
 
 
 def judge_system(evidence: Evidence, *, level: float) -> Verdict:
-    """What can be said of a system, from its tests after correction."""
+    """What can be said of a system, from its tests after correction.
+
+    The tests of the table come first. Where they find nothing, a system may still be further from the references than
+    these are from each other; since that is a second look, it takes half of the level.
+    """
+    alpha = 1 - level
     tested = {label: result for label, result in evidence.results.items() if result.p_value is not None}
     if not tested:
         return Verdict("untested", (_why_untested(evidence.results),))
-    people = [*_people(evidence.people, level)]
-    sure = [label for label, p in zip(evidence.results, evidence.adjusted, strict=True) if p < 1 - level]
+    apart = _first_below(alpha, [pair for pair in evidence.people if _is_apart(pair[0])])
+    remarks = [*_unlike(apart), *_scores(evidence.people, alpha)]
+    sure = [label for label, p in zip(evidence.results, evidence.adjusted, strict=True) if p < alpha]
     if sure:
-        return Verdict("differs", (*_directions(evidence.misses), _difference(tested, sure), *people))
-    if any(said.startswith(_UNLIKE) for said in people):
-        return Verdict("differs", (*_directions(evidence.misses), *people))
-    if not any(p <= 1 - level for p in evidence.smallest if not math.isnan(p)):
+        return Verdict("differs", (*_directions(evidence.misses), _difference(tested, sure), *remarks))
+    if apart is not None and apart[1] < alpha / 2:
+        return Verdict("differs", (*_directions(evidence.misses), *remarks))
+    if not any(p <= alpha for p in evidence.smallest if not math.isnan(p)):
         few = "too few items, candidates or references for any test to find a difference"
-        return Verdict("untested", (few, *people))
+        return Verdict("untested", (few, *remarks))
     if all(result.metric == "score" for result in tested.values()):
         alone = "nothing found in mean scores, and nothing else could be tested: spread needs two candidates an item"
-        return Verdict("untested", (alone, *people))
-    return Verdict("same", ("no difference from the references found", *people))
+        return Verdict("untested", (alone, *remarks))
+    found = "no clear difference from the references" if apart else "no difference from the references found"
+    return Verdict("same", (found, *remarks))
 
 
 def _why_untested(results: Mapping[str, Result]) -> str:
@@ -94,22 +102,25 @@ def _directions(misses: Overall | None) -> Iterable[str]:
         yield "closer to the references than another sample would be: copies of them?"
 
 
-def _people(contests: Sequence[Contest], level: float) -> Iterable[str]:
-    """How the system stands beside references against references, at their size: distributions first, then scores.
+def _is_apart(contest: Contest) -> bool:
+    """A statistic of distributions, higher than people's own."""
+    return not contest.label.startswith("score ") and contest.estimate > 0
 
-    Each of the two has half of the level, since they come on top of the tests of the table.
-    """
-    alpha = (1 - level) / 2
-    scores = [contest for contest in contests if contest.label.startswith("score ")]
-    others = [contest for contest in contests if contest not in scores and contest.estimate > 0]
-    for contest in _surest(others, alpha):
-        yield f"{_UNLIKE} ({contest.label} higher by {number(contest.estimate)} on parts of that size)"
-    for contest in _surest(scores, alpha):
+
+def _unlike(apart: Adjusted | None) -> Iterable[str]:
+    if apart is not None:
+        gap = f"{apart[0].label} higher by {number(apart[0].estimate)} on parts of that size"
+        yield f"further from references than references are from each other ({gap})"
+
+
+def _scores(people: Sequence[Adjusted], alpha: float) -> Iterable[str]:
+    """How the mean score stands beside that of one reference against the others."""
+    found = _first_below(alpha, [pair for pair in people if pair[0].label.startswith("score ")])
+    if found is not None:
+        contest = found[0]
         way = "lower" if contest.estimate < 0 else "higher"
         yield f"{contest.label} {way} than people's own (by {number(abs(contest.estimate))})"
 
 
-def _surest(contests: Sequence[Contest], alpha: float) -> list[Contest]:
-    """The first of those that are significant after correction."""
-    adjusted = holm([contest.p_value for contest in contests])
-    return [contest for contest, p in zip(contests, adjusted, strict=True) if p < alpha][:1]
+def _first_below(alpha: float, pairs: Sequence[Adjusted]) -> Adjusted | None:
+    return next((pair for pair in pairs if pair[1] < alpha), None)

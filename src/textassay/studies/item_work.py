@@ -147,9 +147,7 @@ class ItemWork:
         n = len(references)
         few = f"{n} reference{'s'[: n != 1]}: too few to compare them with each other"
         reasons = {
-            request: why_undefined(request, replace(references, sizes=sizes[request]))
-            if 0 not in sizes[request]
-            else few
+            request: few if 0 in sizes[request] else why_undefined(request, replace(references, sizes=sizes[request]))
             for request in missing
         }
         return Measured(sizes, figures, reasons, UNTESTED)

@@ -41,7 +41,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Closeness of candidates and of references beyond chance, the difference of the two, and the triangles' p-value."""
+    """Closeness of candidates and of references beyond chance, their difference, and the triangles' p-value."""
 
     candidates: Gap
     references: Gap
