@@ -138,7 +138,8 @@ def test_random_signs_come_near_all_signs(monkeypatch: pytest.MonkeyPatch) -> No
     drawn = compare(first, second, n_resamples=9999).p_value
     assert drawn != exact
     assert drawn == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 9999))
-    assert compare(first + 9, second, n_resamples=99).p_value == 1 / 100
+    few = paired(first + 9, second, level=0.95, n_resamples=99, seed=0, n_flips=99)
+    assert few.p_value == 1 / 100
 
 
 def test_same_systems_do_not_differ() -> None:

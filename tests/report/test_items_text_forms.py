@@ -76,7 +76,9 @@ class TestTable:
     def test_chance_stands_in_the_cells_where_there_is_room(self) -> None:
         wide, narrow = on_screen(conditional(), 120), on_screen(conditional(), 80)
         assert "1.31 ±0.020* (chance 0.610)" in wide
-        assert "0.310 ±0.020  (chance 0.400)" in wide
+        # Of a score it would mislead: exchanged labels mix a system's repeats with the references.
+        assert "0.310 ±0.020 " in wide
+        assert "chance 0.400" not in wide
         assert "chance:" in wide
         assert "chance" not in narrow
         assert "chance 0.610" in on_screen(conditional(), 80, why=True)

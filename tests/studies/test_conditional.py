@@ -18,6 +18,7 @@ from textassay.engines.local import LocalEngine
 from textassay.inference.combining import fisher, harmonic_mean
 from textassay.inference.item_figures import measure_item
 from textassay.inference.labellings import ways
+from textassay.inference.multiplicity import holm
 from textassay.inference.request import parse_requests
 from textassay.studies.item_pools import Pools
 from textassay.views.text_table import TextTable
@@ -295,6 +296,25 @@ def test_a_third_system_changes_nothing_between_two_others() -> None:
     assert contests[0] == contests[1]
 
 
+def test_differences_can_be_significant_however_many_there_are() -> None:
+    made = [
+        replace(i, candidates={n: i.candidates[o] for n, o in zip("abc", ("near", "far", "far"), strict=True)})
+        for i in items(30).items
+    ]
+    found = conditional(ItemSet.of(made, name="three"), distances=["edit", "rouge_l", "chrf", "bleu"], n_resamples=99)
+    adjusted = holm([contest.p_value for contest in found.contests])
+    assert len(adjusted) == 12 * 6
+    sure = {(c.first, c.second) for c, p in zip(found.contests, adjusted, strict=True) if p < 0.05}
+    assert {("a", "b"), ("a", "c"), ("b", "human"), ("c", "human")} <= sure
+    assert ("b", "c") not in sure
+
+
+def test_what_is_not_a_study_is_refused() -> None:
+    for text in ("", "{}", "[]", '{"details": 3, "systems": []}'):
+        with pytest.raises(InputError, match="not the JSON of a conditional study"):
+            Conditional.from_json(text)
+
+
 def test_the_human_row_does_not_depend_on_the_order_of_items() -> None:
     made = items(12).items
     one, other = (
@@ -316,7 +336,7 @@ def test_one_candidate_an_item_is_called_untested_not_the_same() -> None:
     verdict = found.systems[0].verdict
     assert verdict is not None
     assert verdict.level == "untested"
-    assert "spread needs two candidates" in verdict.sentence
+    assert "needs two candidates and two references" in verdict.sentence
 
 
 def test_sensitivity_grows_with_candidates() -> None:

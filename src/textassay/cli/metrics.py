@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from textassay.metrics.declare import Metric
 
 # A formula in a docstring: what follows on the line, and indented lines below it, blank ones between them included.
+_INLINE = re.compile(r":math:`([^`]*)`")
 _MATH = re.compile(r"^\.\. math::[ \t]*(.*(?:\n\s*^[ \t]+\S.*)*)", re.MULTILINE)
 
 
@@ -55,4 +56,5 @@ def plain_formulas(docstring: str) -> str:
     >>> print(plain_formulas(".. math:: H = -\\sum_g Q_g \\ln Q_g"))
     formula (LaTeX): H = -\sum_g Q_g \ln Q_g
     """
-    return _MATH.sub(lambda found: f"formula (LaTeX): {' '.join(found[1].split())}", docstring)
+    blocks = _MATH.sub(lambda found: f"formula (LaTeX): {' '.join(found[1].split())}", docstring)
+    return _INLINE.sub(r"`\1`", blocks)

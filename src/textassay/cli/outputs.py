@@ -18,6 +18,8 @@ Output = tuple[str | None, Callable[[], str]]
 def check_writable(targets: Iterable[str | None], inputs: Iterable[str] = ()) -> None:
     """Refuse targets that could not be written or would overwrite one another or an input, before any time is spent."""
     given = [target for target in targets if target is not None]
+    if "" in given:
+        raise InputError("an output has no name; wanted a file, or - for standard output")
     if given.count(STANDARD_OUTPUT) > 1:
         raise InputError("two outputs ask for standard output (-); wanted at most one")
     files = [target for target in given if target != STANDARD_OUTPUT]

@@ -20,6 +20,8 @@ Values = Sequence[float] | F64
 FEWEST_ITEMS = 10
 # Up to this many items that differ, every way to flip their signs is looked at.
 MOST_FLIPPED = 14
+# Of more items this many random signs are drawn: comparisons come by the dozen, and each is corrected for all.
+FLIPS = 9_999
 # Values that differ by less than this share of themselves differ by rounding only.
 _ROUNDING = 1e-12
 # No resample is held to vary less than this share of what the items do: one that hit the same value all the time would
@@ -61,7 +63,9 @@ def bootstrap_interval(values: Values, *, level: float, n_resamples: int, seed: 
     return min(low * unit, float(known.mean())), max(high * unit, float(known.mean()))
 
 
-def paired(first: Values, second: Values, *, level: float, n_resamples: int, seed: int) -> Difference:
+def paired(
+    first: Values, second: Values, *, level: float, n_resamples: int, seed: int, n_flips: int = FLIPS
+) -> Difference:
     """How much higher the first system's mean is over the items that both have, its interval and p-value.
 
     The p-value asks how often the mean difference would be as large either way if each item's difference had its sign
@@ -82,7 +86,7 @@ def paired(first: Values, second: Values, *, level: float, n_resamples: int, see
     low, high = bootstrap_interval(differences, level=level, n_resamples=n_resamples, seed=seed) or (math.nan, math.nan)
     if len(differences) >= FEWEST_ITEMS and _are_same(differences):
         low = high = estimate
-    return Difference(estimate, low, high, _flip_signs(differences, n_resamples, seed))
+    return Difference(estimate, low, high, _flip_signs(differences, n_flips, seed))
 
 
 def _known(values: Values) -> F64:
@@ -115,7 +119,7 @@ def _students(scores: F64, n_resamples: int, seed: int) -> F64:
     return np.concatenate(students)
 
 
-def _flip_signs(differences: F64, n_resamples: int, seed: int) -> float:
+def _flip_signs(differences: F64, n_flips: int, seed: int) -> float:
     """The two-sided p-value; items without a difference have no sign to flip."""
     if len(differences) < 2:
         return math.nan
@@ -123,9 +127,9 @@ def _flip_signs(differences: F64, n_resamples: int, seed: int) -> float:
     if not len(sizes):
         return 1.0
     exact = len(sizes) <= MOST_FLIPPED
-    if not exact and n_resamples < 1:
+    if not exact and n_flips < 1:
         return math.nan
-    chosen = _every_choice(len(sizes)) if exact else _random_choices(len(sizes), n_resamples, seed)
+    chosen = _every_choice(len(sizes)) if exact else _random_choices(len(sizes), n_flips, seed)
     # The sum of signed values is twice that of the positive ones less that of all.
     null = np.abs(2 * np.concatenate([rows @ sizes for rows in chosen]) - sizes.sum())
     return p_value(abs(float(differences.sum())), null, exact=exact)
@@ -135,9 +139,9 @@ def _every_choice(n: int) -> Iterator[F64]:
     yield (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
 
 
-def _random_choices(n: int, n_resamples: int, seed: int) -> Iterator[F64]:
+def _random_choices(n: int, n_flips: int, seed: int) -> Iterator[F64]:
     rng = stream(seed, "items", "signs")
-    for rows in _blocks(n_resamples, n):
+    for rows in _blocks(n_flips, n):
         yield rng.integers(2, size=(rows, n), dtype=np.int8).astype(np.float64)
 
 

@@ -18,7 +18,7 @@ class ItemRow:
     """One metric: the human cell, then one a system; `at` is set where all were measured on parts of these sizes.
 
     `group` is the distance it reads, or what else it reads: rows of one group stand together.
-    `chances` says, cell by cell, what candidates from the same source would score on average, NaN where not known.
+    `chances` says, cell by cell, what chance alone gives, NaN where not known.
     """
 
     label: str
@@ -52,5 +52,7 @@ def item_rows(conditional: Conditional) -> list[ItemRow]:
 
 
 def chance(result: Result) -> float:
-    """What candidates from the same source would score on average, NaN where that is not known."""
-    return result.parts.get("chance", math.nan) if result.undefined is None else math.nan
+    """The mean over all ways to tell candidates from references; NaN where not known, and of scores: it misleads."""
+    if result.undefined is not None or result.metric == "score":
+        return math.nan
+    return result.parts.get("chance", math.nan)

@@ -119,7 +119,7 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
             " as small as the human ones; only these compare with people"
         )
     if chance and any("chance" in result.parts for result in results):
-        lines.append("chance: what candidates from the same source as the references would score on average")
+        lines.append("chance: the mean over all ways to tell candidates from references among the same texts")
     higher, lower, closer = (ARROWS[better] for better in ("higher", "lower", "closer"))
     signs = {
         "higher": f"{higher} higher is better",

@@ -1,6 +1,5 @@
 """Compare: is each candidate distributed like the reference, and if not, how does it differ?"""
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +15,7 @@ from textassay.inference.permutation import smallest_p
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request, parse_requests
 from textassay.inference.streams import stream
-from textassay.studies.checks import check_plan
+from textassay.studies.checks import check_plan, enough_resamples
 from textassay.studies.columns import Measurer, Outcome, contests
 from textassay.studies.comparison import Column, Comparison
 from textassay.studies.differences import what_differs
@@ -27,9 +26,6 @@ from textassay.studies.sizes import cut_samples
 from textassay.studies.verdict import Row, judge
 from textassay.views.encoders.base import Encoder
 from textassay.views.material import Material, Settings
-
-# Room between the smallest p-value that can come out and the one that is needed.
-_MARGIN = 1.2
 
 
 def compare(
@@ -81,15 +77,6 @@ def compare(
     notes = (*choice.notes, *(seen.notes if seen else ()))
     study = _Study(measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes)
     return study.run(engine or LocalEngine())
-
-
-def enough_resamples(wanted: int, tests: int, level: float) -> int:
-    """At least as many as the Holm correction of this many tests needs for any of them to become significant.
-
-    >>> enough_resamples(999, 36, 0.95), enough_resamples(999, 120, 0.95), enough_resamples(0, 120, 0.95)
-    (999, 2879, 0)
-    """
-    return max(wanted, math.ceil(_MARGIN * tests / (1 - level) - 1e-9) - 1) if wanted else 0
 
 
 def as_sample(texts: Any, name: str) -> Sample:

@@ -32,8 +32,8 @@ MOST_PARTITIONS = 200_000
 def conditional(
     items: Any,
     *,
-    metrics: Sequence[str] = (),
-    distances: Sequence[str] | Mapping[str, Callable[[str, str], float]] = (),
+    metrics: str | Sequence[str] = (),
+    distances: str | Sequence[str] | Mapping[str, Callable[[str, str], float]] = (),
     tokenizer: str = "plain",
     encoder: str | Encoder | None = None,
     document_frequencies: str | None = None,
@@ -60,8 +60,8 @@ def conditional(
     plan = ItemPlan(level, n_resamples, partitions, seed, asymptotic=null == "asymptotic")
     setup = set_up(
         chosen,
-        metrics=metrics,
-        distances=distances,
+        metrics=[metrics] if isinstance(metrics, str) else metrics,
+        distances=[distances] if isinstance(distances, str) else distances,
         tokenizer=get_tokenizer(tokenizer),
         encoder=encoder,
         document_frequencies=document_frequencies,
@@ -103,7 +103,9 @@ class _Study:
         curves = []
         if power is not None:
             curves = [
-                sensitivity_of(self.items, name, self.setup, self.plan, power=power, progress=self.progress)
+                sensitivity_of(
+                    self.items, name, self.setup, self.plan, power=power, engine=self.engine, progress=self.progress
+                )
                 for name in self.items.systems
             ]
         return Conditional(
@@ -115,7 +117,7 @@ class _Study:
             central=tuple(each.central for each in found),
             human_sizes=_usual(human_sizes(None, len(item.references)) for item in self.items.items),
             level=self.plan.level,
-            notes=(*self.items.notes, *self.setup.notes),
+            notes=(*self.items.notes, *self.setup.notes, *self._notes(found, power)),
             sensitivity=tuple(curves),
         )
 
@@ -169,6 +171,19 @@ class _Study:
                 [(c, p) for c, p in gaps if (c.first, c.second) == (column.name, self.human_name)],
             )
             yield replace(column, verdict=judge_system(evidence, level=self.plan.level))
+
+    def _notes(self, found: Sequence[ItemMeasured], power: float | None) -> Iterable[str]:
+        if power is not None and not self.plan.n_resamples:
+            yield "no sensitivity: without resamples nothing is tested"
+        if self.plan.asymptotic and self.plan.n_resamples:
+            figures = [f for each in found for system in each.systems.values() for f in system.triangles]
+            tested = [each for each in figures if not math.isnan(each.p_value)]
+            refused = sum(not math.isnan(each.chance) for each in tested)
+            if refused:
+                yield (
+                    f"the asymptotic null does not hold for {refused:,} of {len(tested):,} triangle statistics "
+                    "(too few texts, or no normal limit): those were tested by permutation"
+                )
 
     def _smallest(self, request: Request, measured: Sequence[Measured]) -> float:
         sizes = [each.sizes[request] for each in measured if request not in each.undefined]

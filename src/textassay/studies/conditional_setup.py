@@ -16,7 +16,7 @@ from textassay.views.distances import NEEDS_ENCODER, Distance, Surroundings, che
 from textassay.views.encoders.base import Encoder
 from textassay.views.encoders.choose import DEFAULT, check_name, default_is_installed, missing_default
 from textassay.views.encoders.remember import Remembered
-from textassay.views.text_distances.own import own_distance
+from textassay.views.text_distances.own import check_own, own_distance
 
 Own = Mapping[str, Callable[[str, str], float]]
 
@@ -50,6 +50,8 @@ def set_up(
 ) -> Setup:
     """Choose the requests, make the distances, encode the texts."""
     own = distances if isinstance(distances, Mapping) else {}
+    for name, function in own.items():
+        check_own(name, function)
     if isinstance(encoder, str):
         check_name(encoder)
     requests, left_out = _choose(metrics, list(distances), own, has_encoder=encoder is not None)

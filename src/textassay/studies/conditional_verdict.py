@@ -42,7 +42,7 @@ def judge_system(evidence: Evidence, *, level: float) -> Verdict:
     """What can be said of a system, from its tests after correction.
 
     The tests of the table come first. Where they find nothing, a system may still be further from the references than
-    these are from each other; since that is a second look, it takes half of the level.
+    these are to each other; since that is a second look, it takes half of the level.
     """
     alpha = 1 - level
     tested = {label: result for label, result in evidence.results.items() if result.p_value is not None}
@@ -59,7 +59,9 @@ def judge_system(evidence: Evidence, *, level: float) -> Verdict:
         few = "too few items, candidates or references for any test to find a difference"
         return Verdict("untested", (few, *remarks))
     if all(result.metric == "score" for result in tested.values()):
-        alone = "nothing found in mean scores, and nothing else could be tested: spread needs two candidates an item"
+        alone = (
+            "nothing found in mean scores; spread could not be tested, which needs two candidates and two references"
+        )
         return Verdict("untested", (alone, *remarks))
     found = "no clear difference from the references" if apart else "no difference from the references found"
     return Verdict("same", (found, *remarks))
@@ -103,14 +105,15 @@ def _directions(misses: Overall | None) -> Iterable[str]:
 
 
 def _is_apart(contest: Contest) -> bool:
-    """A statistic of distributions, higher than people's own."""
-    return not contest.label.startswith("score ") and contest.estimate > 0
+    """A statistic of distributions, higher than people's own; of triangles only with ties in equal parts."""
+    is_plain = contest.label.startswith("trm ") and "variant=split" not in contest.label
+    return not contest.label.startswith("score ") and not is_plain and contest.estimate > 0
 
 
 def _unlike(apart: Adjusted | None) -> Iterable[str]:
     if apart is not None:
         gap = f"{apart[0].label} higher by {number(apart[0].estimate)} on parts of that size"
-        yield f"further from references than references are from each other ({gap})"
+        yield f"less like references than these are like each other ({gap})"
 
 
 def _scores(people: Sequence[Adjusted], alpha: float) -> Iterable[str]:

@@ -3,16 +3,15 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Self
+from typing import Any
 
 from textassay.corpus.errors import InputError
-from textassay.corpus.items import Item, ItemSet
+from textassay.corpus.items import ItemSet
 from textassay.inference.multiplicity import holm
 from textassay.inference.result import Result, one_nan
 from textassay.studies.comparison import Contest, Verdict
-from textassay.version import __version__
 
 # How candidates can miss, the clearest words first; `same` is an item where nothing was found, `untested` one where
 # nothing could be.
@@ -135,23 +134,8 @@ class Conditional:
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it stands under `details`."""
-        return {
-            "textassay": __version__,
-            "items": {"name": self.items.name, "n": len(self.items), "digest": self.items.digest},
-            "systems": [_column(system) for system in self.systems],
-            "details": {
-                "labels": list(self.labels),
-                "level": self.level,
-                "notes": list(self.notes),
-                "human": _column(self.human),
-                "human_sizes": list(self.human_sizes),
-                "central": list(self.central),
-                "columns": [_remarks(column) for column in (self.human, *self.systems)],
-                "contests": [_finite(asdict(contest)) for contest in self.contests],
-                "sensitivity": [_curve(curve) for curve in self.sensitivity],
-                "texts": {"items": [asdict(item) for item in self.items.items], "notes": list(self.items.notes)},
-            },
-        }
+        plain: dict[str, Any] = _written().as_dict(self)
+        return plain
 
     def to_json(self, *, indent: int | None = None) -> str:
         """JSON text; never NaN or Infinity, which are not JSON."""
@@ -174,24 +158,10 @@ class Conditional:
         return str(_report("items_notebook").items_notebook_html(self))
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str) -> "Conditional":
         """Read back what `to_json` wrote; equal to what was written."""
-        plain = json.loads(text)
-        details = plain["details"]
-        columns = [details["human"], *plain["systems"]]
-        human, *systems = [_read_column(c, r) for c, r in zip(columns, details["columns"], strict=True)]
-        return cls(
-            items=_read_items(plain["items"], details["texts"]),
-            human=human,
-            systems=tuple(systems),
-            labels=tuple(details["labels"]),
-            contests=tuple(Contest(**_restored(contest)) for contest in details["contests"]),
-            central=tuple(details["central"]),
-            human_sizes=(details["human_sizes"][0], details["human_sizes"][1]),
-            level=details["level"],
-            notes=tuple(details["notes"]),
-            sensitivity=tuple(map(_read_curve, details["sensitivity"])),
-        )
+        read: Conditional = _written().from_text(text)
+        return read
 
 
 def evidence_of(result: Result) -> float:
@@ -220,70 +190,6 @@ def _report(name: str) -> Any:
     return import_module(f"textassay.report.{name}")
 
 
-def _column(column: SystemColumn) -> dict[str, Any]:
-    items = [{"id": item.id, "results": [r.to_dict() for r in item.results]} for item in column.items]
-    return {"name": column.name, "results": [r.to_dict() for r in column.results], "items": items}
-
-
-def _remarks(column: SystemColumn) -> dict[str, Any]:
-    return {
-        "n": [result.n for result in column.results],
-        "verdict": asdict(column.verdict) if column.verdict else None,
-        "at_human_size": {label: [r.to_dict(), r.n] for label, r in column.at_human_size.items()},
-        "misses": [_finite(asdict(item.miss)) for item in column.items],
-        "sizes": [[result.n for result in item.results] for item in column.items],
-    }
-
-
-def _read_column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> SystemColumn:
-    items = [
-        ItemOutcome(item["id"], _read_results(item["results"], sizes), Miss(**_restored(miss)))
-        for item, sizes, miss in zip(plain["items"], remarks["sizes"], remarks["misses"], strict=True)
-    ]
-    verdict = remarks["verdict"]
-    return SystemColumn(
-        plain["name"],
-        _read_results(plain["results"], remarks["n"]),
-        tuple(items),
-        Verdict(verdict["level"], tuple(verdict["reasons"])) if verdict else None,
-        {label: Result.from_dict(result, n=n) for label, (result, n) in remarks["at_human_size"].items()},
-    )
-
-
-def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Result, ...]:
-    return tuple(Result.from_dict(result, n=n) for result, n in zip(results, sizes, strict=True))
-
-
-def _read_items(identity: Mapping[str, Any], texts: Mapping[str, Any]) -> ItemSet:
-    items = [
-        Item(
-            item["id"],
-            tuple(item["references"]),
-            {system: tuple(written) for system, written in item["candidates"].items()},
-            item["prompt"],
-        )
-        for item in texts["items"]
-    ]
-    return ItemSet(identity["name"], identity["digest"], tuple(items), tuple(texts["notes"]))
-
-
-def _curve(curve: Sensitivity) -> dict[str, Any]:
-    return asdict(curve) | {"points": [_finite(asdict(point)) for point in curve.points]}
-
-
-def _read_curve(plain: Mapping[str, Any]) -> Sensitivity:
-    return Sensitivity(
-        plain["system"],
-        plain["level"],
-        plain["power"],
-        tuple(CurvePoint(**_restored(point)) for point in plain["points"]),
-        plain["needed"],
-    )
-
-
-def _finite(plain: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in plain.items()}
-
-
-def _restored(plain: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: math.nan if v is None else v for k, v in plain.items()}
+def _written() -> Any:
+    """The JSON form, in a file of its own that knows this one."""
+    return import_module("textassay.studies.conditioned_json")

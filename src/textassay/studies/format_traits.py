@@ -75,7 +75,7 @@ TRAITS: tuple[Trait, ...] = (
         r"""(?i)\S[ \t]+[.,!?;:](?:[\s"'”’]|$)|[a-z] ['’] ?(?:s|t|re|ve|ll|d|m)\b""",
         "--tokenizer words treats both alike",
         gap=HABIT,
-        unseen_by=("words",),
+        unseen_by=("words", "plain"),
     ),
     Trait(
         "split_contractions",
@@ -92,6 +92,7 @@ TRAITS: tuple[Trait, ...] = (
         r"""[.!?…。！？｡।؟][\s"'”’»)\]}*_]*$""",
         "add or strip the final punctuation of one side before comparing",
         gap=HABIT,
+        unseen_by=("plain",),
     ),
     Trait(
         "upper_case",
@@ -99,7 +100,7 @@ TRAITS: tuple[Trait, ...] = (
         r"[\p{Lu}\p{Lt}]",
         "--lowercase treats both alike",
         gap=HABIT,
-        unseen_by=(LOWERCASE,),
+        unseen_by=(LOWERCASE, "plain"),
     ),
     Trait(
         "initial_capital",
@@ -107,7 +108,7 @@ TRAITS: tuple[Trait, ...] = (
         r"^\P{L}*[\p{Lu}\p{Lt}]",
         "--lowercase treats both alike",
         gap=HABIT,
-        unseen_by=(LOWERCASE,),
+        unseen_by=(LOWERCASE, "plain"),
     ),
     Trait(
         "all_capitals",
@@ -115,7 +116,7 @@ TRAITS: tuple[Trait, ...] = (
         r"^\P{Ll}*\p{Lu}\P{Ll}*\p{Lu}\P{Ll}*$",
         "--lowercase treats both alike",
         gap=HABIT,
-        unseen_by=(LOWERCASE,),
+        unseen_by=(LOWERCASE, "plain"),
     ),
     Trait(
         "markdown", "use Markdown", _MARKDOWN, "strip the Markdown of the {side} before comparing", gap=0.02, cited=True

@@ -10,9 +10,10 @@ import numpy as np
 
 from textassay.inference.combining import fisher, harmonic_mean, simes
 from textassay.inference.item_figures import Figures
-from textassay.inference.over_items import bootstrap_interval, paired
+from textassay.inference.over_items import FLIPS, bootstrap_interval, paired
 from textassay.inference.request import Request
 from textassay.inference.result import Interval, Result
+from textassay.studies.checks import enough_resamples
 from textassay.studies.comparison import Contest
 from textassay.studies.item_signatures import Signer
 from textassay.studies.item_work import ItemPlan, Measured
@@ -114,24 +115,30 @@ class Summary:
         """Every two systems on the items they share, and every system against people, metric by metric."""
         if not self.plan.n_resamples:
             return
+        pairs_and_people = len(systems) * (len(systems) + 1) // 2
+        # A verdict judges the comparison with people at half of the level.
+        flips = enough_resamples(FLIPS, 2 * len(requests) * pairs_and_people, self.plan.level)
         for first, second in combinations(systems, 2):
             for request in requests:
                 pairs = list(zip(systems[first], systems[second], strict=True))
                 sides = [[a.cut_to(request, b) for a, b in pairs], [b.cut_to(request, a) for a, b in pairs]]
-                yield from self._contest(first, second, request, sides)
+                yield from self._contest(first, second, request, sides, flips)
         for name, measured in systems.items():
             for request in requests:
                 mine = [each.at_human_size.get(request, math.nan) for each in measured]
                 theirs = [each.figures[request].estimate for each in human[1]]
-                yield from self._contest(name, human[0], request, [mine, theirs])
+                yield from self._contest(name, human[0], request, [mine, theirs], flips)
 
-    def _contest(self, first: str, second: str, request: Request, sides: list[list[float]]) -> Iterable[Contest]:
+    def _contest(
+        self, first: str, second: str, request: Request, sides: list[list[float]], flips: int
+    ) -> Iterable[Contest]:
         gap = paired(
             np.array(sides[0]),
             np.array(sides[1]),
             level=self.plan.level,
             n_resamples=self.plan.n_resamples,
             seed=self.plan.seed,
+            n_flips=flips,
         )
         if not math.isnan(gap.p_value):
             yield Contest(first, second, label_of(request), gap.estimate, gap.low, gap.high, gap.p_value)

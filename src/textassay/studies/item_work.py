@@ -60,6 +60,11 @@ class Measured:
     at_human_size: Mapping[Request, float] = field(default_factory=dict)
     at_sizes: Mapping[Request, Mapping[int, float]] = field(default_factory=dict)
 
+    @property
+    def triangles(self) -> list[Figures]:
+        """The figures of triangle statistics."""
+        return [figures for request, figures in self.figures.items() if request.metric.name == "trm"]
+
     def cut_to(self, request: Request, other: "Measured") -> float:
         """The value on as many candidates as the system with fewer of them has."""
         return self.at_sizes.get(request, {}).get(min(self.sizes[request][0], other.sizes[request][0]), math.nan)

@@ -1,12 +1,13 @@
 """Sensitivity: how small the combined p-value gets with more candidates or references, and how many a power needs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.items import Item, ItemSet
+from textassay.engines.local import Engine
 from textassay.inference.combining import evidence
 from textassay.inference.item_figures import measure_item
 from textassay.inference.progress import Progress
@@ -16,6 +17,7 @@ from textassay.studies.conditional_setup import Setup
 from textassay.studies.conditioned import CurvePoint, Sensitivity
 from textassay.studies.item_results import label_of
 from textassay.studies.item_work import ItemPlan
+from textassay.views.item_pool import ItemPool
 
 # A curve tests every item at a dozen sizes, so it looks at some items only; at fewer where a test takes long.
 MOST_ITEMS, MOST_ITEMS_SLOW = 200, 40
@@ -27,7 +29,7 @@ Sizes = tuple[int, int]
 
 
 def sensitivity_of(
-    items: ItemSet, system: str, setup: Setup, plan: ItemPlan, *, power: float, progress: Progress
+    items: ItemSet, system: str, setup: Setup, plan: ItemPlan, *, power: float, engine: Engine, progress: Progress
 ) -> Sensitivity:
     """The curves of one system, over items with as many candidates and references as most items have at least.
 
@@ -35,16 +37,28 @@ def sensitivity_of(
     """
     requests = [request for request in setup.requests if request.metric.test is not None] if plan.n_resamples else []
     largest = _largest(items.items, system)
-    whole = [(place, item) for place, item in enumerate(items.items) if _fits(item, system, largest)]
+    whole = [item for item in items.items if _fits(item, system, largest)]
     grid = _grid(largest)
-    progress.start(f"sensitivity of {system}", len(grid) * len(requests))
-    curve = _Curve(system, setup, plan, progress)
-    points = [point for request in requests for point in curve.points(request, grid, whole)]
+    some = _evenly(whole, MOST_ITEMS)
+    slow = {item.id for item in _evenly(some, MOST_ITEMS_SLOW)}
+    progress.start(f"sensitivity of {system}", len(some))
+    curve = _Curve(system, requests, grid, slow, setup, plan, progress)
+    found = engine.map(curve.item, some)
+    points = [
+        _point(request, sizes, [each[request, sizes] for each in found if (request, sizes) in each], plan)
+        for request in requests
+        for sizes in grid
+    ]
+    points = [point for point in points if point.items]
     needed = {
         label: _needed([point for point in points if point.label == label], largest, power)
         for label in map(label_of, requests)
     }
     return Sensitivity(system, plan.level, power, tuple(points), needed)
+
+
+def _evenly(items: Sequence[Item], most: int) -> Sequence[Item]:
+    return [items[place * len(items) // most] for place in range(most)] if len(items) > most else items
 
 
 def _largest(items: Sequence[Item], system: str) -> Sizes:
@@ -78,42 +92,46 @@ def _steps(first: int, last: int) -> list[int]:
 @dataclass(frozen=True, eq=False)
 class _Curve:
     system: str
+    requests: Sequence[Request]
+    grid: Sequence[Sizes]
+    slow: Collection[str]
     setup: Setup
     plan: ItemPlan
     progress: Progress
 
-    def points(self, request: Request, grid: Iterable[Sizes], items: Sequence[tuple[int, Item]]) -> list[CurvePoint]:
-        most = MOST_ITEMS if request.metric.most_labellings is None else MOST_ITEMS_SLOW
-        some = [items[place * len(items) // most] for place in range(most)] if len(items) > most else items
-        found = []
-        for sizes in grid:
-            p_values = np.array([self._p(request, item, place, sizes) for place, item in some])
-            p_values = p_values[~np.isnan(p_values)]
-            if len(p_values):
-                found.append(self._point(request, sizes, p_values))
-            self.progress.step(1)
+    def item(self, item: Item) -> dict[tuple[Request, Sizes], float]:
+        """The p-value of every metric at every size; of metrics that take long, on some items only."""
+        mine = [r for r in self.requests if r.metric.most_labellings is None or item.id in self.slow]
+        found = {}
+        for sizes in self.grid:
+            pool = self._pool(item, sizes)
+            for request in mine:
+                found[request, sizes] = measure_item(request, pool, self.plan.ways(request, sizes)).p_value
+        self.progress.step(1)
         return found
 
-    def _p(self, request: Request, item: Item, place: int, sizes: Sizes) -> float:
-        sides = item.candidates[self.system], item.references
-        names = ("candidates", "references")
+    def _pool(self, item: Item, sizes: Sizes) -> ItemPool:
+        sides = {"candidates": item.candidates[self.system], "references": item.references}
         chosen = [
-            [texts[at] for at in stream(self.plan.seed, "nested", name, place).permutation(len(texts))[:size]]
-            for name, texts, size in zip(names, sides, sizes, strict=True)
+            [texts[at] for at in stream(self.plan.seed, "nested", name, item.id).permutation(len(texts))[:size]]
+            for (name, texts), size in zip(sides.items(), sizes, strict=True)
         ]
-        pool = self.setup.pools.pool(*chosen)
-        return measure_item(request, pool, self.plan.ways(request, sizes)).p_value
+        return self.setup.pools.pool(*chosen)
 
-    def _point(self, request: Request, sizes: Sizes, p_values: NDArray[np.float64]) -> CurvePoint:
-        alpha = 1 - self.plan.level
-        return CurvePoint(
-            label_of(request),
-            *sizes,
-            len(p_values),
-            evidence(p_values),
-            power_of(p_values, alpha=alpha, seed=self.plan.seed),
-            float((p_values <= alpha + 1e-12).mean()),
-        )
+
+def _point(request: Request, sizes: Sizes, found: Sequence[float], plan: ItemPlan) -> CurvePoint:
+    alpha = 1 - plan.level
+    p_values = np.array([p for p in found if not np.isnan(p)])
+    if not len(p_values):
+        return CurvePoint(label_of(request), *sizes, 0, np.nan, np.nan, np.nan)
+    return CurvePoint(
+        label_of(request),
+        *sizes,
+        len(p_values),
+        evidence(p_values),
+        power_of(p_values, alpha=alpha, seed=plan.seed),
+        float((p_values <= alpha + 1e-12).mean()),
+    )
 
 
 def power_of(p_values: NDArray[np.float64], *, alpha: float, seed: int) -> float:

@@ -33,19 +33,18 @@ class Labels:
         """Candidates and references in every row."""
         return int(self.candidate[0].sum()), int(self.reference[0].sum())
 
-    @property
-    def is_whole(self) -> bool:
-        """True when every text is one or the other in every row."""
-        return bool((self.candidate ^ self.reference).all())
-
     def places(self) -> tuple[Places, Places]:
         """Places of the candidates and of the references, one row a labelling."""
-        return tuple(np.nonzero(mask)[1].reshape(len(self), -1) for mask in (self.candidate, self.reference))  # type: ignore[return-value]
+        return _places(self.candidate), _places(self.reference)
 
     @classmethod
     def partitions(cls, candidate: Mask) -> "Labels":
         """Everything that is no candidate is a reference."""
         return cls(candidate, ~candidate)
+
+
+def _places(mask: Mask) -> Places:
+    return np.nonzero(mask)[1].reshape(len(mask), -1)
 
 
 @dataclass(frozen=True, eq=False)

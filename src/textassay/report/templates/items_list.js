@@ -6,8 +6,15 @@ const List = (() => {
   const state = { query: "", kind: "", system: several ? -1 : 0, sort: "far", rising: false, page: 0 };
   let shown = Store.items;
 
-  // The system whose numbers stand in an item's row: the chosen one, or the one that misses farthest.
-  const which = (item) => (state.system < 0 ? item.worst : state.system);
+  // The system whose numbers stand in an item's row: the chosen one, or of those of the chosen kind the one that misses farthest.
+  const which = (item) => {
+    if (state.system >= 0) return state.system;
+    if (!state.kind) return item.worst;
+    return item.systems.reduce((best, one, at) => {
+      if (one?.kind !== state.kind) return best;
+      return best < 0 || Store.weight(one) > Store.weight(item.systems[best]) ? at : best;
+    }, -1);
+  };
   const chosen = (item) => item.systems[which(item)] ?? null;
 
   const figure = (text) => make("td", { class: "figure" }, text);
@@ -34,7 +41,7 @@ const List = (() => {
       cell: (item) => make("td", {}, make("bdi", {}, Store.systems[which(item)] ?? nothing)),
     },
     { key: "far", title: "Miss", value: (item) => Store.weight(chosen(item)), cell: (item) => figure(fixed(chosen(item)?.far ?? null, 2)) },
-    { key: "p", title: "p", value: (item) => chosen(item)?.p ?? null, cell: (item) => figure(p(chosen(item)?.p ?? null)) },
+    { key: "p", title: "p", rising: true, value: (item) => chosen(item)?.p ?? null, cell: (item) => figure(p(chosen(item)?.p ?? null)) },
     ...Store.labels.map((label, at) => ({
       key: `m${at}`, title: cut(label, 28), sign: Store.signs[at],
       value: (item) => chosen(item)?.estimates[at] ?? null,
@@ -57,12 +64,15 @@ const List = (() => {
   const where = make("span", { class: "quiet" });
   const pager = make("div", { class: "pager" }, earlier, where, later);
 
+  const ofKind = (item) => (state.system < 0 && state.kind !== "untested"
+    ? which(item) >= 0
+    : (chosen(item)?.kind ?? "untested") === state.kind && (state.system >= 0 || item.systems.some((one) => (one?.kind ?? "untested") === "untested")));
   const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
   const arrange = () => {
     const column = columns.find(({ key }) => key === state.sort);
     const query = state.query.toLowerCase();
     const kept = Store.items.filter((item) => {
-      if (state.kind && (chosen(item)?.kind ?? "untested") !== state.kind) return false;
+      if (state.kind && !ofKind(item)) return false;
       return !query || Store.haystack(item).includes(query);
     });
     const keyed = kept.map((item) => [column.value(item), item]);
@@ -77,8 +87,8 @@ const List = (() => {
     const order = state.rising ? "ascending" : "descending";
     const cell = make("th", { scope: "col", class: column.plain ? null : "figure", "aria-sort": state.sort === column.key ? order : null }, button);
     button.addEventListener("click", () => {
-      // Words rise first, numbers fall first: the largest miss is what one looks for.
-      state.rising = state.sort === column.key ? !state.rising : Boolean(column.plain);
+      // Words and p-values rise first, other numbers fall: the largest miss is what one looks for.
+      state.rising = state.sort === column.key ? !state.rising : Boolean(column.plain || column.rising);
       state.sort = column.key;
       update();
       head.querySelector(`[data-key="${column.key}"]`).focus();
