@@ -275,3 +275,13 @@ def test_an_input_is_never_overwritten(items: str, textassay: Command) -> None:
     assert found.returncode == 2
     assert "is an input of the same run" in found.stderr
     assert Path(items).read_bytes() == before
+
+
+def test_files_are_written_even_if_nobody_reads_the_table(items: str, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    program = [sys.executable, "-m", "textassay", "conditional", items, *FAST, "--json", str(target)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as started:
+        assert started.stdout is not None
+        started.stdout.close()
+        assert started.wait() == 0
+    assert json.loads(target.read_text(encoding="utf-8"))["items"]["n"] == 10

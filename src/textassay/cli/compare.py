@@ -106,19 +106,22 @@ def deliver(
     quiet: bool,
 ) -> None:
     """Write the files that were asked for, and the table unless standard output is taken."""
-    from textassay.cli.outputs import STANDARD_OUTPUT, Output, write_all
+    from textassay.cli.outputs import Output
+    from textassay.cli.outputs import deliver as deliver_all
     from textassay.cli.screen import output_console
     from textassay.report.csv import render_csv
     from textassay.report.markdown import render_markdown
     from textassay.report.table import render
 
-    if STANDARD_OUTPUT not in (json, csv, markdown, report):
-        console = output_console()
-        console.print(render(comparison, width=console.width, why=why))
     outputs: list[Output] = [
         (json, comparison.to_json),
         (csv, lambda: render_csv(comparison)),
         (markdown, lambda: render_markdown(comparison)),
         (report, comparison.to_html),
     ]
-    write_all(outputs, quiet=quiet)
+
+    def table() -> None:
+        console = output_console()
+        console.print(render(comparison, width=console.width, why=why))
+
+    deliver_all(outputs, table=table, quiet=quiet)

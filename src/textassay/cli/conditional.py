@@ -83,19 +83,21 @@ def conditional(
 
 def _deliver(found: "Conditional", targets: dict[str, str | None], *, why: bool, top: int, quiet: bool) -> None:
     """Write the files that were asked for, and the table unless standard output is taken."""
-    from textassay.cli.outputs import STANDARD_OUTPUT, write_all
+    from textassay.cli.outputs import deliver
     from textassay.cli.screen import output_console
     from textassay.report.items_csv import render_items_csv
     from textassay.report.items_markdown import render_items_markdown
     from textassay.report.items_table import render_items
 
-    if STANDARD_OUTPUT not in targets.values():
-        console = output_console()
-        console.print(render_items(found, width=console.width, why=why, top=top))
     makers: dict[str, Callable[[], str]] = {
         "json": found.to_json,
         "csv": lambda: render_items_csv(found),
         "markdown": lambda: render_items_markdown(found),
         "report": found.to_html,
     }
-    write_all([(targets[kind], make) for kind, make in makers.items()], quiet=quiet)
+
+    def table() -> None:
+        console = output_console()
+        console.print(render_items(found, width=console.width, why=why, top=top))
+
+    deliver([(targets[kind], make) for kind, make in makers.items()], table=table, quiet=quiet)

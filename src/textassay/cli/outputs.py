@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from textassay.corpus.errors import InputError
@@ -53,14 +53,28 @@ def write(target: str, text: str) -> None:
         raise _refusal(target, error) from None
 
 
-def write_all(outputs: Iterable[Output], *, quiet: bool) -> None:
-    """Write what was asked for, each made when its turn comes, and say so on standard error."""
-    for target, make in outputs:
-        if target is None:
-            continue
-        write(target, make())
-        if target != STANDARD_OUTPUT and not quiet:
-            sys.stderr.write(f"wrote {printable(target)}\n")
+def deliver(outputs: Sequence[Output], *, table: Callable[[], None], quiet: bool) -> None:
+    """Write what was asked for, each made when its turn comes, and show the table unless standard output is taken.
+
+    Files come first: a reader that leaves early, such as head, closes the table's pipe, and nothing must be lost by
+    that. What goes to a standard stream under its other name follows the table.
+    """
+    wanted = [(target, make) for target, make in outputs if target is not None]
+    late = [target == STANDARD_OUTPUT or _standard_stream(target) is not None for target, _ in wanted]
+    for (target, make), waits in zip(wanted, late, strict=True):
+        if not waits:
+            _write_and_say(target, make, quiet=quiet)
+    if STANDARD_OUTPUT not in [target for target, _ in wanted]:
+        table()
+    for (target, make), waits in zip(wanted, late, strict=True):
+        if waits:
+            _write_and_say(target, make, quiet=quiet)
+
+
+def _write_and_say(target: str, make: Callable[[], str], *, quiet: bool) -> None:
+    write(target, make())
+    if target != STANDARD_OUTPUT and not quiet:
+        sys.stderr.write(f"wrote {printable(target)}\n")
 
 
 def _print(text: str) -> None:
