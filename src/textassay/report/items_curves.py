@@ -15,7 +15,7 @@ from textassay.studies.wording import p_text
 _WIDTH, _HEIGHT = 480.0, 300.0
 _FRAME = Box(56.0, 14.0, _WIDTH - 14.0, _HEIGHT - 42.0)
 # Smaller p-values are drawn here: nothing is decided there any more, and one line would flatten all others.
-_SMALLEST = 1e-12
+_SMALLEST = 1e-100
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,15 @@ from textassay.report.standing import WORDS
 from textassay.studies.conditioned import KINDS, Conditional, SystemColumn
 from textassay.studies.wording import share
 
-_FIELDS = {"tok": "Tokens", "enc": "Encoder", "test": "Tests", "resamples": "Resamples", "seed": "Seed", "v": "Version"}
+_FIELDS = {
+    "dist": "Distances",
+    "tok": "Tokens",
+    "enc": "Encoder",
+    "test": "Tests",
+    "resamples": "Resamples",
+    "seed": "Seed",
+    "v": "Version",
+}
 _MISSES = tuple(kind for kind in KINDS if kind not in ("same", "untested"))
 
 
@@ -83,4 +91,6 @@ def _named(field: str, signatures: list[str]) -> str:
     """The values of a signature field, each once."""
     start = f"{field}:"
     values = {part[len(start) :]: None for text in signatures for part in text.split("|") if part.startswith(start)}
-    return ", ".join(shortened(value, 60) for value in list(values)[:4])
+    # What a signature writes without blanks reads better with them.
+    said = [value.replace("-or-", " or ").replace("exact-up-to-", "exact up to ") for value in values]
+    return ", ".join(shortened(value, 60) for value in said[:8])
