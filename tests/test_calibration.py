@@ -44,3 +44,18 @@ def test_the_committed_table_says_the_same(page: str) -> None:
         for rejected, covered in (cells[:2], cells[2:]):
             assert rejected == "no test" or 0.02 <= float(rejected.rstrip("%")) / 100 <= 0.08, label
             assert covered == "no interval" or float(covered.rstrip("%")) / 100 >= 0.9, label
+
+
+def test_the_committed_table_of_items_keeps_the_promise() -> None:
+    """Combined p-values reject a true null in at most 7 % of sets, and intervals cover in at least 90 %."""
+    lines = (ROOT / "docs" / "calibration-conditional.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+    assert len(rows) >= 10
+    for label, sets, *shares in rows:
+        values = [float(share.removesuffix("%")) / 100 for share in shares]
+        assert int(sets) >= 400, label
+        assert values[4] <= 0.07, label
+        assert values[-1] >= 0.9, label
+        assert all(share <= level + 0.035 for share, level in zip(values[:4], (0.01, 0.05, 0.2, 0.5), strict=True)), (
+            label
+        )

@@ -1,0 +1,55 @@
+"""Exact p-values of items are uniform up to their steps when the null holds, and their combinations keep the level."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from textassay.inference.combining import evidence, fisher, harmonic_mean, simes
+from textassay.inference.item_figures import measure_item
+from textassay.inference.labellings import ways
+from textassay.inference.request import parse_requests
+from textassay.views.item_pool import ItemPool
+
+SETS, ITEMS, SIZES = 300, 20, (4, 5)
+WAYS = 126
+SPECS = ("trm:distance=given", "trm:distance=given:variant=split", "score:distance=given", "mmd")
+
+
+def pool(rng: np.random.Generator) -> ItemPool:
+    """Texts of one source: points in a plane, distances rounded so that some tie, and not the same both ways."""
+    points = rng.normal(size=(sum(SIZES), 2)).astype(np.float32)
+    gaps = np.linalg.norm(points[:, None] - points, axis=2) + 0.2 * np.abs(points[:, :1])
+    distances = np.maximum(np.round(gaps.astype(np.float64), 1), 0.1)
+    np.fill_diagonal(distances, 0.0)
+    return ItemPool(SIZES, {"given": -distances}, {"given": distances}, points)
+
+
+@cache
+def p_values(spec: str) -> NDArray[np.float64]:
+    """One row a set of items."""
+    (request,) = parse_requests([spec], on="items")
+    chosen = ways(*SIZES, most=WAYS, n_resamples=0, seed=0)
+    rng = np.random.default_rng(11)
+    found = [measure_item(request, pool(rng), chosen).p_value for _ in range(SETS * ITEMS)]
+    return np.array(found).reshape(SETS, ITEMS)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_p_values_are_uniform_up_to_their_steps(spec: str) -> None:
+    found = p_values(spec).ravel()
+    assert np.allclose(found * WAYS, np.round(found * WAYS))
+    for level in (3 / WAYS, 12 / WAYS, 0.25, 0.5, 0.75):
+        share, error = (found <= level).mean(), np.sqrt(level * (1 - level) / len(found))
+        assert share <= level + 4 * error, (level, share)
+        # Ties make steps coarser, but leave something of every level.
+        assert share >= 0.5 * level, (level, share)
+
+
+@pytest.mark.parametrize("combine", [harmonic_mean, fisher, simes, evidence], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("spec", SPECS)
+def test_combined_p_values_keep_the_level(spec: str, combine: object) -> None:
+    assert callable(combine)
+    rejected = np.mean([combine(row) <= 0.05 for row in p_values(spec)])
+    assert rejected <= 0.07, rejected
