@@ -9,11 +9,16 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.views.material import Material, Settings
+
+# Machines are noisy: how long one example takes says nothing about the code.
+settings.register_profile("noisy", deadline=None)
+settings.load_profile("noisy")
 
 ROOT = Path(__file__).resolve().parent.parent
 

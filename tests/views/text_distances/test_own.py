@@ -26,7 +26,7 @@ def test_distances_are_those_of_the_function() -> None:
     assert distances.tolist() == [[0, 0, 0, 0], [2, 0, 1, 0], [1, 0, 0, 0], [2, 0, 1, 0]]
     assert (scores == -distances).all()
     assert not np.signbit(scores[0]).any()
-    assert (distance.name, distance.signature, distance.top) == ("lengths", "own:lengths", 0.0)
+    assert (distance.name, distance.signature, distance.top) == ("lengths", "own:lengths/not-fixed", 0.0)
 
 
 @pytest.mark.parametrize("value", [2, 2.0, Fraction(2), np.float32(2), np.int8(2)])
