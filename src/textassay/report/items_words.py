@@ -114,8 +114,11 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
             f" tests of the table allowed for, p < {1 - conditional.level:g})"
         )
     if any(column.at_human_size for column in conditional.systems):
+        sizes = (
+            f"at {sizes_text(*conditional.human_sizes)}" if all(conditional.human_sizes) else "at 1 v 2 and the like"
+        )
         lines.append(
-            f"at {sizes_text(*conditional.human_sizes)}: on parts of the items with so many candidates v references,"
+            f"{sizes}: on parts of the items with so many candidates v references,"
             " as small as the human ones; only these compare with people"
         )
     if chance and any("chance" in result.parts for result in results):
