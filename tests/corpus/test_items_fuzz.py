@@ -67,6 +67,12 @@ def outcome(folder: Path, names: list[str]) -> ItemSet | None:
     return items
 
 
+def has_both_sides(items: ItemSet) -> bool:
+    """Some item has a reference and some item a candidate: without either, a file is refused."""
+    written = [texts for item in items.items for texts in item.candidates.values()]
+    return any(item.references for item in items.items) and any(written)
+
+
 def dump(document: Any, extension: str) -> bytes:
     if extension == "json" or not isinstance(document, list):
         return json.dumps(document).encode()
@@ -78,7 +84,8 @@ def dump(document: Any, extension: str) -> bytes:
 def test_any_json(document: Any, extension: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / f"x.{extension}").write_bytes(dump(document, extension))
-        outcome(Path(folder), [f"x.{extension}"])
+        read = outcome(Path(folder), [f"x.{extension}"])
+    assert read is None or has_both_sides(read)
 
 
 @given(records=near | records.filter(lambda found: not (found and is_caption(found[0]))))
@@ -145,7 +152,8 @@ content = st.binary(max_size=100) | st.lists(st.sampled_from(FRAGMENTS), max_siz
 def test_any_bytes(extension: str, content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / f"x.{extension}").write_bytes(content)
-        outcome(Path(folder), [f"x.{extension}"])
+        read = outcome(Path(folder), [f"x.{extension}"])
+    assert read is None or has_both_sides(read)
 
 
 @pytest.mark.parametrize("extension", ["json", "jsonl", "csv", "txt", "dat"])
@@ -155,4 +163,5 @@ def test_any_bytes_as_candidates(extension: str, content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "refs.jsonl").write_bytes(dump(REFERENCES, "jsonl"))
         (Path(folder) / f"sys.{extension}").write_bytes(content)
-        outcome(Path(folder), ["refs.jsonl", f"sys.{extension}"])
+        items = outcome(Path(folder), ["refs.jsonl", f"sys.{extension}"])
+    assert items is None or (len(items) == 3 and items.systems == ("sys",))

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from tests.report.builders import Page
 from tests.report.item_builders import HOSTILE, ONE_REFERENCE, UNTESTED, conditional, curve, hostile, result
-from textassay.report.items_contests import differences
 from textassay.report.items_csv import FIELDS, render_items_csv, rows
 from textassay.report.items_markdown import render_items_markdown
 from textassay.report.items_missing import missing, missing_lines
 from textassay.report.items_notebook import items_notebook_html
+from textassay.report.items_paired import paired_rows
 from textassay.report.items_rows import item_rows
 from textassay.report.items_table import render_items
 from textassay.report.items_words import heading, power_lines, sizes_text
@@ -24,6 +24,7 @@ from textassay.report.items_worst import worst_items
 from textassay.report.markdown_text import fenced
 from textassay.studies.comparison import Contest, Verdict
 from textassay.studies.conditioned import Conditional
+from textassay.studies.wording import p_text
 
 WIDTHS = (60, 80, 120, 200)
 # A terminal obeys these; each must reach it as a visible escape or not at all.
@@ -155,7 +156,8 @@ class TestAround:
                 Contest("nucleus", "human", "mmd", math.nan, math.nan, math.nan, math.nan),
             )
         )
-        listed = [(one.first, one.second, one.label, one.p, one.ahead) for one in differences(found)]
+        rows = [(one, one.contest) for one in paired_rows(found)]
+        listed = [(c.first, c.second, c.label, p_text(one.adjusted), one.ahead) for one, c in rows]
         assert listed == [
             ("beam", "human", "trm meteor", "0.003", "human"),
             ("beam", "nucleus", "score meteor", "0.004", "nucleus"),

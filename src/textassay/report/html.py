@@ -1,6 +1,5 @@
 """The HTML report: one file that needs no network and no script, whatever the texts in it hold."""
 
-import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,6 +10,7 @@ from markupsafe import Markup
 from textassay.corpus.printable import printable, shortened
 from textassay.report.assets import asset, policy
 from textassay.report.cells import level_text, spread
+from textassay.report.clarity import clarity
 from textassay.report.facts import facts
 from textassay.report.format_notes import hidden, telling
 from textassay.report.guide import entries
@@ -165,11 +165,4 @@ def _strips(comparison: Comparison, most: int) -> list[tuple[str, list[Strip]]]:
 
 def _most_notable(contests: tuple[Contest, ...]) -> list[Contest]:
     """Differences that are large beside their own uncertainty come first; those without a number come last."""
-
-    def weight(contest: Contest) -> float:
-        half = (contest.high - contest.low) / 2
-        if not (math.isfinite(contest.estimate) and math.isfinite(half)):
-            return -1.0
-        return abs(contest.estimate) / half if half > 0 else math.inf if contest.estimate else 0.0
-
-    return sorted(contests, key=weight, reverse=True)
+    return sorted(contests, key=clarity, reverse=True)

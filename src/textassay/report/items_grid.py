@@ -8,9 +8,8 @@ from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS, cell, level_text
 from textassay.report.html_table import TITLES
-from textassay.report.items_rows import chance
 from textassay.report.items_words import part_sizes
-from textassay.studies.conditioned import Conditional, SystemColumn, evidence_of
+from textassay.studies.conditioned import Conditional, SystemColumn, chance_of, evidence_of
 from textassay.studies.wording import number, p_text
 
 BETTER = {"higher": "higher is better", "lower": "lower is better", "closer": "closer to human is better"}
@@ -121,7 +120,7 @@ def _figure(result: Result, adjusted: float, column: SystemColumn, notes: dict[s
         spread=shown.spread,
         p="" if math.isnan(p) else p_text(p),
         marked=shown.marked,
-        chance="" if math.isnan(chance(result)) else number(chance(result)),
+        chance="" if math.isnan(chance_of(result)) else number(chance_of(result)),
         items=f"{measured:,.0f}" if measured < len(column.items) else "",
         detail=_detail(result, level),
         note=0 if result.undefined is None else _noted(f"No number: {shortened(result.undefined, 160)}.", notes),

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from textassay.corpus.printable import shortened
 from textassay.report.cells import ARROWS, MARK
-from textassay.report.items_contests import differences
 from textassay.report.items_missing import missing_lines
+from textassay.report.items_paired import paired_rows
 from textassay.report.items_rows import ItemRow, item_rows
 from textassay.report.items_words import all_notes, counts, heading, human_title, legend, power_lines
 from textassay.report.items_worst import Worst, worst_items
@@ -84,9 +84,14 @@ def _p_values(conditional: Conditional) -> list[str]:
 
 
 def _differences(conditional: Conditional) -> list[str]:
-    found = differences(conditional)
+    found = paired_rows(conditional)
     lines = [
-        [_cut(one.first), _cut(one.second), _cut(one.label), _marked(one.gap), escape(one.p), _cut(one.ahead)]
+        [
+            *(_cut(text) for text in (one.contest.first, one.contest.second, one.contest.label)),
+            _marked(one.gap),
+            escape(p_text(one.adjusted)),
+            _cut(one.ahead),
+        ]
         for one in found[:_MOST_CONTESTS]
     ]
     head = ["first", "second", "metric", "first minus second", "Holm-adjusted p", "ahead"]

@@ -1,11 +1,14 @@
-"""Differences between systems on the same items, and between systems and people, as rows of the HTML report."""
+"""Differences between systems on the same items, and between systems and people, the clearest first."""
 
 import math
 from dataclasses import dataclass
 
 from textassay.inference.multiplicity import holm
+from textassay.report.cells import MARK, spread
+from textassay.report.clarity import clarity
 from textassay.studies.comparison import Contest
 from textassay.studies.conditioned import Conditional
+from textassay.studies.wording import number
 
 
 @dataclass(frozen=True)
@@ -17,16 +20,26 @@ class Paired:
     marked: bool
     ahead: str
 
+    @property
+    def gap(self) -> str:
+        """The difference with its interval and mark, as text."""
+        shown = spread(self.contest.estimate, low=self.contest.low, high=self.contest.high)
+        return f"{number(self.contest.estimate)} {shown}{MARK if self.marked else ''}"
+
 
 def paired_rows(conditional: Conditional) -> list[Paired]:
-    """All contests, those first that are large beside their own uncertainty; those without a number come last."""
+    """All contests: the smallest adjusted p-value first, then the clearest; those without a number last."""
     better = dict(zip(conditional.labels, (result.better for result in conditional.human.results), strict=True))
     adjusted = holm([contest.p_value for contest in conditional.contests])
     rows = [
         _row(contest, p, better.get(contest.label, ""), alpha=1 - conditional.level)
         for contest, p in zip(conditional.contests, adjusted, strict=True)
     ]
-    return sorted(rows, key=lambda row: _clarity(row.contest), reverse=True)
+    return sorted(rows, key=_rank)
+
+
+def _rank(row: Paired) -> tuple[float, float]:
+    return (math.inf if math.isnan(row.adjusted) else row.adjusted), -clarity(row.contest)
 
 
 def _row(contest: Contest, adjusted: float, better: str, *, alpha: float) -> Paired:
@@ -34,10 +47,3 @@ def _row(contest: Contest, adjusted: float, better: str, *, alpha: float) -> Pai
     ahead = contest.first if (contest.estimate > 0) == (better == "higher") else contest.second
     known = marked and contest.estimate != 0 and better in ("higher", "lower")
     return Paired(contest, adjusted, marked, ahead if known else "")
-
-
-def _clarity(contest: Contest) -> float:
-    half = (contest.high - contest.low) / 2
-    if not (math.isfinite(contest.estimate) and math.isfinite(half)):
-        return -1.0
-    return abs(contest.estimate) / half if half > 0 else math.inf if contest.estimate else 0.0

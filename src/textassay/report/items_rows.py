@@ -3,10 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from textassay.inference.result import Result
 from textassay.report.cells import NOTHING, Cell, cell
 from textassay.report.items_words import part_sizes
-from textassay.studies.conditioned import Conditional
+from textassay.studies.conditioned import Conditional, chance_of
 from textassay.studies.wording import number
 
 # What stands where a number has its place in the row beneath.
@@ -36,7 +35,7 @@ def item_rows(conditional: Conditional) -> list[ItemRow]:
     for place, (label, human) in enumerate(zip(conditional.labels, conditional.human.results, strict=True)):
         results = [column.results[place] for column in conditional.systems]
         cells = [cell(result, p[place], level=level) for result, p in zip(results, adjusted, strict=True)]
-        chances = (math.nan, *map(chance, results))
+        chances = (math.nan, *map(chance_of, results))
         again = [column.at_human_size.get(label) for column in conditional.systems]
         people = cell(human, level=level)
         group = str(human.options.get("distance", "vectors"))
@@ -49,10 +48,3 @@ def item_rows(conditional: Conditional) -> list[ItemRow]:
         found.append(ItemRow(label, human.better, group, "", (ELSEWHERE, *cells), chances))
         found.append(ItemRow(label, human.better, group, at, (people, *smaller), unknown))
     return found
-
-
-def chance(result: Result) -> float:
-    """The mean over all ways to tell candidates from references; NaN where not known, and of scores: it misleads."""
-    if result.undefined is not None or result.metric == "score":
-        return math.nan
-    return result.parts.get("chance", math.nan)

@@ -7,10 +7,9 @@ from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.report.axis import Axis
 from textassay.report.items_grid import BETTER
-from textassay.report.items_rows import chance
 from textassay.report.items_words import part_sizes
 from textassay.report.strip_chart import Bar, Strip, Yardstick, strip_axis, strip_chart
-from textassay.studies.conditioned import Conditional, SystemColumn
+from textassay.studies.conditioned import Conditional, SystemColumn, chance_of
 
 
 def item_strip(conditional: Conditional, place: int) -> Strip:
@@ -33,7 +32,7 @@ def beside_human(conditional: Conditional, system: SystemColumn, place: int) -> 
 
 def _bar(conditional: Conditional, system: SystemColumn, place: int) -> Bar:
     result = beside_human(conditional, system, place)
-    return Bar(system.name, result, chance(result))
+    return Bar(system.name, result, chance_of(result))
 
 
 def _remarks(conditional: Conditional, place: int, bars: Sequence[Bar], scale: Axis) -> Iterator[str]:

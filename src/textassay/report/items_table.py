@@ -11,8 +11,8 @@ from rich.text import Text
 from textassay.corpus.printable import printable, shortened
 from textassay.report.block_table import MOST_NAME, Line, block_tables, fits_in_pieces, fits_whole
 from textassay.report.cells import ARROWS, MARK, Cell
-from textassay.report.items_contests import differences
 from textassay.report.items_missing import missing_lines
+from textassay.report.items_paired import paired_rows
 from textassay.report.items_rows import ItemRow, item_rows
 from textassay.report.items_words import all_notes, combined, counts, heading, human_title, legend, power_lines
 from textassay.report.items_worst import Worst, worst_items
@@ -118,7 +118,7 @@ def _verdicts(conditional: Conditional, names: list[str]) -> Iterator[Table]:
 
 
 def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
-    found = differences(conditional)
+    found = paired_rows(conditional)
     columns = [column.name for column in (conditional.human, *conditional.systems)]
     room = max(8, min(MOST_NAME, width // 6))
     names = dict(zip(columns, fitted_names([printable(name) for name in columns], room), strict=True))
@@ -129,9 +129,9 @@ def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
     for justify in ("left", "left", "right", "left"):
         shown.add_column(justify=justify, overflow="fold")
     for one in found[:_MOST_CONTESTS]:
-        pair = f"{names[one.first]} − {names[one.second]}"
+        pair = f"{names[one.contest.first]} − {names[one.contest.second]}"
         ahead = f"{names[one.ahead]} ahead" if one.ahead else ""
-        shown.add_row(Text(pair), Text(shortened(one.label, 60)), Text(one.gap), Text(ahead))
+        shown.add_row(Text(pair), Text(shortened(one.contest.label, 60)), Text(one.gap), Text(ahead))
     yield shown
     if len(found) > _MOST_CONTESTS:
         yield _dim(f"and {len(found) - _MOST_CONTESTS:,} more differences, all less clear")

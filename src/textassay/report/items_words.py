@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS, MARK, level_text
-from textassay.studies.conditioned import KINDS, Conditional, Sensitivity, SystemColumn
+from textassay.studies.conditioned import KINDS, Conditional, Sensitivity, SystemColumn, chance_of
 from textassay.studies.wording import number, p_text, share
 
 
@@ -68,8 +68,8 @@ def combined(label: str, column: SystemColumn, place: int, adjusted: float) -> s
         said += [f"{name.title()} {p_text(parts[name])}" for name in ("fisher", "simes") if name in parts]
     if "items" in parts and not math.isnan(parts["items"]):
         said.append(f"{parts['items']:,.0f} of {len(column.items):,} items")
-    if "chance" in parts:
-        said.append(f"chance {number(parts['chance'])}")
+    if not math.isnan(chance_of(result)):
+        said.append(f"chance {number(chance_of(result))}")
     return f"{label}, {column.name}: {', '.join(said)}" if said and result.undefined is None else ""
 
 
@@ -121,7 +121,7 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
             f"{sizes}: on parts of the items with so many candidates v references,"
             " as small as the human ones; only these compare with people"
         )
-    if chance and any("chance" in result.parts for result in results):
+    if chance and not all(math.isnan(chance_of(result)) for result in results):
         lines.append("chance: the mean over all ways to tell candidates from references among the same texts")
     higher, lower, closer = (ARROWS[better] for better in ("higher", "lower", "closer"))
     signs = {

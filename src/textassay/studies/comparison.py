@@ -11,6 +11,7 @@ from textassay.corpus.errors import InputError
 from textassay.inference.multiplicity import holm
 from textassay.inference.result import Result, one_nan
 from textassay.studies.meaning import Meaning
+from textassay.studies.plain_values import with_nan, without_nan
 from textassay.version import __version__
 
 
@@ -132,7 +133,7 @@ class Comparison:
                 "notes": list(self.notes),
                 "real": _identity(self.real) | {"results": [_sized(r) for r in self.real.results]},
                 "columns": [_remarks(column) for column in self.candidates],
-                "contests": [_finite(asdict(contest)) for contest in self.contests],
+                "contests": [without_nan(asdict(contest)) for contest in self.contests],
             },
         }
 
@@ -172,7 +173,7 @@ class Comparison:
             ),
             candidates=tuple(map(_column, plain["candidates"], details["columns"])),
             labels=tuple(details["labels"]),
-            contests=tuple(Contest(**_restored(contest)) for contest in details["contests"]),
+            contests=tuple(Contest(**with_nan(contest)) for contest in details["contests"]),
             level=details["level"],
             notes=tuple(details["notes"]),
         )
@@ -224,11 +225,3 @@ def _from_sized(plain: Mapping[str, Any]) -> Result:
 
 def _phrases(plain: list[dict[str, Any]]) -> tuple[Phrase, ...]:
     return tuple(Phrase(**phrase | {"examples": tuple(phrase["examples"])}) for phrase in plain)
-
-
-def _finite(plain: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in plain.items()}
-
-
-def _restored(plain: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: math.nan if v is None else v for k, v in plain.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textassay.inference.combining import evidence as summed_up
 from textassay.inference.result import Result
 from textassay.studies.comparison import Contest, Verdict
-from textassay.studies.conditioned import evidence_of
+from textassay.studies.conditioned import chance_of, evidence_of
 from textassay.studies.misses import Overall, kind_of
 from textassay.studies.wording import number, p_text
 
@@ -48,8 +48,8 @@ def judge_system(evidence: Evidence, *, level: float) -> Verdict:
     tested = {label: result for label, result in evidence.results.items() if result.p_value is not None}
     if not tested:
         return Verdict("untested", (_why_untested(evidence.results),))
-    apart = _first_below(alpha, [pair for pair in evidence.people if _is_apart(pair[0])])
-    remarks = [*_unlike(apart), *_scores(evidence.people, alpha)]
+    apart = _first_below(alpha, [pair for pair in evidence.people if _is_apart(pair[0], evidence)])
+    remarks = [*_unlike(apart), *_scores(evidence, alpha)]
     sure = [label for label, p in zip(evidence.results, evidence.adjusted, strict=True) if p < alpha]
     if sure:
         return Verdict("differs", (*_directions(evidence.misses), _difference(tested, sure), *remarks))
@@ -82,11 +82,8 @@ def _difference(tested: Mapping[str, Result], sure: Sequence[str]) -> str:
 
 
 def _cited(label: str, result: Result) -> str:
-    """The value and, of statistics that chance does not make 0, what chance gives.
-
-    Not of scores: exchanged labels mix a system's own repeats with the references, which says nothing of quality.
-    """
-    chance = math.nan if result.metric == "score" else result.parts.get("chance", math.nan)
+    """The value and, of statistics that chance does not make 0, what chance gives."""
+    chance = chance_of(result)
     return f"{label} {number(result.estimate)}" + ("" if math.isnan(chance) else f", by chance {number(chance)}")
 
 
@@ -104,10 +101,11 @@ def _directions(misses: Overall | None) -> Iterable[str]:
         yield "closer to the references than another sample would be: copies of them?"
 
 
-def _is_apart(contest: Contest) -> bool:
+def _is_apart(contest: Contest, evidence: Evidence) -> bool:
     """A statistic of distributions, higher than people's own; of triangles only with ties in equal parts."""
-    is_plain = contest.label.startswith("trm ") and "variant=split" not in contest.label
-    return not contest.label.startswith("score ") and not is_plain and contest.estimate > 0
+    result = evidence.results[contest.label]
+    ties_count = result.metric == "trm" and result.options["variant"] != "split"
+    return result.metric != "score" and not ties_count and contest.estimate > 0
 
 
 def _unlike(apart: Adjusted | None) -> Iterable[str]:
@@ -116,9 +114,10 @@ def _unlike(apart: Adjusted | None) -> Iterable[str]:
         yield f"less like references than these are like each other ({gap})"
 
 
-def _scores(people: Sequence[Adjusted], alpha: float) -> Iterable[str]:
+def _scores(evidence: Evidence, alpha: float) -> Iterable[str]:
     """How the mean score stands beside that of one reference against the others."""
-    found = _first_below(alpha, [pair for pair in people if pair[0].label.startswith("score ")])
+    scores = [pair for pair in evidence.people if evidence.results[pair[0].label].metric == "score"]
+    found = _first_below(alpha, scores)
     if found is not None:
         contest = found[0]
         way = "lower" if contest.estimate < 0 else "higher"

@@ -178,6 +178,16 @@ def evidence_of(result: Result) -> float:
     return min(1.0, 2 * min(result.p_value, result.parts.get("fisher", 1.0)))
 
 
+def chance_of(result: Result) -> float:
+    """What chance alone gives, to set beside the estimate; NaN where it is not known.
+
+    None of scores: exchanged labels mix a system's own repeats with the references, which says nothing of quality.
+    """
+    if result.undefined is not None or result.metric == "score":
+        return math.nan
+    return result.parts.get("chance", math.nan)
+
+
 def adjusted_over(columns: Sequence[SystemColumn]) -> tuple[tuple[float, ...], ...]:
     """The evidence of each result after Holm's correction for the whole table, one tuple a system."""
     raw = [[evidence_of(result) for result in column.results] for column in columns]

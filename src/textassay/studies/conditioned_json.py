@@ -1,7 +1,6 @@
 """The outcome of a conditional study as JSON, and back."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -11,6 +10,7 @@ from textassay.corpus.items import Item, ItemSet
 from textassay.inference.result import Result
 from textassay.studies.comparison import Contest, Verdict
 from textassay.studies.conditioned import Conditional, CurvePoint, ItemOutcome, Miss, Sensitivity, SystemColumn
+from textassay.studies.plain_values import with_nan, without_nan
 from textassay.version import __version__
 
 
@@ -28,7 +28,7 @@ def as_dict(found: Conditional) -> dict[str, Any]:
             "human_sizes": list(found.human_sizes),
             "central": list(found.central),
             "columns": [_remarks(column) for column in (found.human, *found.systems)],
-            "contests": [_finite(asdict(contest)) for contest in found.contests],
+            "contests": [without_nan(asdict(contest)) for contest in found.contests],
             "sensitivity": [_curve(curve) for curve in found.sensitivity],
             "texts": {"items": [asdict(item) for item in found.items.items], "notes": list(found.items.notes)},
         },
@@ -53,7 +53,7 @@ def _read(plain: Mapping[str, Any]) -> Conditional:
         human=human,
         systems=tuple(systems),
         labels=tuple(details["labels"]),
-        contests=tuple(Contest(**_restored(contest)) for contest in details["contests"]),
+        contests=tuple(Contest(**with_nan(contest)) for contest in details["contests"]),
         central=tuple(details["central"]),
         human_sizes=(details["human_sizes"][0], details["human_sizes"][1]),
         level=details["level"],
@@ -72,14 +72,14 @@ def _remarks(column: SystemColumn) -> dict[str, Any]:
         "n": [result.n for result in column.results],
         "verdict": asdict(column.verdict) if column.verdict else None,
         "at_human_size": {label: [r.to_dict(), r.n] for label, r in column.at_human_size.items()},
-        "misses": [_finite(asdict(item.miss)) for item in column.items],
+        "misses": [without_nan(asdict(item.miss)) for item in column.items],
         "sizes": [[result.n for result in item.results] for item in column.items],
     }
 
 
 def _read_column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> SystemColumn:
     items = [
-        ItemOutcome(item["id"], _read_results(item["results"], sizes), Miss(**_restored(miss)))
+        ItemOutcome(item["id"], _read_results(item["results"], sizes), Miss(**with_nan(miss)))
         for item, sizes, miss in zip(plain["items"], remarks["sizes"], remarks["misses"], strict=True)
     ]
     verdict = remarks["verdict"]
@@ -110,7 +110,7 @@ def _read_items(identity: Mapping[str, Any], texts: Mapping[str, Any]) -> ItemSe
 
 
 def _curve(curve: Sensitivity) -> dict[str, Any]:
-    return asdict(curve) | {"points": [_finite(asdict(point)) for point in curve.points]}
+    return asdict(curve) | {"points": [without_nan(asdict(point)) for point in curve.points]}
 
 
 def _read_curve(plain: Mapping[str, Any]) -> Sensitivity:
@@ -118,14 +118,6 @@ def _read_curve(plain: Mapping[str, Any]) -> Sensitivity:
         plain["system"],
         plain["level"],
         plain["power"],
-        tuple(CurvePoint(**_restored(point)) for point in plain["points"]),
+        tuple(CurvePoint(**with_nan(point)) for point in plain["points"]),
         plain["needed"],
     )
-
-
-def _finite(plain: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in plain.items()}
-
-
-def _restored(plain: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: math.nan if v is None else v for k, v in plain.items()}

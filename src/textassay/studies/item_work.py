@@ -17,9 +17,6 @@ from textassay.studies.item_pools import Pools, central
 from textassay.studies.misses import UNTESTED, Contrasts, contrasts, miss_of
 from textassay.views.item_pool import ItemPool
 
-# Metrics of a single candidate compare one reference with all others; the rest need two texts on each side.
-_LEAVE_ONE_OUT = ("score",)
-
 
 @dataclass(frozen=True)
 class ItemPlan:
@@ -173,10 +170,12 @@ class ItemWork:
 def human_sizes(request: Request | None, references: int) -> tuple[int, int]:
     """How many references play the candidates and how many the references; (0, 0) where there are too few.
 
+    A metric that a single candidate has compares each reference with all others.
+
     >>> human_sizes(None, 5), human_sizes(None, 3)
     ((2, 3), (0, 0))
     """
-    if request is not None and request.metric.name in _LEAVE_ONE_OUT:
+    if request is not None and request.metric.minimum_for(request.options) == 1:
         return (1, references - 1) if references > 1 else (0, 0)
     return (references // 2, references - references // 2) if references > 3 else (0, 0)
 
