@@ -65,7 +65,7 @@ def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, s
     from textassay.cli.outputs import STANDARD_OUTPUT, write
     from textassay.cli.screen import output_console
     from textassay.corpus.printable import printable
-    from textassay.report.heat_map import heat_maps
+    from textassay.report.figure import figure
     from textassay.report.reproduction import render, render_markdown
 
     if STANDARD_OUTPUT not in (json, markdown, svg):
@@ -73,7 +73,7 @@ def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, s
     outputs: list[tuple[str | None, Callable[[], str]]] = [
         (json, lambda: found.to_json(indent=2)),
         (markdown, lambda: render_markdown(found, picture=_seen_from(markdown, svg))),
-        (svg, lambda: heat_maps(found.grids, title=found.title, summary=found.design)),
+        (svg, lambda: figure(found)),
     ]
     for target, make in outputs:
         if target is not None:

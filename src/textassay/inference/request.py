@@ -9,6 +9,14 @@ from typing import Any, Literal
 from textassay.corpus.errors import InputError
 from textassay.metrics.declare import Metric, Option, all_metrics
 
+On = Literal["samples", "items", "ratings"]
+
+# Where a metric is measured: what that is called, and by which command.
+_PLACES: dict[On, tuple[str, str]] = {
+    "samples": ("whole samples", "compare"),
+    "items": ("items", "conditional"),
+    "ratings": ("ratings", "huse"),
+}
 _ASPECTS = ("quality", "diversity", "both")
 
 
@@ -33,9 +41,7 @@ class Request:
         return self.metric.function(*views, **self.options)
 
 
-def parse_requests(
-    specs: Iterable[str] = (), *, families: Iterable[str] = (), on: Literal["samples", "items"] = "samples"
-) -> list[Request]:
+def parse_requests(specs: Iterable[str] = (), *, families: Iterable[str] = (), on: On = "samples") -> list[Request]:
     """Requests from `name:option=value:...` and family names; without either, every default metric.
 
     >>> [request.label for request in parse_requests(["bleu:n=2-3", "cnd:variant=unbiased"])]
@@ -58,16 +64,19 @@ def find_metric(name: str) -> Metric:
     return known[name]
 
 
-def _measurable(specs: Iterable[str], on: str) -> dict[str, Metric]:
-    """The metrics that can be measured on samples or on items; one for the other only is an error that says where."""
-    known = {name: m for name, m in all_metrics().items() if (m.on_samples if on == "samples" else m.on_items)}
-    command = "conditional" if on == "samples" else "compare"
+def _measurable(specs: Iterable[str], on: On) -> dict[str, Metric]:
+    """The metrics that can be measured there; one that is measured elsewhere only is an error that says where."""
+    known = {name: metric for name, metric in all_metrics().items() if _is_on(metric, on)}
     for spec in specs:
         name = spec.partition(":")[0].strip()
         if name in all_metrics() and name not in known:
-            others = "items" if on == "samples" else "whole samples"
-            raise InputError(f"metric {name!r} is measured on {others}: use textassay {command}")
+            what, command = next(place for where, place in _PLACES.items() if _is_on(all_metrics()[name], where))
+            raise InputError(f"metric {name!r} is measured on {what}: use textassay {command}")
     return known
+
+
+def _is_on(metric: Metric, on: On) -> bool:
+    return {"samples": metric.on_samples, "items": metric.on_items, "ratings": metric.on_ratings}[on]
 
 
 def _in_reading_order(known: Mapping[str, Metric]) -> list[Metric]:
@@ -93,7 +102,7 @@ def _values(option: Option, text: str, spec: str) -> list[Any]:
         _check_name(text, option.choices, option.name)
         return [text]
     if option.kind is int:
-        return _integers(option.name, text, spec)
+        return _integers(option, text, spec)
     if option.kind is str:
         return [text]
     low, high = option.limits or (-math.inf, math.inf)
@@ -106,13 +115,14 @@ def _values(option: Option, text: str, spec: str) -> list[Any]:
     return [value]
 
 
-def _integers(name: str, text: str, spec: str) -> list[int]:
+def _integers(option: Option, text: str, spec: str) -> list[int]:
     first, dash, last = text.partition("-")
     if not (first.isdecimal() and (last.isdecimal() or not dash)) or len(text) > 9:
-        raise InputError(f"metric {spec!r}: {name} is {text!r}; wanted a whole number or a range such as 2-5")
+        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted a whole number or a range such as 2-5")
     values = list(range(int(first), int(last or first) + 1))
-    if not values or values[0] < 1 or values[-1] > 100:
-        raise InputError(f"metric {spec!r}: {name} is {text!r}; wanted 1 to 100, ascending")
+    low, high = option.limits or (1, 100)
+    if not values or values[0] < low or values[-1] > high:
+        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted {low:g} to {high:g}, ascending")
     return values
 
 

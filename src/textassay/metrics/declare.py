@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.views.item_pool import ItemPool
+from textassay.views.ratings import Ratings
 
 Aspect = Literal["quality", "diversity", "both"]
 Better = Literal["higher", "lower", "closer"]
@@ -67,12 +68,17 @@ class Metric:
     @property
     def on_samples(self) -> bool:
         """True when it is measured on whole samples (`textassay compare`)."""
-        return ItemPool not in self.views
+        return not {ItemPool, Ratings} & set(self.views)
 
     @property
     def on_items(self) -> bool:
         """True when it is measured on each item's few candidates and references (`textassay conditional`)."""
         return self.item is not None
+
+    @property
+    def on_ratings(self) -> bool:
+        """True when it is measured on texts that people have rated (`textassay huse`)."""
+        return Ratings in self.views
 
     @property
     def summary(self) -> str:
@@ -127,10 +133,11 @@ def metric(
     each text, one array a view) and the options that returns, one array a view, the value with each group of that view
     left out. `exchange`, where given, is a fast way to the test: a function of the views of candidate and reference,
     `resamples` and the options that returns one statistic a row (the metric's value, or for a metric that describes,
-    the difference of the two values). `approximate` takes the number of pooled texts and says which short cut is taken
-    there, as a signature field. `item`, where given, measures it on the texts of one item: a function of an `ItemPool`,
-    `Labels` and the options that returns one value a labelling; `most_labellings` bounds how many of them are listed
-    for a test where each takes long.
+    the difference of the two values); for a metric on ratings, of the view and a matrix of labels, one value a column.
+    `approximate` takes the number of pooled texts and says which short cut is taken there, as a signature field.
+    `item`, where given, measures it on the texts of one item: a function of an `ItemPool`, `Labels` and the options
+    that returns one value a labelling; `most_labellings` bounds how many of them are listed for a test where each
+    takes long.
     `limits` bounds options.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from textassay.report.svg import drawing, element, rectangle, text_width
+from textassay.report.svg import as_file, drawing, element, rectangle, text_width
 from textassay.studies.reproduced import Cell, Grid, Steps
 from textassay.studies.wording import number, plus_minus
 
@@ -57,10 +57,7 @@ def heat_maps(grids: Sequence[Grid], *, title: str, summary: str) -> str:
         top += _TOP + _ROW * len(grid.down.values) + _GAP
     page = [element("style", _styles()), rectangle(0.0, 0.0, width, top, "page")]
     picture = drawing(*page, *parts, width=width, height=top, key="heat", title=title, summary=summary)
-    # Inside a page a drawing knows its language and its size; in a file of its own it must be told.
-    view = f"0 0 {width:g} {top:g}"
-    file = element("svg", picture, xmlns="http://www.w3.org/2000/svg", viewBox=view, width=width, height=top)
-    return f"{file}\n"
+    return as_file(picture, width=width, height=top)
 
 
 def _width(grid: Grid) -> float:

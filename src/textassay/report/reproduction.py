@@ -12,7 +12,7 @@ from rich.text import Text
 from textassay.corpus.printable import printable
 from textassay.metrics.papers import citation
 from textassay.report.markdown_text import escape, fenced, table
-from textassay.studies.reproduced import Cell, Claim, Grid, Reproduction
+from textassay.studies.reproduced import Cell, Claim, CurveAt, Grid, Numbers, Panel, Reproduction, Row
 from textassay.studies.wording import number, plus_minus
 
 
@@ -23,6 +23,8 @@ def render(reproduction: Reproduction) -> RenderableType:
     for grid in reproduction.grids:
         axes = f"across: {grid.across.what}; down: {grid.down.what}"
         parts += [Text(""), Text(grid.title, style="bold"), Text(axes, style="dim"), _grid(grid)]
+    for numbers in (*reproduction.tables, *map(_as_numbers, reproduction.panels)):
+        parts += [Text(""), Text(numbers.title, style="bold"), _numbers(numbers)]
     parts += [Text(""), *(Text(f"differs: {line}", style="dim") for line in reproduction.differs)]
     parts += [Text(f"note: {printable(note)}", style="dim") for note in reproduction.notes]
     return Group(*parts)
@@ -54,6 +56,37 @@ def _grid(grid: Grid) -> Table:
     return shown
 
 
+def _numbers(numbers: Numbers) -> Table:
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    shown.add_column("")
+    for column in numbers.columns:
+        shown.add_column(Text(column), justify="right")
+    for name, *cells in _plain_rows(numbers):
+        shown.add_row(Text(name), *cells)
+    return shown
+
+
+def _plain_rows(numbers: Numbers) -> Iterator[list[str]]:
+    for row in numbers.rows:
+        yield [row.name, *("–" if value is None else f"{value:.2f}" for value in row.numbers)]
+
+
+def _as_numbers(panel: Panel) -> Numbers:
+    """Curves as a table: one row a place on the axis, mean and range of each curve."""
+    places = sorted({point.x for line in panel.lines for point in line.points})
+    columns = [title for line in panel.lines for title in (line.name, "from", "to")]
+    found = {(line.name, point.x): point for line in panel.lines for point in line.points}
+    rows = [
+        Row(f"{panel.across} = {x:g}", tuple(v for line in panel.lines for v in _cells(found.get((line.name, x)))))
+        for x in places
+    ]
+    return Numbers(panel.title, tuple(columns), tuple(rows))
+
+
+def _cells(point: CurveAt | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if point is None else (point.mean, point.low, point.high)
+
+
 def _rows(grid: Grid, between: str) -> Iterator[list[str]]:
     for row, cells in zip(grid.down.labels, grid.cells, strict=True):
         yield [row, *(_number(cell, between) for cell in cells)]
@@ -83,6 +116,9 @@ def render_markdown(reproduction: Reproduction, *, picture: str | None = None) -
             "",
         ]
         lines += [*table(["", *grid.across.labels], _rows(grid, " "), right=1), ""]
+    for numbers in (*reproduction.tables, *map(_as_numbers, reproduction.panels)):
+        cells = [[escape(name), *rest] for name, *rest in _plain_rows(numbers)]
+        lines += [f"## {escape(numbers.title)}", "", *table(["", *map(escape, numbers.columns)], cells, right=1), ""]
     lines += ["## What differs from the paper", "", *_listed(reproduction.differs), ""]
     lines += ["## Notes", "", *_listed(reproduction.notes), ""] if reproduction.notes else []
     return "\n".join([*lines, *fenced([reproduction.signature])]) + "\n"

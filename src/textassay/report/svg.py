@@ -54,6 +54,13 @@ def drawing(*children: str, width: float, height: float, key: str, title: str, s
     )
 
 
+def as_file(picture: Markup, *, width: float, height: float) -> str:
+    """A drawing in a file of its own: inside a page it knows its language and its size, here it must be told."""
+    view = f"0 0 {width:g} {height:g}"
+    file = element("svg", picture, xmlns="http://www.w3.org/2000/svg", viewBox=view, width=width, height=height)
+    return f"{file}\n"
+
+
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
     """A straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)

@@ -1,6 +1,7 @@
 """The outcome of a HUSE study: the scores, each item's label, raters, stability; frozen, and how to write it down."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -81,8 +82,9 @@ class Outlook:
 class RaterFacts:
     """One rater: how many ratings, how they agree with everybody else's, and why they look random, if they do.
 
-    `agreement` is the correlation of the rater's ratings with the mean rating of the same items by all others, NaN where
-    it does not exist; `p_value` is that of no agreement at all (one-sided), `reason` is empty for a rater in good order.
+    `agreement` is the correlation of the rater's ratings with the mean rating of the same items by all others, NaN
+    where it does not exist; `p_value` is that of no agreement at all (one-sided), `reason` is empty for a rater in good
+    order.
     """
 
     name: str
@@ -115,7 +117,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class DecisionMap:
-    """The vote of the nearest neighbours over the plane of both features: share of the model, one row a log-probability.
+    """The vote of the nearest neighbours over the plane of both features: share of the model, a row a log-probability.
 
     `ratings` and `log_probs` are the places of columns and rows, both ascending; `share_model[row][column]`.
     """
@@ -160,6 +162,18 @@ class Judged:
     def to_json(self, *, indent: int | None = None) -> str:
         """JSON text; never NaN or Infinity, which are not JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Judged":
+        """Read back what `to_dict` gave."""
+        read: Judged = import_module("textassay.studies.judged_json").from_dict(plain)
+        return read
+
+    @classmethod
+    def from_json(cls, text: str) -> "Judged":
+        """Read back what `to_json` wrote."""
+        read: Judged = import_module("textassay.studies.judged_json").from_text(text)
+        return read
 
     def to_html(self) -> str:
         """The report as one self-contained HTML page."""

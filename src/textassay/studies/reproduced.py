@@ -48,6 +48,51 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Row:
+    """One row of a plain table: its name, and a number or None for each column."""
+
+    name: str
+    numbers: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A plain table of numbers with two decimals, such as a published one beside ours."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class CurveAt:
+    """A mean at x, and the range that holds most of what it is the mean of."""
+
+    x: float
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve and its name."""
+
+    name: str
+    points: tuple[CurveAt, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves over one axis."""
+
+    title: str
+    across: str
+    up: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
 class Claim:
     """What was published, what was found here, and whether that agrees."""
 
@@ -73,6 +118,8 @@ class Reproduction:
     notes: tuple[str, ...]
     options: Mapping[str, int]
     signature: str
+    tables: tuple[Numbers, ...] = ()
+    panels: tuple[Panel, ...] = ()
 
     def to_json(self, *, indent: int | None = None) -> str:
         """JSON text with every number."""

@@ -11,6 +11,7 @@ from textassay.corpus.errors import InputError
 from textassay.corpus.printable import quoted
 from textassay.inference.progress import Progress, Silent
 from textassay.studies.figure_8 import reproduce_mixtures
+from textassay.studies.huse_reproduced import reproduce_figure_5, reproduce_table_1
 from textassay.studies.reproduced import Reproduction
 
 # The variable that names the folder of data where the command line does not.
@@ -37,6 +38,7 @@ class Reproducible:
 
 
 _CAPTIONS = ("captions/coco_val_sample.json",)
+_RATINGS = "huse/summarization_ratings.csv"
 
 REPRODUCTIONS: dict[str, Reproducible] = {
     "trm-figure-8": Reproducible(
@@ -48,6 +50,20 @@ REPRODUCTIONS: dict[str, Reproducible] = {
     ),
     "trm-figure-9": Reproducible(
         "the same with CIDEr-D", "chan2022", _CAPTIONS, 400, partial(reproduce_mixtures, distance="cider")
+    ),
+    "huse-table-1": Reproducible(
+        "HUSE, HUSE-Q and HUSE-D of news summaries",
+        "hashimoto2019",
+        (_RATINGS, "huse/summarization_items.csv"),
+        200,
+        reproduce_table_1,
+    ),
+    "huse-figure-5": Reproducible(
+        "HUSE on fewer items and with fewer ratings an item",
+        "hashimoto2019",
+        (_RATINGS,),
+        200,
+        reproduce_figure_5,
     ),
 }
 

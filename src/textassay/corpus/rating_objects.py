@@ -1,0 +1,95 @@
+"""Ratings that are in memory already: rated items, data frames, and records with the fields of a file's columns.
+
+None of the packages that make frames is imported: what an object can do decides how it is read.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from textassay.corpus.errors import InputError
+from textassay.corpus.item_records import kind_of
+from textassay.corpus.rated import RatedItems
+from textassay.corpus.rating_columns import Columns, columns_of
+from textassay.corpus.rating_files import columns_from, read_ratings
+from textassay.corpus.rating_items import rated_items
+from textassay.corpus.rating_tables import Table, records_table
+
+_WANTED = "a path, a data frame or a list of dicts"
+_MISSING = ("NAType", "NaTType")
+
+
+def as_ratings(
+    value: Any, *, log_probs: Any = None, model: str | None = None, scale: tuple[float, float] | None = None
+) -> RatedItems:
+    """Rated items from what `read_ratings` reads: a path, a data frame with its columns, or dicts with its fields.
+
+    >>> rows = [{"source": source, "text": "a cat", "log_prob": -4, "rating": 3} for source in ("human", "gpt")]
+    >>> rated = as_ratings(rows)
+    >>> rated.model, rated.items[0].length, rated.single
+    ('gpt', 2, False)
+    """
+    if isinstance(value, RatedItems):
+        if log_probs is not None or model is not None or scale is not None:
+            raise InputError("ratings: rated items are complete; wanted no log_probs, model or scale with them")
+        return value
+    if isinstance(value, str | os.PathLike) and (log_probs is None or isinstance(log_probs, str | os.PathLike)):
+        return read_ratings(value, log_probs=log_probs, model=model, scale=scale)
+    counts: Counter[str] = Counter()
+    columns = _columns(value, "ratings", counts)
+    joined = None if log_probs is None else _columns(log_probs, "log_probs", counts)
+    return rated_items(columns, name="ratings", log_probs=joined, model=model, scale=scale, notes=list(counts))
+
+
+def _columns(value: Any, where: str, notes: Counter[str]) -> Columns:
+    if isinstance(value, str | os.PathLike):
+        return columns_from(os.fsdecode(value), encoding="utf-8", notes=notes)
+    # Before anything else is asked of it: even the names of its columns are work for a lazy frame.
+    if hasattr(value, "lazy") and hasattr(value, "collect"):
+        raise InputError(f"{where}: a lazy frame; wanted it collected")
+    is_frame = isinstance(value, pa.Table) or all(hasattr(value, name) for name in ("columns", "head", "__getitem__"))
+    return columns_of([(_frame if is_frame else _records)(value, where)], where)
+
+
+def _frame(frame: Any, where: str) -> Table:
+    if isinstance(frame, pa.Table):
+        header, columns = frame.column_names, [column.to_pylist() for column in frame.columns]
+    else:
+        header = [str(label) for label in frame.columns]
+        # By place, as two columns may share a name; which is refused further on, where it matters.
+        columns = [
+            (frame.iloc[:, place] if hasattr(frame, "iloc") else frame[:, place]).to_list()
+            for place in range(len(header))
+        ]
+    if not columns or not columns[0]:
+        raise InputError(f"{where}: a frame without rows; wanted at least one")
+    plain: list[Sequence[Any]] = [[_plain(cell) for cell in column] for column in columns]
+    return Table(where, where, header, plain, _places(len(columns[0]), where))
+
+
+def _records(values: Any, where: str) -> Table:
+    if isinstance(values, Mapping | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"{where}: {kind_of(values)}; wanted {_WANTED}")
+    listed = list(values)
+    records = [_plain_record(value) if isinstance(value, Mapping) else value for value in listed]
+    return records_table(records, _places(len(records), where), where)
+
+
+def _places(count: int, where: str) -> list[str]:
+    return [f"{where}: row {number}" for number in range(1, count + 1)]
+
+
+def _plain_record(record: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {field: _plain(cell) for field, cell in record.items()}
+
+
+def _plain(cell: Any) -> Any:
+    """A cell without the types of other libraries; their marks of missing values and NaN become None."""
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    is_nan = isinstance(cell, float) and cell != cell  # noqa: PLR0124 - only NaN differs from itself
+    return None if is_nan or type(cell).__name__ in _MISSING else cell

@@ -1,0 +1,92 @@
+"""What each item of a HUSE study tells: how its neighbours vote, what is wrong with it, and the map of all votes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.rated import RatedItems
+from textassay.studies.judged import KINDS, AtK, DecisionMap, JudgedItem
+from textassay.views.ratings import Per, Ratings, in_deviations
+from textassay.views.vote_sets import share_around
+from textassay.views.votes import Tied, mistaken, votes_at
+
+F64 = NDArray[np.float64]
+
+# A source is told clearly where three of four neighbours are of it: of 16 that fall by chance, 12 do so in 4 of 100.
+CLEAR = 0.75
+_GRID = 48
+_MOST_K = 64
+
+
+def judged_items(rated: RatedItems, *, k: int, tied: Tied, per: Per) -> tuple[JudgedItem, ...]:
+    """Every item with its features, its votes and its kind."""
+    view = Ratings.of(rated)
+    share = view.own_votes(quality_only=False, k=k, tied=tied, per=per)
+    by_rating = view.own_votes(quality_only=True, k=k, tied=tied, per=per)
+    own, own_by_rating = (np.where(view.is_model, votes, 1 - votes) for votes in (share, by_rating))
+    told, told_by_rating = (mistaken(votes, view.is_model, tied) < 0.5 for votes in (share, by_rating))
+    means, log_probs = view.means, view.log_probs()
+    return tuple(
+        JudgedItem(
+            item,
+            float(means[place]),
+            int(view.counts[place]),
+            float(log_probs[place]),
+            float(own[place]),
+            float(own_by_rating[place]),
+            float(share[place]),
+            bool(told[place]),
+            bool(told_by_rating[place]),
+            kind_of(float(own[place]), float(own_by_rating[place])),
+        )
+        for place, item in enumerate(rated.items)
+    )
+
+
+def kind_of(votes: float, votes_by_rating: float) -> str:
+    """What tells an item's source clearly: its rating, its probability beside it, or nothing.
+
+    >>> kind_of(0.5, 0.8), kind_of(0.8, 0.5), kind_of(0.7, 0.7)
+    ('quality failure', 'diversity failure', 'indistinguishable')
+    """
+    if votes_by_rating >= CLEAR:
+        return KINDS[0]
+    return KINDS[1] if votes >= CLEAR else KINDS[2]
+
+
+def scores_by_k(view: Ratings, *, chosen: int, tied: Tied, per: Per) -> tuple[AtK, ...]:
+    """The three scores for every number of neighbours up to a quarter of the items, from one order of neighbours."""
+    ks = range(1, max(chosen, min(_MOST_K, len(view) // 4)) + 1)
+    points = view.points(per)
+    both, quality = (
+        [2 * float(mistaken(votes, view.is_model, tied).mean()) for votes in _all_votes(part, view, ks, tied)]
+        for part in (points, points[:, :1])
+    )
+    return tuple(AtK(k, h, q, 1 + h - q) for k, h, q in zip(ks, both, quality, strict=True))
+
+
+def _all_votes(points: F64, view: Ratings, ks: Sequence[int], tied: Tied) -> list[F64]:
+    return votes_at(points, view.is_model, ks=ks, tied=tied, origin=view.origin)
+
+
+def decision_map(view: Ratings, *, k: int, per: Per) -> DecisionMap:
+    """The vote everywhere in the plane of both features, as far as items reach."""
+    means, log_probs = view.means, view.log_probs(per)
+    across, up = _axis(means), _axis(log_probs)
+    spread = [_unit(values) for values in (means, log_probs)]
+    grid = np.array([(rating / spread[0], log_prob / spread[1]) for log_prob in up for rating in across])
+    shares = share_around(grid, view.points(per), view.is_model, k=k).reshape(len(up), len(across))
+    return DecisionMap(tuple(across), tuple(up), tuple(tuple(map(float, row)) for row in shares))
+
+
+def _axis(values: F64) -> list[float]:
+    margin = 0.04 * max(float(np.ptp(values)), 1e-9)
+    return [float(x) for x in np.linspace(values.min() - margin, values.max() + margin, _GRID)]
+
+
+def _unit(values: F64) -> float:
+    """What a feature is divided by before distances are taken."""
+    scaled = in_deviations(values)
+    place = int(np.argmax(np.abs(scaled)))
+    return float(values[place] / scaled[place]) if scaled[place] else 1.0

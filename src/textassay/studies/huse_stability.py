@@ -1,0 +1,150 @@
+"""How steady HUSE is: scores on parts of the items and of the ratings, and what more of either would bring."""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.inference.rated_resamples import Groups, with_fewer_ratings, with_other_ratings
+from textassay.inference.request import Request
+from textassay.inference.result import Result
+from textassay.studies.huse_results import RatedPlan, Scores
+from textassay.studies.judged import Outlook, StabilityPoint
+from textassay.views.ratings import Ratings
+
+F64 = NDArray[np.float64]
+
+PARTS = 100
+_STEPS = 8
+# Half of an interval this wide is what most would call precise: the second decimal of a score is then not all noise.
+PRECISE = 0.05
+# A drift below this is not worth a word.
+_NOTICEABLE = 0.01
+
+
+def stability(
+    view: Ratings, requests: Sequence[Request], plan: RatedPlan, *, most_k: int
+) -> tuple[StabilityPoint, ...]:
+    """Every score on random parts: fewer items with all ratings, and all items with fewer ratings."""
+    groups = Groups.of(view)
+    sizes = item_steps(len(view), 2 * most_k)
+    fewer = rating_steps(int(view.counts.max()))
+    plan.progress.start("stability", PARTS * (len(sizes) + len(fewer)))
+    points = []
+    for n in sizes:
+        values = plan.over(partial(_of_fewer_items, view, requests, groups, n), n=PARTS, what=f"items{n}")
+        points += _points("items", n, values, requests, plan.level)
+    for n in fewer:
+        values = plan.over(partial(_of_fewer_ratings, view, requests, n), n=PARTS, what=f"ratings{n}")
+        points += _points("ratings", n, values, requests, plan.level)
+    return tuple(points)
+
+
+def item_steps(n: int, fewest: int) -> list[int]:
+    """Numbers of items to try, even ones from the fewest to just below all, and all."""
+    steps = np.linspace(fewest, n, _STEPS + 1)
+    return sorted({2 * round(step / 2) for step in steps[:-1].tolist() if fewest <= step < n} | {n})
+
+
+def rating_steps(most: int) -> list[int]:
+    """Numbers of ratings to try, closer together where they are few.
+
+    >>> rating_steps(20)
+    [1, 2, 3, 5, 7, 10, 14, 20]
+    """
+    if most < 2:
+        return []
+    return sorted({round(step) for step in np.geomspace(1, most, _STEPS).tolist()})
+
+
+def outlook(
+    view: Ratings, requests: Sequence[Request], scores: Scores, points: Sequence[StabilityPoint], plan: RatedPlan
+) -> tuple[Outlook, ...]:
+    """For each score, what twice the items or twice the ratings would do to its interval, and the drift left."""
+    if not len(scores.resampled):
+        return ()
+    single = bool((view.counts > 1).any())
+    noise = np.zeros(len(requests))
+    if single:
+        n = min(plan.n_resamples, 2 * PARTS)
+        plan.progress.start("ratings drawn anew", n)
+        anew = plan.over(lambda rng: _scores(with_other_ratings(view, rng), requests), n=n, what="ratings-only")
+        noise = np.nanvar(anew, axis=0)
+    total = np.nanvar(scores.resampled, axis=0)
+    found = []
+    for column, (request, result) in enumerate(zip(requests, scores.results, strict=True)):
+        if result.interval is not None and total[column] > 0:
+            part = min(float(noise[column] / total[column]), 1.0)
+            found.append(_outlook(request, result, part, _drift(request.label, points), view, single))
+    return tuple(found)
+
+
+def _outlook(request: Request, result: Result, part: float, drift: float, view: Ratings, single: bool) -> Outlook:
+    assert result.interval is not None
+    half = (result.interval.high - result.interval.low) / 2
+    more_items = half / math.sqrt(2)
+    more_ratings = half * math.sqrt(1 - part / 2) if single else half
+    words = _worth(half, more_items, more_ratings, drift, view, single)
+    return Outlook(request.label, half, more_items, more_ratings, drift, words)
+
+
+def _worth(half: float, more_items: float, more_ratings: float, drift: float, view: Ratings, single: bool) -> str:
+    n, ratings = len(view), len(view.ratings)
+    said = []
+    if single:
+        said.append(
+            f"{ratings:,} more ratings narrow the interval from ±{half:.2f} to ±{more_items:.2f} on new items, "
+            f"to ±{more_ratings:.2f} on the same ones"
+        )
+    else:
+        said.append(f"{n:,} more items narrow the interval from ±{half:.2f} to ±{more_items:.2f}")
+    if half > PRECISE:
+        needed = math.ceil(n * (half / PRECISE) ** 2 / 2) * 2
+        said.append(f"±{PRECISE:.2f} takes about {needed:,} items in all")
+    else:
+        said.append("it is narrow enough for two decimals")
+    if single and not math.isnan(drift):
+        if abs(drift) >= _NOTICEABLE:
+            way = "lower" if drift < 0 else "raise"
+            said.append(f"with many more ratings an item, less noise would {way} it by about {abs(drift):.2f}")
+        else:
+            said.append("more ratings an item would hardly move it")
+    return "; ".join(said)
+
+
+def _drift(label: str, points: Sequence[StabilityPoint]) -> float:
+    """How far the mean score still has to go: the line in 1 / ratings through the upper half of the curve, at 0."""
+    curve = [(1 / point.n, point.mean) for point in points if point.metric == label and point.along == "ratings"]
+    upper = [(x, y) for x, y in curve[len(curve) // 2 :] if not math.isnan(y)]
+    if len(upper) < 3:
+        return math.nan
+    x, y = np.array(upper).T
+    slope = float(np.polyfit(x, y, 1)[0])
+    return -slope * float(x.min())
+
+
+def _of_fewer_items(
+    view: Ratings, requests: Sequence[Request], groups: Groups, n: int, rng: np.random.Generator
+) -> list[float]:
+    return _scores(view.take(groups.part(n, rng)), requests)
+
+
+def _of_fewer_ratings(view: Ratings, requests: Sequence[Request], n: int, rng: np.random.Generator) -> list[float]:
+    return _scores(with_fewer_ratings(view, n, rng), requests)
+
+
+def _scores(view: Ratings, requests: Sequence[Request]) -> list[float]:
+    return [request(view) for request in requests]
+
+
+def _points(along: str, n: int, values: F64, requests: Sequence[Request], level: float) -> list[StabilityPoint]:
+    tail = (1 - level) / 2
+    found = []
+    for column, request in enumerate(requests):
+        known = values[:, column][~np.isnan(values[:, column])]
+        low, high = np.quantile(known, (tail, 1 - tail)) if len(known) else (math.nan, math.nan)
+        mean = float(known.mean()) if len(known) else math.nan
+        found.append(StabilityPoint(request.label, along, n, mean, float(low), float(high)))
+    return found
