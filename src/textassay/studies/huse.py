@@ -80,7 +80,7 @@ def _left_out(rated: RatedItems, flagged: Sequence[str]) -> RatedItems:
     if not flagged:
         return rated
     gone = int(np.isin(rated.rater_of, [rated.raters.index(name) for name in flagged]).sum())
-    said = f"{len(flagged):,} raters who look as if they answer at random are left out, {gone:,} ratings with them"
+    said = f"raters who look as if they answer at random are left out: {len(flagged):,}, with {gone:,} ratings"
     rest = without_raters(rated, flagged)
     return replace(rest, notes=(*rest.notes, said))
 
@@ -142,8 +142,8 @@ class _Study:
         impossible = int(np.isneginf(view.log_prob).sum())
         if impossible:
             yield (
-                f"{impossible:,} items are impossible under the model (log-probability minus infinity): taken as "
-                f"{view.log_probs('text').min():,.0f}, as in the authors' program; they stretch that feature"
+                f"items that are impossible under the model (log-probability minus infinity): {impossible:,}, taken as "
+                f"{view.log_probs('text').min():,.0f} as in the authors' program; they stretch that feature"
             )
         if not self.rated.single:
             yield "only mean ratings are known: intervals are over items alone, and nothing can be said of raters"

@@ -144,7 +144,11 @@ def _points(along: str, n: int, values: F64, requests: Sequence[Request], level:
     found = []
     for column, request in enumerate(requests):
         known = values[:, column][~np.isnan(values[:, column])]
-        low, high = np.quantile(known, (tail, 1 - tail)) if len(known) else (math.nan, math.nan)
-        mean = float(known.mean()) if len(known) else math.nan
-        found.append(StabilityPoint(request.label, along, n, mean, float(low), float(high)))
+        if not len(known):
+            found.append(StabilityPoint(request.label, along, n, math.nan, math.nan, math.nan))
+            continue
+        mean = float(known.mean())
+        low, high = np.quantile(known, (tail, 1 - tail)).tolist()
+        # The mean of equal numbers may be off by its last digit.
+        found.append(StabilityPoint(request.label, along, n, mean, min(low, mean), max(high, mean)))
     return found

@@ -1,0 +1,39 @@
+"""Table 1 and Figure 5 of the HUSE paper made again."""
+
+from pathlib import Path
+
+import pytest
+
+from textassay.corpus.errors import InputError
+from textassay.report.figure import figure
+from textassay.report.reproduction import render_markdown
+from textassay.studies.reproductions import reproduce
+
+
+def test_table_1(data: Path) -> None:
+    found = reproduce("huse-table-1", data=str(data))
+    assert [claim.agrees for claim in found.claims] == [True] * 3
+    assert [row.numbers[0] for row in found.tables[0].rows] == [0.53, 0.58, 0.95]
+    for row in found.tables[0].rows:
+        published, ours, low, high, items, _ = row.numbers
+        assert round(float(ours or 0), 2) == round(float(items or 0), 2) == published
+        assert (low or 9) < (ours or 0) < (high or 0)
+    assert "| HUSE-Q | 0.58 | 0.58 |" in render_markdown(found)
+    with pytest.raises(InputError, match="huse-table-1 is a table and has no figure"):
+        figure(found)
+
+
+def test_figure_5(data: Path) -> None:
+    found = reproduce("huse-figure-5", data=str(data))
+    items, ratings = found.panels
+    assert (items.lines[0].points[-1].x, ratings.lines[0].points[-1].x) == (200, 20)
+    assert round(ratings.lines[0].points[-1].mean, 2) == 0.53
+    means = [point.mean for point in ratings.lines[0].points]
+    assert means == sorted(means, reverse=True)
+    assert [claim.agrees for claim in found.claims] == [True, True]
+    assert figure(found).count("<polyline") == 4
+
+
+def test_only_the_whole_table_is_the_published_one(data: Path) -> None:
+    with pytest.raises(InputError, match="--items is 50; wanted 200"):
+        reproduce("huse-table-1", data=str(data), n_items=50)
