@@ -30,6 +30,7 @@ INTERVALS = {
     "([why](../statistics.md#what-is-held-fixed))",
 }
 INTERVALS["bootstrap:items"] = "bootstrap over items ([how](../conditional.md#over-all-items))"
+INTERVALS["bootstrap:ratings"] = "bootstrap over contexts and, within items, over ratings ([how](../huse.md#intervals))"
 TESTS = {
     "permutation": "permutation of texts between the samples ([how](../statistics.md#tests-exchanging-texts))",
     "permutation:first-order": "permutation of texts between the samples; in all but small samples, of the value's "
@@ -100,12 +101,17 @@ def _method(name: str | None, described: dict[str, str], why_none: str) -> str:
 
 
 def _test(metric: Metric) -> str:
+    if metric.on_ratings:
+        exchange = "exchange of the sources within contexts ([how](../huse.md#is-it-chance))"
+        return exchange if metric.test else f"none: {metric.why_no_test}"
     if not metric.on_samples:
         return "every way to tell candidates from references ([how](../conditional.md#p-values))"
     return _method(metric.test, TESTS, metric.why_no_test)
 
 
 def _roles(metric: Metric) -> str:
+    if metric.on_ratings:
+        return "texts of people and of a model, their ratings and log-probabilities (`textassay huse`)"
     if not metric.on_samples:
         return "the candidates and the references of one item (`textassay conditional`)"
     if metric.compares and metric.on_items:
@@ -128,6 +134,7 @@ def _options(metric: Metric) -> str:
     settings = ":".join(f"{option.name}={option.default}" for option in metric.options.values())
     train = " --train train.txt" if "train" in metric.roles else ""
     files = "compare real.txt model.txt" if metric.on_samples else "conditional items.jsonl"
+    files = "huse ratings.csv" if metric.on_ratings else files
     example = f"textassay {files} --metrics {metric.name}:{settings}{train}"
     return table(["option", "values", "default"], rows) + f"\n\n```sh\n{example}\n```"
 

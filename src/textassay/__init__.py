@@ -8,6 +8,8 @@ from textassay.version import __version__
 if TYPE_CHECKING:
     from textassay.corpus.errors import InputError
     from textassay.corpus.items import Item, ItemSet, read_items
+    from textassay.corpus.rated import RatedItem, RatedItems
+    from textassay.corpus.rating_files import read_ratings
     from textassay.corpus.readers import read_sample
     from textassay.corpus.sample import Sample
     from textassay.inference.result import Interval, Result
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from textassay.studies.comparison import Comparison
     from textassay.studies.conditional import conditional
     from textassay.studies.conditioned import Conditional
+    from textassay.studies.huse import huse
+    from textassay.studies.judged import Judged
 
 __all__ = [
     "Comparison",
@@ -23,12 +27,17 @@ __all__ = [
     "Interval",
     "Item",
     "ItemSet",
+    "Judged",
+    "RatedItem",
+    "RatedItems",
     "Result",
     "Sample",
     "__version__",
     "compare",
     "conditional",
+    "huse",
     "read_items",
+    "read_ratings",
     "read_sample",
 ]
 
@@ -40,11 +49,16 @@ _HOMES = {
     "Interval": "textassay.inference.result",
     "Item": "textassay.corpus.items",
     "ItemSet": "textassay.corpus.items",
+    "Judged": "textassay.studies.judged",
+    "RatedItem": "textassay.corpus.rated",
+    "RatedItems": "textassay.corpus.rated",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
     "compare": "textassay.studies.compare",
     "conditional": "textassay.studies.conditional",
+    "huse": "textassay.studies.huse",
     "read_items": "textassay.corpus.items",
+    "read_ratings": "textassay.corpus.rating_files",
     "read_sample": "textassay.corpus.readers",
 }
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textassay.cli import cache, compare, conditional, demo, metrics, reproduce
+from textassay.cli import cache, compare, conditional, demo, huse, metrics, reproduce, survey
 from textassay.cli.main import INTERRUPTED
 from textassay.corpus.printable import printable
 from textassay.version import __version__
@@ -21,9 +21,11 @@ app = typer.Typer(
 )
 app.command("compare")(compare.compare)
 app.command("conditional")(conditional.conditional)
+app.command("huse")(huse.huse)
 app.command("metrics")(metrics.metrics)
 app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)
+app.add_typer(survey.app, name="survey")
 app.add_typer(cache.app, name="cache")
 
 

@@ -86,6 +86,43 @@ Markdown = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write Mark
 Report = Annotated[str | None, typer.Option(metavar="FILE.html", help="Write a self-contained HTML report.")]
 Why = Annotated[bool, typer.Option("--why", help="Say why a number, an interval or a test is missing.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no remarks on standard error.")]
+HuseMetrics = Annotated[
+    list[str] | None,
+    typer.Option("--metrics", "-m", help="Scores and their options: huse,huse_d:k=8. [default: huse, huse_q, huse_d]"),
+]
+LogProbs = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Log-probabilities an item, from a file of their own. [default: from the ratings file]"
+    ),
+]
+Model = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The source that is the model, where the file has several.")
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(metavar="LOW-HIGH", help="The lowest and the highest rating there can be. [default: as in the file]"),
+]
+Neighbours = Annotated[int, typer.Option("--k", min=1, help="How many of its nearest neighbours vote on an item.")]
+Variant = Annotated[
+    str,
+    typer.Option(metavar="released|exact|fair", help="What happens to ties among neighbours and votes."),
+]
+RaterResamples = Annotated[
+    int,
+    typer.Option(
+        help="Bootstrap samples of items and raters, and exchanges of sources; "
+        "0: estimates only, no intervals or tests."
+    ),
+]
+WithoutFlagged = Annotated[
+    bool, typer.Option("--without-flagged", help="Leave out raters who look as if they answered at random.")
+]
+TopOfKind = Annotated[int, typer.Option(min=0, help="With --why, so many items of each kind with their texts.")]
+CsvOfItems = Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write CSV, one row an item.")]
+WhyItems = Annotated[
+    bool, typer.Option("--why", help="Show items of each kind with their texts, and the raters who look random.")
+]
 
 
 def split(values: list[str] | None) -> list[str]:

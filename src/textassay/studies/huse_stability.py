@@ -121,8 +121,10 @@ def _drift(label: str, points: Sequence[StabilityPoint]) -> float:
     if len(upper) < 3:
         return math.nan
     x, y = np.array(upper).T
-    slope = float(np.polyfit(x, y, 1)[0])
-    return -slope * float(x.min())
+    left = -float(np.polyfit(x, y, 1)[0]) * float(x.min())
+    # No further than the curve has come: a line through noise may point anywhere.
+    seen = abs(float(y[-1] - y[0]))
+    return min(max(left, -seen), seen)
 
 
 def _of_fewer_items(

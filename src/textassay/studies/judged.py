@@ -177,14 +177,19 @@ class Judged:
 
     def to_html(self) -> str:
         """The report as one self-contained HTML page."""
-        return str(import_module("textassay.report.huse_html").render_huse_html(self))
+        return str(_report("huse_html").render_huse_html(self))
 
     def to_pandas(self) -> Any:
         """A data frame with one row an item."""
-        return import_module("textassay.report.huse_notebook").to_pandas(self)
+        return _report("huse_notebook").to_pandas(self)
 
     def _repr_html_(self) -> str:
-        return str(import_module("textassay.report.huse_notebook").render_huse_notebook(self))
+        return str(_report("huse_notebook").render_huse_notebook(self))
 
     def __str__(self) -> str:
-        return str(import_module("textassay.report.huse_table").as_text(self))
+        return str(_report("huse_table").as_text(self))
+
+
+def _report(name: str) -> Any:
+    """A way out of the house, opened on demand: reports know studies, studies only know where to knock."""
+    return import_module(f"textassay.report.{name}")

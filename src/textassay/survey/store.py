@@ -1,13 +1,29 @@
 """The store of a study: one SQLite file, written so that no acknowledged rating is ever lost."""
 
-from collections.abc import Iterator, Sequence
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
+from textassay.corpus.errors import InputError
+from textassay.corpus.printable import printable
+from textassay.survey import answering, clock, raters, schema
+from textassay.survey.answering import Recorded
+from textassay.survey.assigning import Plan, plan_of
+from textassay.survey.connections import Readers, Writer, connect, failures_named
+from textassay.survey.filling import put_items, put_study, read_study
+from textassay.survey.importing import Imported, add_ratings
+from textassay.survey.new_file import new_database
+from textassay.survey.soundness import check_items, check_study
+from textassay.survey.standing import all_ratings, numbered_items, summary_of
 from textassay.survey.study import Rater, Rating, Study, Summary, SurveyItem, Task
+from textassay.survey.tokens import digest_of, is_token, keyed, new_secret, new_token
 
-Recorded = Literal["recorded", "already", "stale", "refused"]
+__all__ = ["Links", "Recorded", "Store"]
 
 
 @dataclass(frozen=True)
@@ -24,51 +40,119 @@ class Store:
 
     study: Study
 
+    def __init__(self, study: Study, plan: Plan, *, readers: Readers, writer: Writer) -> None:
+        self.study = study
+        self._values = {choice.value for choice in study.choices}
+        self._plan = plan
+        self._readers = readers
+        self._writer = writer
+
     @classmethod
     def create(cls, path: Path, study: Study, items: Sequence[SurveyItem], *, n_raters: int = 0) -> Links:
         """Make a new study file; one that exists is never touched (InputError)."""
-        raise NotImplementedError
+        check_study(study)
+        check_items(study, items)
+        _check_count(n_raters)
+        secret, admin, shared = new_secret(), new_token(), new_token()
+        until = clock.end_of(study.days, start=clock.now())
+        with failures_named(printable(str(path))), new_database(path) as made, closing(connect(made)) as connection:
+            schema.build(connection)
+            connection.execute("BEGIN")
+            put_study(connection, study, secret=secret, admin=admin, shared=shared, shared_until=until)
+            put_items(connection, items, secret)
+            personal = raters.add(connection, n_raters, until=until)
+            connection.execute("COMMIT")
+            connection.execute("PRAGMA journal_mode = WAL")
+        return Links(admin, shared, tuple(personal))
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """Open a study; anything else than a study file is an InputError."""
-        raise NotImplementedError
+        where = printable(str(path))
+        _check_is_file(path, where)
+        with failures_named(where):
+            connection = connect(path)
+            try:
+                schema.check(connection, where)
+                study, secret = read_study(connection, where)
+                plan = plan_of(connection, study, secret)
+            except BaseException:
+                connection.close()
+                raise
+        return cls(study, plan, readers=Readers(path.absolute(), where), writer=Writer(connection, where))
 
     def close(self) -> None:
         """Close all connections."""
-        raise NotImplementedError
+        self._readers.close()
+        self._writer.close()
 
     def rater(self, token: str) -> Rater | None:
         """Whose personal token this is."""
-        raise NotImplementedError
+        with self._readers.reading() as connection:
+            return raters.find(connection, token, now=clock.now())
 
     def is_admin(self, token: str) -> bool:
         """Whether this is the admin token."""
-        raise NotImplementedError
+        with self._readers.reading() as connection:
+            (digest,) = connection.execute("SELECT admin FROM study").fetchone()
+        return is_token(token, digest)
+
+    def is_join(self, token: str) -> bool:
+        """Whether this is the token of the shared link, and the link still works."""
+        with self._readers.reading() as connection:
+            digest = raters.shared_digest(connection, now=clock.now())
+        return digest is not None and is_token(token, digest)
 
     def invite(self, n: int) -> list[str]:
         """New raters; their personal tokens."""
-        raise NotImplementedError
+        _check_count(n)
+        return self._writer.run(lambda connection: raters.add(connection, n, until=self._until()))
 
     def join(self, token: str) -> str | None:
-        """A new rater by the link that everybody may share; the personal token, or None where the link is not right."""
-        raise NotImplementedError
+        """A new rater by the link that everybody may share; the personal token, or None where the link is not right.
+
+        None too when the link has made many times more raters than the study needs (`full`).
+        """
+        if not self.is_join(token):
+            return None
+
+        def work(connection: sqlite3.Connection) -> str | None:
+            if raters.is_full(connection, self._plan):
+                return None
+            return raters.add(connection, 1, until=self._until(), joined=True)[0]
+
+        return self._writer.run(work)
+
+    def full(self) -> bool:
+        """Whether the shared link makes no more raters, whoever has it; those invited one by one are not counted."""
+        with self._readers.reading() as connection:
+            return raters.is_full(connection, self._plan)
 
     def new_admin(self) -> str:
         """A new admin token in place of the old one."""
-        raise NotImplementedError
+        token = new_token()
+        self._writer.run(lambda connection: connection.execute("UPDATE study SET admin = ?", (digest_of(token),)))
+        return token
 
     def new_join(self) -> str:
         """A new shared link in place of the old one."""
-        raise NotImplementedError
+        token = new_token()
+        fields = (digest_of(token), self._until())
+        self._writer.run(lambda connection: connection.execute("UPDATE study SET shared = ?, shared_until = ?", fields))
+        return token
 
     def form_key(self, rater: Rater) -> str:
         """What a rater's forms must carry: bound to the rater, made from a secret of the study."""
-        raise NotImplementedError
+        return keyed(self._plan.secret, "form", rater.number).hex()
 
     def task(self, rater: Rater) -> Task | None:
         """The item that this rater has to rate now, always the same until it is answered; None when all is done."""
-        raise NotImplementedError
+        plan, number = self._plan, rater.number
+        with self._readers.reading() as connection:
+            found = answering.current(connection, plan, number)
+            if found is not None or answering.given_so_far(connection, number) >= plan.total:
+                return found
+        return self._writer.run(lambda connection: answering.give(connection, plan, number, now=clock.now()))
 
     def answer(self, rater: Rater, task: int, value: int) -> Recorded:
         """Record a rating durably. Once it returns, the rating survives a crash.
@@ -76,20 +160,59 @@ class Store:
         `already` when this task has been answered (the first answer stays), `stale` when it is not this rater's current
         one, `refused` when the value is not on the scale.
         """
-        raise NotImplementedError
+        if value not in self._values:
+            return "refused"
+        return self._writer.run(
+            lambda connection: answering.answer(connection, rater.number, task, value=value, now=clock.now())
+        )
 
     def undo(self, rater: Rater) -> bool:
         """Withdraw this rater's last answer, so that its item is the current one again; False where there is none."""
-        raise NotImplementedError
+        return self._writer.run(lambda connection: answering.undo(connection, rater.number, now=clock.now()))
 
     def summary(self) -> Summary:
         """Where the study stands."""
-        raise NotImplementedError
+        with self._readers.reading() as connection:
+            return summary_of(connection, self._plan)
 
     def items(self) -> list[SurveyItem]:
         """All items, attention checks too, in the order in which they were given."""
-        raise NotImplementedError
+        with self._readers.reading() as connection:
+            return [item for _, item in numbered_items(connection)]
 
     def ratings(self, *, checks: bool = False) -> Iterator[Rating]:
         """All ratings, by item and rater; answers to attention checks only where asked for."""
-        raise NotImplementedError
+        with self._readers.reading() as connection:
+            yield from all_ratings(connection, checks=checks)
+
+    def import_ratings(self, ratings: Mapping[str, Sequence[Imported]]) -> int:
+        """Add ratings that were given elsewhere, by any key of their rater: all of them, or none where one is wrong.
+
+        A key is not stored, but known again: a rating that was added before is not added twice. How many were new.
+        """
+        secret, values = self._plan.secret, self._values
+        return self._writer.run(
+            lambda connection: add_ratings(connection, ratings, secret=secret, values=values, now=clock.now())
+        )
+
+    def _until(self) -> float | None:
+        return clock.end_of(self.study.days, start=clock.now())
+
+
+def _check_count(n: int) -> None:
+    if not 0 <= n <= 1_000_000:
+        raise InputError(f"{n} new raters; wanted a number from 0 to 1,000,000")
+
+
+def _check_is_file(path: Path, where: str) -> None:
+    """Refuse what SQLite would explain badly, without opening it: closing it again would drop the locks of others."""
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise InputError(f"{where}: no such file; make a study with textassay survey create") from None
+    except OSError as error:
+        raise InputError(f"{where}: cannot be read ({printable(error.strerror or str(error))})") from error
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{where}: is a folder; wanted the file of a study")
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{where}: is no regular file; wanted the file of a study")

@@ -134,13 +134,13 @@ def in_deviations(values: F64) -> F64:
     """
     if not len(values) or values.min() == values.max():
         return np.zeros(len(values))
-    return values / deviation(values.tolist())
+    return values / deviation(values)
 
 
-def deviation(values: list[float]) -> float:
+def deviation(values: F64) -> float:
     """The population standard deviation, the same whatever the order."""
     mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    return math.sqrt(math.fsum((values - mean) ** 2) / len(values))
 
 
 def _who(item: object) -> tuple[str, object]:

@@ -1,0 +1,103 @@
+"""What a rater's browser does: one connection that is kept, pages taken apart, and nothing that a browser would not do."""
+
+import asyncio
+import html
+import re
+import time
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+FORM = "application/x-www-form-urlencoded"
+PATIENCE = 30.0
+_HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
+_PLACE = re.compile(r"<h1[^>]*>Text (\d+) of (\d+)</h1>")
+_TEXT = re.compile(r'<blockquote class="text"[^>]*>(.*?)</blockquote>', re.DOTALL)
+_CHOICE = re.compile(r'<input type="radio" name="rating" value="(-?\d+)"')
+_LOADED = re.compile(r'(?:href|src)="([^"]*/static/[^"]+)"')
+LOST = (OSError, EOFError, TimeoutError)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer of the server."""
+
+    status: int
+    location: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A text to rate: the form's key and task, the text, how many were answered before, and the choices."""
+
+    key: str
+    task: int
+    text: str
+    done: int
+    choices: tuple[int, ...]
+
+
+def page_of(body: str) -> Page | None:
+    """The page of a text; None for any other page."""
+    place, text, hidden = _PLACE.search(body), _TEXT.search(body), dict(_HIDDEN.findall(body))
+    if place is None or text is None or not {"key", "task"} <= hidden.keys():
+        return None
+    choices = tuple(map(int, _CHOICE.findall(body)))
+    return Page(hidden["key"], int(hidden["task"]), html.unescape(text[1]), int(place[1]) - 1, choices)
+
+
+def files_of(body: str) -> list[str]:
+    """The style and the script that a page loads."""
+    return [html.unescape(path) for path in _LOADED.findall(body)]
+
+
+@dataclass
+class Browser:
+    """One person's browser. A connection that the server has closed is an error; the next request makes a new one."""
+
+    port: int
+    _streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = field(default=None, repr=False)
+
+    async def get(self, path: str) -> tuple[Reply, float]:
+        """A page, and the seconds it took."""
+        return await self._ask(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n")
+
+    async def post(self, path: str, fields: dict[str, str]) -> tuple[Reply, float]:
+        """Send a form as our own page would, and the seconds until the answer was there."""
+        body = urlencode(fields)
+        return await self._ask(
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nOrigin: null\r\nSec-Fetch-Site: same-origin\r\n"
+            f"Content-Type: {FORM}\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+        )
+
+    async def close(self) -> None:
+        """Close the window."""
+        streams, self._streams = self._streams, None
+        if streams is not None:
+            streams[1].close()
+
+    async def _ask(self, request: str) -> tuple[Reply, float]:
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                if self._streams is None:
+                    self._streams = await asyncio.open_connection("127.0.0.1", self.port)
+                reader, writer = self._streams
+                writer.write(request.encode("ascii"))
+                reply, stays = await _reply(reader)
+        except LOST:
+            await self.close()
+            raise
+        if not stays:
+            await self.close()
+        return reply, time.perf_counter() - began
+
+
+async def _reply(reader: asyncio.StreamReader) -> tuple[Reply, bool]:
+    """A whole answer, and whether the connection stays open."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    first, *lines = head.strip().split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    body = await reader.readexactly(int(headers["content-length"]))
+    reply = Reply(int(first.split(" ", 2)[1]), headers.get("location", ""), body.decode("utf-8"))
+    return reply, headers.get("connection", "").lower() != "close"

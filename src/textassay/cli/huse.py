@@ -1,0 +1,112 @@
+"""`textassay huse`: ratings by people and probabilities of the model in one score, and the items behind it."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textassay.cli import options
+
+if TYPE_CHECKING:
+    from textassay.studies.judged import Judged
+
+_NUMBER = r"[+-]?\d+(?:\.\d+)?"
+
+
+def huse(
+    ratings: Annotated[
+        str,
+        typer.Argument(
+            metavar="RATINGS", help="Rated texts, a row a rating or a row an item: .csv, .tsv, .jsonl, .json, or -."
+        ),
+    ],
+    log_probs: options.LogProbs = None,
+    model: options.Model = None,
+    scale: options.Scale = None,
+    metrics: options.HuseMetrics = None,
+    k: options.Neighbours = 16,
+    variant: options.Variant = "released",
+    resamples: options.RaterResamples = 999,
+    level: options.Level = 0.95,
+    seed: options.Seed = 0,
+    without_flagged: options.WithoutFlagged = False,
+    encoding: options.Encoding = "utf-8",
+    engine: options.Engine = "local",
+    top: options.TopOfKind = 5,
+    json: options.Json = None,
+    csv: options.CsvOfItems = None,
+    markdown: options.Markdown = None,
+    report: options.Report = None,
+    why: options.WhyItems = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Can people's texts and a model's be told apart, by ratings and by the model's own probabilities?
+
+    HUSE is 1 where they cannot and 0 where they always can; HUSE-Q is what ratings alone tell (quality), HUSE-D what
+    probabilities add (diversity). Each comes with an interval over items and raters, and with what chance gives.
+    """
+    from textassay.cli.outputs import check_writable
+    from textassay.cli.screen import ProgressBar
+    from textassay.corpus.rating_files import read_ratings
+    from textassay.engines.local import get_engine
+    from textassay.studies.huse import huse as run
+
+    check_writable([json, csv, markdown, report], inputs=[ratings, *([log_probs] if log_probs else [])])
+    bounds = _scale(scale)
+    chosen_engine = get_engine(engine)
+    with ProgressBar(quiet=quiet) as progress:
+        progress.start("reading", 1)
+        rated = read_ratings(ratings, log_probs=log_probs, model=model, scale=bounds, encoding=encoding)
+        progress.step(1)
+        found = run(
+            rated,
+            metrics=options.split(metrics),
+            k=k,
+            variant=variant,
+            level=level,
+            n_resamples=resamples,
+            seed=seed,
+            leave_out_flagged=without_flagged,
+            engine=chosen_engine,
+            progress=progress,
+        )
+    _deliver(found, {"json": json, "csv": csv, "markdown": markdown, "report": report}, why=why, top=top, quiet=quiet)
+
+
+def _scale(text: str | None) -> tuple[float, float] | None:
+    """The lowest and the highest rating of `1-6`."""
+    from textassay.corpus.errors import InputError
+    from textassay.corpus.printable import shortened
+
+    if text is None:
+        return None
+    found = re.fullmatch(rf"\s*({_NUMBER})\s*-\s*({_NUMBER})\s*", text, flags=re.ASCII)
+    low, high = (float(found[1]), float(found[2])) if found else (math.nan, math.nan)
+    if not -math.inf < low < high < math.inf:
+        wanted = "wanted the lowest and the highest rating, such as 1-6"
+        raise InputError(f"--scale is '{shortened(text, 40)}'; {wanted}")
+    return low, high
+
+
+def _deliver(found: "Judged", targets: dict[str, str | None], *, why: bool, top: int, quiet: bool) -> None:
+    """Write the files that were asked for, and the table unless standard output is taken."""
+    from textassay.cli.outputs import deliver
+    from textassay.cli.screen import output_console
+    from textassay.report.huse_csv import render_huse_csv
+    from textassay.report.huse_markdown import render_huse_markdown
+    from textassay.report.huse_table import render_huse
+
+    makers: dict[str, Callable[[], str]] = {
+        "json": found.to_json,
+        "csv": lambda: render_huse_csv(found),
+        "markdown": lambda: render_huse_markdown(found),
+        "report": found.to_html,
+    }
+
+    def table() -> None:
+        console = output_console()
+        console.print(render_huse(found, width=console.width, why=why, top=top))
+
+    deliver([(targets[kind], make) for kind, make in makers.items()], table=table, quiet=quiet)

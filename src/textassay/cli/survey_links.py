@@ -1,0 +1,77 @@
+"""`textassay survey links`: new links for raters, for everybody, or for the one who watches."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textassay.cli import survey_options as options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from textassay.survey.links import Addresses
+
+
+def links(
+    study: options.StudyFile,
+    raters: options.MoreRaters = 0,
+    join: Annotated[bool, typer.Option("--join", help="A new shared link; the old one stops working.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="A new admin link; the old one stops working.")] = False,
+    url: options.Url = "http://127.0.0.1:8000",
+    file: options.LinksFile = None,
+) -> None:
+    """Make new links: personal ones for more raters, or a new shared or admin link in place of the old one.
+
+    Old links cannot be shown again: only their hashes are stored. Personal links that were handed out keep working.
+    """
+    from textassay.cli.outputs import STANDARD_OUTPUT, check_writable
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey_screen import say, show_whole
+    from textassay.corpus.errors import InputError
+    from textassay.survey.links import Addresses, check_new
+    from textassay.survey.store import Store
+
+    if not (raters or join or admin):
+        raise InputError("no links asked for; wanted --raters N, --join or --admin")
+    if file is not None and (not raters or file == STANDARD_OUTPUT):
+        raise InputError("--file is for personal links; wanted --raters N with it, and a new file")
+    check_new(file)
+    check_writable([file], inputs=[study])
+    addresses = Addresses.under(url)
+    console = output_console()
+    with closing(Store.open(Path(study))) as store:
+        if join:
+            say(console, "new shared link, for everybody who is to rate (the old one no longer works):")
+            show_whole(console, addresses.join(store.new_join()))
+        if admin:
+            say(console, "new admin link, for you alone (the old one no longer works):")
+            show_whole(console, addresses.admin(store.new_admin()))
+        tokens = store.invite(raters) if raters else []
+    hand_out_personal(console, study, tokens, addresses, file)
+    say(console, "Links are shown only now; only their hashes are stored.")
+
+
+def hand_out_personal(
+    console: "Console", study: str, tokens: Sequence[str], addresses: "Addresses", file: str | None
+) -> None:
+    """Show personal links, each with its rater's name, or write them to a file."""
+    from textassay.cli.survey_screen import many, say, show_whole
+    from textassay.corpus.printable import printable
+    from textassay.survey.links import write_links
+    from textassay.survey.store import Store
+
+    if not tokens:
+        return
+    with closing(Store.open(Path(study))) as store:
+        known = [(rater.name, token) for token in tokens if (rater := store.rater(token)) is not None]
+    named = [(name, addresses.rater(token)) for name, token in known]
+    if file is not None:
+        write_links(file, named)
+        sys.stderr.write(f"wrote {printable(file)}: {many(len(named), 'personal link')}, readable by you alone\n")
+        return
+    say(console, "personal links, one a rater:")
+    show_whole(console, *(f"{name}  {link}" for name, link in named))

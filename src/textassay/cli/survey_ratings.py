@@ -1,0 +1,143 @@
+"""`textassay survey status` and `export`: how a study fills, and its ratings to take away."""
+
+import json as json_format
+import math
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textassay.cli import options as common
+from textassay.cli import survey_options as options
+
+if TYPE_CHECKING:
+    from textassay.survey.store import Store
+
+
+def status(study: options.StudyFile, json: common.Json = None) -> None:
+    """Show how far a study is: ratings, agreement, time an answer, and raters who failed an attention check."""
+    from textassay.cli.outputs import check_writable, deliver
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey_screen import show_facts
+    from textassay.survey.store import Store
+
+    check_writable([json], inputs=[study])
+    with closing(Store.open(Path(study))) as store:
+        found = _standing(store)
+    deliver(
+        [(json, lambda: json_format.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))],
+        table=lambda: show_facts(output_console(), _facts(study, found)),
+        quiet=True,
+    )
+
+
+def export(
+    study: options.StudyFile,
+    out: options.Out = "-",
+    checks: Annotated[
+        str | None, typer.Option(metavar="FILE.csv", help="Write the answers to attention checks, to another file.")
+    ] = None,
+    spreadsheet_safe: Annotated[
+        bool,
+        typer.Option(
+            "--spreadsheet-safe",
+            help="Put an apostrophe before cells that a spreadsheet would run as a formula; "
+            "such texts are then not exactly those that were rated.",
+        ),
+    ] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write the ratings as CSV, one row a rating, for textassay huse. Works while the page is served."""
+    from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, write
+    from textassay.cli.survey_screen import many
+    from textassay.corpus.printable import printable
+    from textassay.survey.exporting import checks_csv, ratings_csv
+    from textassay.survey.store import Store
+
+    check_writable([out, checks], inputs=[study])
+    makers: dict[str | None, Callable[[Store], str]] = {
+        checks: lambda store: "".join(checks_csv(store, spreadsheet_safe=spreadsheet_safe)),
+        out: lambda store: "".join(ratings_csv(store, spreadsheet_safe=spreadsheet_safe)),
+    }
+    with closing(Store.open(Path(study))) as store:
+        summary = store.summary()
+        texts = {target: make(store) for target, make in makers.items() if target is not None}
+    for target, text in texts.items():
+        write(target, text)
+        if not quiet and target != STANDARD_OUTPUT:
+            sys.stderr.write(f"wrote {printable(target)}\n")
+    if not quiet:
+        raters = sum(rater.done > 0 for rater in summary.raters)
+        what = f"{many(summary.ratings, 'rating')} of {many(summary.items, 'item')} by {many(raters, 'rater')}"
+        share = "" if summary.ratings >= summary.wanted else f" ({summary.wanted:,} wanted)"
+        sys.stderr.write(f"{what}{share}\n")
+
+
+def _standing(store: "Store") -> dict[str, Any]:
+    """Where a study stands, as plain values."""
+    from textassay.survey.agreement import agreement
+    from textassay.version import __version__
+
+    summary, alpha = store.summary(), agreement(store)
+    counts = summary.ratings_an_item
+    return {
+        "textassay": __version__,
+        "title": store.study.title,
+        "ratings": summary.ratings,
+        "wanted": summary.wanted,
+        "items": summary.items,
+        "items_complete": summary.items_complete,
+        "ratings_an_item": {"min": min(counts), "median": median(counts), "max": max(counts)} if counts else None,
+        "agreement": {"krippendorff_alpha": None if math.isnan(alpha) else alpha, "metric": "interval"},
+        "median_seconds": summary.median_seconds,
+        "raters": [
+            {
+                "name": rater.name,
+                "done": rater.done,
+                "total": rater.total,
+                "checks_right": rater.checks_right,
+                "checks_done": rater.checks_done,
+                "median_seconds": rater.median_seconds,
+                "last_seen": rater.last_seen,
+            }
+            for rater in summary.raters
+        ],
+    }
+
+
+def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
+    from textassay.cli.survey_screen import many
+    from textassay.studies.wording import number, share
+    from textassay.survey.admin_view import duration
+
+    raters, counts, alpha = found["raters"], found["ratings_an_item"], found["agreement"]["krippendorff_alpha"]
+    started = sum(rater["done"] > 0 for rater in raters)
+    done = sum(rater["done"] >= rater["total"] > 0 for rater in raters)
+    part = f" ({share(found['ratings'] / found['wanted'])})" if found["wanted"] else ""
+    spread = f"; {counts['min']:,} to {counts['max']:,} ratings an item, median {counts['median']:g}" if counts else ""
+    time = "–" if found["median_seconds"] is None else f"{duration(found['median_seconds'])} a rating (median)"
+    return [
+        ("study", path),
+        ("page", found["title"]),
+        ("ratings", f"{found['ratings']:,} of {found['wanted']:,}{part}"),
+        ("items", f"{found['items_complete']:,} of {found['items']:,} complete{spread}"),
+        ("raters", f"{many(len(raters), 'rater')}, {started:,} started, {done:,} done"),
+        ("agreement", f"Krippendorff's alpha {'–' if alpha is None else number(alpha)} (interval scale)"),
+        ("time", time),
+        ("checks", _checks(raters)),
+    ]
+
+
+def _checks(raters: list[dict[str, Any]]) -> str:
+    """How attention checks went, and who failed one."""
+    right = sum(rater["checks_right"] for rater in raters)
+    answered = sum(rater["checks_done"] for rater in raters)
+    failed = [rater for rater in raters if rater["checks_right"] < rater["checks_done"]]
+    if not answered:
+        return "none answered yet"
+    names = ", ".join(f"{rater['name']} ({rater['checks_right']}/{rater['checks_done']})" for rater in failed)
+    return f"{right:,} of {answered:,} right" + (f"; failed by {names}" if failed else "")

@@ -1,0 +1,82 @@
+"""`textassay survey serve`: the rating page, until it is stopped."""
+
+import ipaddress
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textassay.cli import survey_options as options
+
+
+def serve(
+    study: options.StudyFile,
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all of this machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 for any free one.")] = 8000,
+    url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The address by which raters know the page, where a proxy stands before it."),
+    ] = None,
+) -> None:
+    """Serve the rating page of a study. Every answer is safe on disk before the rater sees the next text."""
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey_screen import command, say, show_facts, show_notes
+    from textassay.survey.server import serve as run
+
+    console = output_console()
+
+    def ready(address: str) -> None:
+        show_facts(
+            console,
+            [
+                ("serving", study),
+                ("at", address),
+                ("links", f"{command('survey', 'links', study)} --raters N --url {_known_by(address)}"),
+                ("stop", "Ctrl-C"),
+            ],
+        )
+        show_notes(console, exposure(host, url))
+
+    # The server stops by itself when it is interrupted, but for the moment before it listens to signals.
+    with suppress(KeyboardInterrupt):
+        run(Path(study), host=host, port=port, base_url=url, on_ready=ready)
+    say(console, f"stopped; every answer that was taken is in {study}")
+
+
+def _known_by(address: str) -> str:
+    """The address to make links with: nobody can open the one that stands for all addresses."""
+    for all_addresses in ("://0.0.0.0", "://[::]"):
+        address = address.replace(all_addresses, f"://{socket.gethostname()}", 1)
+    return address
+
+
+def exposure(host: str, url: str | None) -> list[str]:
+    """What listening on an address that others reach means; nothing where only this machine reaches it."""
+    if is_loopback(host):
+        return []
+    notes = [
+        f"listening on {host}: anyone who reaches this machine there can open the page; without a link they see "
+        "nothing of the study, with somebody's link they can answer as that person"
+    ]
+    if url is None or not url.lower().startswith("https:"):
+        notes.append(
+            "traffic is not encrypted: links and answers can be read on the way; put the page behind a proxy with TLS "
+            "and give its address with --url https://..."
+        )
+    return notes
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

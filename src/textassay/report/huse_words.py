@@ -1,0 +1,216 @@
+"""Words of a HUSE study that all its forms share: what each number means, sentences, counts; none of them escaped."""
+
+import math
+from collections.abc import Sequence
+
+from textassay.corpus.rated import NOBODY
+from textassay.corpus.rating_rows import raters_are_known
+from textassay.inference.result import Interval, Result
+from textassay.metrics.declare import all_metrics
+from textassay.report.cells import level_text
+from textassay.studies.judged import KINDS, AtK, Judged
+from textassay.studies.wording import number, p_text, share
+
+TITLES = {"huse": "HUSE", "huse_q": "HUSE-Q", "huse_d": "HUSE-D"}
+PLURALS = {
+    "quality failure": "quality failures",
+    "diversity failure": "diversity failures",
+    "indistinguishable": "indistinguishable",
+}
+# What tells an item of this kind, for whoever has not read the paper.
+KINDS_EXPLAINED = {
+    "quality failure": "clearly told by the rating alone",
+    "diversity failure": "clearly told only with the model's probability",
+    "indistinguishable": "not clearly told",
+}
+_METHODS = {"bootstrap": "bootstrap over items and their ratings", "bootstrap-items": "bootstrap over items"}
+
+
+def title(label: str, result: Result) -> str:
+    """The name a reader knows, with the options that the label has: `HUSE-D k=8`."""
+    return label.replace(result.metric, TITLES.get(result.metric, result.metric), 1)
+
+
+def titled(label: str) -> str:
+    """The same from the label alone.
+
+    >>> titled("huse_d k=8"), titled("huse")
+    ('HUSE-D k=8', 'HUSE')
+    """
+    name, blank, options = label.partition(" ")
+    return f"{TITLES.get(name, name)}{blank}{options}"
+
+
+def heading(found: Judged) -> str:
+    """How many items of which source there are, and how many ratings by how many raters."""
+    rated = found.rated
+    model = sum(item.is_model for item in rated.items)
+    low, high = rated.scale
+    by = f" by {count_text(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
+    # Means do not reach the ends of the scale they were given on.
+    single = f"{count_text(len(rated.ratings), 'rating')}{by}, scale {low:g} to {high:g}"
+    given = single if rated.single else f"mean ratings only, between {low:g} and {high:g}"
+    return f"{count_text(len(rated), 'item')} ({len(rated) - model:,} human, {model:,} {rated.model}), {given}"
+
+
+def active_raters(found: Judged) -> set[str]:
+    """The raters whose ratings count; others were left out."""
+    rated = found.rated
+    return {rated.raters[place] for place in set(rated.rater_of.tolist()) if place != NOBODY}
+
+
+def scale_text(found: Judged) -> str:
+    """The lowest and the highest rating there can be, with their names where they have any."""
+    return " to ".join(
+        f"{bound:g} ({label})" if (label := found.rated.labels.get(bound)) else f"{bound:g}"
+        for bound in found.rated.scale
+    )
+
+
+def all_notes(found: Judged) -> list[str]:
+    """What is odd about the ratings and what the study says of itself, each once."""
+    return list(dict.fromkeys((*found.rated.notes, *found.notes)))
+
+
+def score(value: float) -> str:
+    """A score with two decimals, like in the paper.
+
+    >>> score(0.53), score(-0.001), score(math.nan)
+    ('0.53', '0.00', '–')
+    """
+    return f"{value:z.2f}" if math.isfinite(value) else number(value)
+
+
+def bounds(low: float, high: float) -> str:
+    """A range of scores, or nothing where it is not known.
+
+    >>> bounds(0.4, 0.655), bounds(math.nan, 1.0)
+    ('[0.40, 0.66]', '')
+    """
+    return f"[{score(low)}, {score(high)}]" if math.isfinite(low) and math.isfinite(high) else ""
+
+
+def interval_text(interval: Interval | None) -> str:
+    """An interval by its bounds, or nothing where there is none."""
+    return bounds(interval.low, interval.high) if interval else ""
+
+
+def chance_text(result: Result) -> str:
+    """What texts that cannot be told apart score at this size, and the range; nothing where it is not known."""
+    mean = result.parts.get("chance", math.nan)
+    spread = bounds(result.parts.get("chance_low", math.nan), result.parts.get("chance_high", math.nan))
+    return f"{score(mean)} {spread}".strip() if math.isfinite(mean) else ""
+
+
+def meaning(result: Result) -> str:
+    """A score in words."""
+    if result.undefined is not None or not math.isfinite(result.estimate):
+        return "no number"
+    if result.metric == "huse_d":
+        more = (1 - result.estimate) / 2
+        return f"{share(more)} more with the probability known" if more > 0 else "the probability tells nothing more"
+    features = "rating alone" if result.metric == "huse_q" else "rating and probability"
+    return f"{share(1 - result.estimate / 2)} told apart by {features}"
+
+
+def p_texts(found: Judged) -> list[str]:
+    """The p-value of each score; all empty where nothing was tested."""
+    values = [math.nan if result.p_value is None else result.p_value for result in found.results]
+    return ["" if all(map(math.isnan, values)) else p_text(value) for value in values]
+
+
+def legend(found: Judged) -> list[str]:
+    """How to read the table."""
+    lines = [
+        "1: no better than guessing who wrote it, 0: people and model are always told apart; HUSE-D = 1 + HUSE - HUSE-Q"
+    ]
+    method = next((result.interval.method for result in found.results if result.interval), None)
+    if method:
+        lines.append(f"interval: {level_text(found.level)}, {_METHODS.get(method, method)}")
+    said = []
+    if any(result.p_value is not None for result in found.results):
+        said.append("p: how often texts that cannot be told apart score this low")
+    if any(chance_text(result) for result in found.results):
+        said.append(f"chance: what they score at this size, mean and {level_text(found.level)} range")
+    return [*lines, *(["; ".join(said)] if said else [])]
+
+
+def kinds_explained() -> str:
+    """What the kinds of items mean, in a line."""
+    return "; ".join(f"{kind}: {said}" for kind, said in KINDS_EXPLAINED.items())
+
+
+def missing_lines(found: Judged) -> list[str]:
+    """Scores without a number, and why."""
+    return [
+        f"{title(label, result)}: no number: {result.undefined}"
+        for label, result in zip(found.labels, found.results, strict=True)
+        if result.undefined is not None
+    ]
+
+
+def no_test_lines(found: Judged) -> list[str]:
+    """Scores that have a number and could not have a test, and why."""
+    known = all_metrics()
+    reasons = {
+        TITLES.get(result.metric, result.metric): known[result.metric].why_no_test
+        for result in found.results
+        if result.undefined is None and result.metric in known
+    }
+    return [f"{name}: no test: {reason}" for name, reason in reasons.items() if reason]
+
+
+def sources(found: Judged) -> list[tuple[str, bool]]:
+    """What each source is called, and whether it is the model."""
+    return [("human", False), (found.rated.model, True)]
+
+
+def count_of(found: Judged, kind: str, *, is_model: bool) -> int:
+    """Items of this kind and source."""
+    return sum(judged.kind == kind and judged.item.is_model == is_model for judged in found.items)
+
+
+def counts(found: Judged, *, is_model: bool) -> str:
+    """How many items of a source fail in which way."""
+    known = [(PLURALS[kind], count_of(found, kind, is_model=is_model)) for kind in KINDS]
+    return " · ".join(f"{name} {count:,}" for name, count in known)
+
+
+def k_range(found: Judged) -> tuple[str, str]:
+    """Which numbers of neighbours were looked at, and the range of each score over them; empty where only one was."""
+    ks = [point.k for point in found.by_k]
+    if len(set(ks)) < 2:
+        return "", ""
+    ranges = [
+        f"{name} {_range([getattr(point, metric) for point in found.by_k])}"
+        for metric, name in TITLES.items()
+        if any(math.isfinite(getattr(point, metric)) for point in found.by_k)
+    ]
+    return f"k {min(ks)} to {max(ks)}", ", ".join(ranges)
+
+
+def k_line(found: Judged) -> str:
+    """The same as a sentence; empty where only one number was looked at."""
+    name, ranges = k_range(found)
+    return f"with {name} neighbours: {ranges}" if ranges else ""
+
+
+def telling_ks(found: Judged) -> list[AtK]:
+    """The scores at numbers of neighbours that double, and at those that were asked for."""
+    asked = {result.options.get("k") for result in found.results}
+    return [at for at in found.by_k if at.k & (at.k - 1) == 0 or at.k in asked]
+
+
+def _range(values: Sequence[float]) -> str:
+    known = [value for value in values if math.isfinite(value)]
+    low, high = score(min(known)), score(max(known))
+    return low if low == high else f"{low} to {high}"
+
+
+def count_text(count: int, what: str) -> str:
+    """A number with the thing counted.
+
+    >>> count_text(1, "rater"), count_text(1200, "rater")
+    ('1 rater', '1,200 raters')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,74 @@
+"""Who may see what: from the token in a link to a rater or the admin, with every wrong token treated alike."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from textassay.survey.limits import Limits, address_key, token_key
+from textassay.survey.problems import Problem
+from textassay.survey.store import Store
+from textassay.survey.study import Rater
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Access:
+    """The only way from a request to anything in the store."""
+
+    store: Store
+    limits: Limits
+
+    def rater(self, request: Request) -> Rater:
+        """Whose link this is."""
+        rater = self._holder(request, "rater", self.store.rater)
+        self._not_too_often(request, "rater")
+        if rater.expired:
+            raise Problem(410)
+        return rater
+
+    def admin(self, request: Request) -> None:
+        """Let only the admin go on."""
+        self._holder(request, "admin", self.store.is_admin)
+        self._not_too_often(request, "admin")
+
+    def joining(self, request: Request) -> None:
+        """Let only those go on who have the link that is shared; all of them have the same."""
+        self._holder(request, "join", self.store.is_join)
+
+    def check_room(self) -> None:
+        """Let nobody in by the shared link any more when it has made all the raters that it may."""
+        if self.store.full():
+            raise Problem(409)
+
+    def join(self, request: Request) -> str:
+        """The personal token of a new rater."""
+        self.check_room()
+        if wait := self.limits.joins.take(address_key(request.scope.get("client"))):
+            raise Problem(429, retry_after=wait)
+        return self._holder(request, "join", self.store.join)
+
+    def returning(self, token: str) -> bool:
+        """Whether a token that a browser kept still opens somebody's page."""
+        rater = self.store.rater(token) if _TOKEN.fullmatch(token) else None
+        return rater is not None and not rater.expired
+
+    def _holder(self, request: Request, kind: str, look: Callable[[str], T | None]) -> T:
+        token: str = request.path_params["token"]
+        key, address = token_key(f"{kind} {token}"), address_key(request.scope.get("client"))
+        if key not in self.limits.known and (wait := self.limits.failures.wait(address)):
+            raise Problem(429, retry_after=wait)
+        found = look(token) if _TOKEN.fullmatch(token) else None
+        if not found:
+            self.limits.failures.take(address)
+            raise Problem(404)
+        self.limits.known.add(key)
+        return found
+
+    def _not_too_often(self, request: Request, kind: str) -> None:
+        if wait := self.limits.tokens.take(token_key(f"{kind} {request.path_params['token']}")):
+            raise Problem(429, retry_after=wait)

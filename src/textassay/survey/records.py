@@ -1,0 +1,133 @@
+"""Rows of a file with all their fields, each with the place where it stands."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from textassay.corpus.decoding import check_encoding, text_blocks
+from textassay.corpus.delimited import delimited_rows
+from textassay.corpus.errors import InputError
+from textassay.corpus.fields import DEFAULT, no_field
+from textassay.corpus.jsonl import decode_json, json_lines, seen
+from textassay.corpus.lines import line_texts
+from textassay.corpus.printable import quoted
+from textassay.corpus.sources import Source, byte_blocks, failures_named, sources_of
+from textassay.corpus.strings import check_text
+
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row: where it stands, its number in the file, and what its fields hold."""
+
+    place: str
+    number: int
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The rows of one file and the names of the fields of its first row."""
+
+    where: str
+    fields: list[str]
+    rows: list[Record]
+
+    def need(self, *names: str) -> None:
+        """An error that lists the fields there are, for the first of these that is missing."""
+        for name in names:
+            if name not in self.fields:
+                raise no_field(self.fields, self.where, field=name, hint="")
+
+
+def read_records(path: str, *, encoding: str = "utf-8", as_lines: bool = False) -> Records:
+    """The rows of a .txt, .jsonl, .csv, .tsv or .parquet file, or of standard input; a line of text is its `text`.
+
+    Blank lines of text are rows, as the place of a line says what belongs to it; blank lines between records are none.
+    `as_lines` takes a file without a known extension for lines of text, not for records.
+    """
+    encoding = check_encoding(encoding)
+    files = sources_of(path)
+    if len(files) > 1:
+        raise InputError(f"{path}: {len(files)} files match this pattern; wanted one")
+    (file,) = files
+    rows = [Record(place, number, fields) for place, number, fields in _rows(file, encoding, as_lines=as_lines)]
+    if not rows:
+        raise InputError(f"{file.where}: empty; wanted a text a row")
+    return Records(file.where, list(rows[0].fields), rows)
+
+
+def text_field(record: Record, name: str) -> str:
+    """A text, blank where there is none; anything but a string is an error."""
+    if name not in record.fields:
+        raise no_field(list(record.fields), record.place, field=name, hint="")
+    value = record.fields[name]
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        shown = seen(value) if isinstance(value, dict | list | bool | int | float) else type(value).__name__
+        raise InputError(f"{record.place}: field {quoted([name])} is {shown}; wanted a string")
+    return check_text(value, f"{record.place}: field {quoted([name])}")
+
+
+def _rows(file: Source, encoding: str, *, as_lines: bool) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    if file.kind == "parquet":
+        return _parquet(file)
+    if file.kind == "json":
+        raise InputError(f"{file.where}: one JSON document; wanted JSON lines (.jsonl), an object a line")
+    # A byte order mark is no news to anybody who asks people for ratings, so this note goes nowhere.
+    text = "".join(text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=Counter()))
+    if file.kind in _DELIMITERS:
+        return _table(text, file.where, _DELIMITERS[file.kind or ""])
+    if file.kind == "jsonl" or (file.kind is None and not as_lines and text.lstrip().startswith("{")):
+        return _objects(text, file.where)
+    return _lines(text, file.where)
+
+
+def _lines(text: str, where: str) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    lines = [line for part in line_texts([text] if text else []) for line in part.to_pylist()]
+    for number, line in enumerate(lines, 1):
+        yield f"{where}:{number}", number, {DEFAULT: line}
+
+
+def _objects(text: str, where: str) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    number = 0
+    for line_number, line in enumerate(json_lines(text) if text else [], 1):
+        if not line.strip():
+            continue
+        number += 1
+        place = f"{where}:{line_number}"
+        value = decode_json(line, place)
+        if isinstance(value, str):
+            value = {DEFAULT: value}
+        if not isinstance(value, dict):
+            raise InputError(f"{place}: {seen(value)}; wanted an object or a string")
+        yield place, number, value
+
+
+def _table(text: str, where: str, delimiter: str) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    rows = ((line, row) for line, row in delimited_rows([text], where, delimiter) if row)
+    line, header = next(rows, (1, []))
+    header = [name.strip() for name in header]
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise InputError(f"{where}:{line}: {len(twice)} fields are called {quoted(twice[:1])}; wanted one")
+    for number, (line, row) in enumerate(rows, 1):
+        if len(row) != len(header):
+            many = f"{len(row)} field{'s' if len(row) > 1 else ''}"
+            raise InputError(f"{where}:{line}: {many}; wanted {len(header)} as in the header ({quoted(header)})")
+        yield f"{where}:{line}", number, dict(zip(header, row, strict=True))
+
+
+def _parquet(file: Source) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    if file.codec is not None:
+        raise InputError(f"{file.where}: a packed Parquet file; wanted it unpacked (Parquet compresses by itself)")
+    with failures_named(file.where):
+        import pyarrow.parquet as pq
+
+        with open(file.path, "rb") as handle:
+            rows = pq.read_table(handle).to_pylist()
+    for number, row in enumerate(rows, 1):
+        yield f"{file.where}, row {number}", number, row

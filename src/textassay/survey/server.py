@@ -1,0 +1,119 @@
+"""The server: one process on one socket, stopped without cutting anybody off."""
+
+import importlib.util
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from textassay.corpus.errors import InputError, MissingExtra
+from textassay.corpus.printable import shortened
+from textassay.survey.store import Store
+
+_BACKLOG = 1024
+
+
+def serve(
+    path: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    base_url: str | None = None,
+    on_ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve a study until the process is told to stop. `on_ready` gets the address once connections are taken.
+
+    Port 0 takes any free one. Requests are not logged: the tokens that open pages stand in their paths.
+    """
+    _check_installed()
+    with closing(Store.open(path)) as store, closing(_listening(host, port)) as listener:
+        url = base_url or _address(host, listener)
+        run = _server(store, host, base_url)
+        if on_ready is not None:
+            on_ready(url.rstrip("/"))
+        with _stopped_by_signals():
+            run([listener])
+
+
+def _check_installed() -> None:
+    for package in ("starlette", "uvicorn"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtra(package, "survey")
+
+
+def _server(store: Store, host: str, base_url: str | None) -> Callable[[list[socket.socket]], None]:
+    import uvicorn
+
+    from textassay.survey.app import make_app
+
+    config = uvicorn.Config(
+        make_app(store, base_url=base_url, hosts=_names(host)),
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        # Where there is a proxy on this machine, it says who asks; from elsewhere nobody is believed.
+        proxy_headers=base_url is not None,
+        forwarded_allow_ips="127.0.0.1,::1",
+        limit_concurrency=_BACKLOG,
+        backlog=_BACKLOG,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=10,
+        h11_max_incomplete_event_size=32 * 1024,
+    )
+    server = uvicorn.Server(config)
+    return lambda sockets: server.run(sockets=sockets)
+
+
+def _names(host: str) -> list[str]:
+    """The bound host; where that is all addresses, also the names that this machine calls itself."""
+    if host in {"0.0.0.0", "::"}:  # noqa: S104
+        return [host, socket.gethostname(), f"{socket.gethostname()}.local"]
+    return [host]
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    where = f"port {port} on {shortened(host, 80)}"
+    if not 0 <= port <= 65_535:
+        raise InputError(f"port {port}: wanted a number from 0 to 65535")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"{where}: cannot listen there ({_reason(error)}); choose with --host and --port") from None
+
+
+def _reason(error: Exception) -> str:
+    """Why not, in the system's words, without what Python puts around them."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return (str(error.strerror) if isinstance(error, socket.gaierror) else os.strerror(error.errno)).lower()
+    return "no name of a machine"
+
+
+def _address(host: str, listener: socket.socket) -> str:
+    number = listener.getsockname()[1]
+    return f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """End quietly on an interrupt or a request to terminate, so that the store is closed in either case.
+
+    The server takes both signals to finish what it is doing, and then sends them on to whoever was there before.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)

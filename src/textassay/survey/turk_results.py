@@ -1,0 +1,190 @@
+"""What Mechanical Turk gives back: its results file, checked as a whole before a rating of it goes anywhere."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from textassay.corpus.errors import InputError
+from textassay.corpus.jsonl import decode_json
+from textassay.corpus.printable import quoted, shortened
+from textassay.survey.records import Record, Records, read_records
+from textassay.survey.study import Study, SurveyItem
+from textassay.survey.turk import codes
+
+WORKER = "WorkerId"
+STATUS = "AssignmentStatus"
+TIME = "WorkTimeInSeconds"
+_ITEM = re.compile(r"Input\.item_([0-9]{1,4})")
+_TRUE, _FALSE = ("true", "on", "yes", "1"), ("", "false", "off", "no", "0")
+_REJECTED = "rejected"
+# Three years: more is no time that somebody worked.
+_LONGEST = 1e8
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One worker's rating of one item."""
+
+    item: SurveyItem
+    value: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """The answers of each worker, in the order of the file, and what was left out.
+
+    `failed` has the workers who gave a wrong answer to an attention check; `repeated` counts answers of a worker to an
+    item that this worker had rated before, of which the first counts.
+    """
+
+    answers: Mapping[str, Sequence[Answer]]
+    assignments: int
+    rejected: int
+    unanswered: int
+    repeated: int
+    failed: tuple[str, ...] = field(default=())
+
+
+def read_results(path: str, study: Study, items: Sequence[SurveyItem], *, encoding: str = "utf-8") -> Results:
+    """The answers of a results file; whatever does not fit the study is an error, and nothing of the file is used."""
+    records = read_records(path, encoding=encoding)
+    records.need(WORKER, STATUS, TIME)
+    slots = _slots(records)
+    by_code = {code: item for (_, code), item in zip(codes(items).items(), items, strict=True)}
+    values = [choice.value for choice in study.choices]
+    given: dict[str, dict[str, Answer]] = {}
+    rejected = unanswered = repeated = 0
+    for record in records.rows:
+        if _is_rejected(record):
+            rejected += 1
+            continue
+        worker = _worker(record)
+        found, missing = _answers(record, slots, by_code, values)
+        unanswered += missing
+        kept = given.setdefault(worker, {})
+        for answer in found:
+            repeated += answer.item.id in kept
+            kept.setdefault(answer.item.id, answer)
+    answers = {worker: tuple(kept.values()) for worker, kept in given.items()}
+    failed = tuple(worker for worker, kept in answers.items() if any(map(_is_wrong, kept)))
+    return Results(answers, len(records.rows) - rejected, rejected, unanswered, repeated, failed)
+
+
+def _is_wrong(answer: Answer) -> bool:
+    return answer.item.expected is not None and answer.value != answer.item.expected
+
+
+def _slots(records: Records) -> list[int]:
+    slots = sorted(int(found[1]) for name in records.fields if (found := _ITEM.fullmatch(name)))
+    if not slots:
+        seen = quoted(records.fields)
+        raise InputError(f"{records.where}: no columns 'Input.item_1' and so on; columns are {seen}")
+    return slots
+
+
+def _is_rejected(record: Record) -> bool:
+    status = str(record.fields.get(STATUS) or "").strip().casefold()
+    if status not in ("", "submitted", "approved", _REJECTED):
+        seen = shortened(str(record.fields[STATUS]), 60)
+        raise InputError(f"{record.place}: {STATUS} is '{seen}'; wanted Submitted, Approved or Rejected")
+    # A reason in the column Reject rejects the assignment once the file is uploaded.
+    return status == _REJECTED or bool(str(record.fields.get("Reject") or "").strip())
+
+
+def _worker(record: Record) -> str:
+    worker = str(record.fields.get(WORKER) or "").strip()
+    if not worker:
+        raise InputError(f"{record.place}: no {WORKER}; wanted the worker of the assignment")
+    return worker
+
+
+def _answers(
+    record: Record, slots: list[int], by_code: Mapping[str, SurveyItem], values: Sequence[int]
+) -> tuple[list[Answer], int]:
+    """The answers of one assignment, and how many are missing."""
+    written = _written(record)
+    found: list[tuple[SurveyItem, int]] = []
+    missing = 0
+    for slot in slots:
+        code = str(record.fields.get(f"Input.item_{slot}") or "").strip()
+        if not code:
+            continue
+        if code not in by_code:
+            raise InputError(f"{record.place}: Input.item_{slot} is '{shortened(code, 60)}'; not an item of this study")
+        value = _value(written.get(f"rating_{slot}", ()), f"{record.place}: Answer.rating_{slot}", values)
+        if value is None:
+            missing += 1
+        else:
+            found.append((by_code[code], value))
+    if not found:
+        wanted = "Answer.rating_1 and so on"
+        raise InputError(f"{record.place}: no answer to any of {len(slots)} items; wanted {wanted}")
+    seconds = _seconds(record, len(found))
+    return [Answer(item, value, seconds) for item, value in found], missing
+
+
+def _written(record: Record) -> dict[str, tuple[str, ...]]:
+    """What was chosen, by question: from `Answer.rating_1`, `Answer.rating_1.6`, or one column of JSON."""
+    chosen: dict[str, list[str]] = {}
+    for name, cell in record.fields.items():
+        text = str(cell or "").strip()
+        if name == "Answer.taskAnswers" and text:
+            for question, value in _task_answers(text, f"{record.place}: {name}"):
+                chosen.setdefault(question, []).append(value)
+        elif name.startswith("Answer.rating_") and text:
+            question, _, option = name.removeprefix("Answer.").removesuffix(".on").partition(".")
+            if not option:
+                chosen.setdefault(question, []).append(text)
+            elif _is_true(text, f"{record.place}: {name}"):
+                chosen.setdefault(question, []).append(option)
+    return {question: tuple(dict.fromkeys(options)) for question, options in chosen.items()}
+
+
+def _task_answers(text: str, where: str) -> list[tuple[str, str]]:
+    """Pairs of a question and what was chosen, from `[{"rating_1": {"6": true}}]` and the like."""
+    document = decode_json(text, where)
+    parts = document if isinstance(document, list) else [document]
+    if not all(isinstance(part, dict) for part in parts):
+        raise InputError(f"{where}: '{shortened(text, 60)}'; wanted a list with an object of answers")
+    pairs = []
+    for part in parts:
+        for question, value in part.items():
+            if isinstance(value, dict):
+                options = [option for option, on in value.items() if on is True or on == {"on": True}]
+                pairs += [(question, option) for option in options]
+            else:
+                pairs.append((question, value if isinstance(value, str) else json.dumps(value)))
+    return pairs
+
+
+def _is_true(text: str, where: str) -> bool:
+    plain = text.casefold()
+    if plain not in (*_TRUE, *_FALSE):
+        raise InputError(f"{where} is '{shortened(text, 60)}'; wanted true or false")
+    return plain in _TRUE
+
+
+def _value(options: Sequence[str], where: str, values: Sequence[int]) -> int | None:
+    if not options:
+        return None
+    if len(options) > 1:
+        raise InputError(f"{where}: {len(options)} answers ({quoted(list(options))}); wanted one")
+    for value in values:
+        if options[0] in (str(value), f"{value}.0"):
+            return value
+    scale = quoted([str(value) for value in values])
+    raise InputError(f"{where} is '{shortened(options[0], 60)}'; wanted one of {scale}")
+
+
+def _seconds(record: Record, answers: int) -> float:
+    """The time of the assignment, shared among its answers."""
+    text = str(record.fields.get(TIME) or "").strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < _LONGEST:
+        raise InputError(f"{record.place}: {TIME} is '{shortened(text, 60)}'; wanted a number of seconds")
+    return seconds / answers

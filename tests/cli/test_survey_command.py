@@ -1,0 +1,408 @@
+"""`textassay survey` as a person meets it: from files to ratings, links said once, one line for what is wrong."""
+
+import csv
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.refusal import assert_refused
+from textassay.cli.main import run
+from textassay.cli.survey_serve import exposure
+from textassay.survey.store import Store
+
+TOKEN = r"[A-Za-z0-9_-]{32}"
+EVIL = "x [bold]y[/bold] \x1b[31m <script>"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture
+def survey(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Runs the command within this process and folder, on a pipe so many columns wide."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments: str, columns: str = "80") -> Outcome:
+        monkeypatch.setenv("COLUMNS", columns)
+        code = run(["survey", *arguments])
+        return Outcome(code, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> tuple[str, ...]:
+    """Files with eight texts of each source, as options."""
+    for source in ("human", "model"):
+        with (tmp_path / f"{source}.csv").open("w", encoding="utf-8", newline="") as file:
+            rows = [[f"{source} {n}", f"article {n}", str(-n)] for n in range(8)]
+            csv.writer(file).writerows([["text", "context", "log_prob"], *rows])
+    return ("--human", "human.csv", "--model", "model.csv")
+
+
+def answer_all(path: Path, raters: int, *, wrong: int = 0) -> None:
+    """So many raters rate all that they are given; the first `wrong` of them fail their checks."""
+    with closing(Store.open(path)) as store:
+        expected = {item.text: item.expected for item in store.items()}
+        for number, token in enumerate(store.invite(raters)):
+            rater = store.rater(token)
+            assert rater is not None
+            while (task := store.task(rater)) is not None:
+                value = expected[task.text] or 1 + sum(map(ord, task.text)) % 6
+                value = value % 6 + 1 if expected[task.text] and number < wrong else value
+                store.answer(rater, task.number, value)
+
+
+def test_from_files_to_huse(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
+    made = survey("create", "s.db", *texts, "--ratings", "3", "--items-per-rater", "8", "--raters", "2")
+    assert (made.returncode, made.stderr) == (0, "")
+    for line in (
+        "study   s.db",
+        "page    How typical is each text?",
+        "items   16 (8 human, 8 model), each with its context",
+        "scale   6 Very Typical, 5 Typical, 4 Average, 3 Specific, 2 Rare, 1 Invalid",
+        "wanted  48 ratings, 3 an item",
+        "raters  6 needed; each rates 8 items and 1 attention check of 6",
+        "links   work for ever",
+    ):
+        assert f"{line}\n" in made.stdout
+    for kind in ("join/", "admin/", "r/", "r/"):
+        assert re.search(rf"  http://127\.0\.0\.1:8000/{kind}{TOKEN}\n", made.stdout)
+    assert re.search(rf"^  r001  http://127\.0\.0\.1:8000/r/{TOKEN}$", made.stdout, re.MULTILINE)
+    assert "Links are shown only now" in made.stdout
+    assert made.stdout.endswith("Next:\n  textassay survey serve s.db\n")
+    answer_all(tmp_path / "s.db", 7, wrong=1)
+    shown = survey("status", "s.db")
+    assert "ratings    48 of 48 (100 %)\n" in shown.stdout
+    assert "items      16 of 16 complete; 3 to 3 ratings an item, median 3\n" in shown.stdout
+    assert "raters     9 raters, 6 started, 6 done\n" in shown.stdout
+    assert re.search(r"agreement  Krippendorff's alpha \S+ \(interval scale\)\n", shown.stdout)
+    assert "checks     5 of 6 right; failed by r003 (0/1)\n" in shown.stdout
+    found = survey("export", "s.db", "--out", "ratings.csv", "--checks", "checks.csv")
+    assert (found.returncode, found.stdout) == (0, "")
+    assert found.stderr == "wrote checks.csv\nwrote ratings.csv\n48 ratings of 16 items by 6 raters\n"
+    assert len((tmp_path / "checks.csv").read_text(encoding="utf-8").splitlines()) == 7
+    assert run(["huse", "ratings.csv", "--k", "4", "--resamples", "0", "--quiet"]) == 0
+
+
+def test_links_and_tokens_open_the_study(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
+    made = survey("create", "s.db", *texts, "--raters", "3", "--links", "l.csv", "--url", "https://rate.example.org/x/")
+    assert made.stderr == "wrote l.csv: 3 personal links, readable by you alone\n"
+    assert "/r/" not in made.stdout
+    assert stat.S_IMODE((tmp_path / "l.csv").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "s.db").stat().st_mode) == 0o600
+    with (tmp_path / "l.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    join, admin = (
+        re.search(rf"https://rate\.example\.org/x/{kind}/({TOKEN})", made.stdout) for kind in ("join", "admin")
+    )
+    assert join is not None
+    assert admin is not None
+    with closing(Store.open(tmp_path / "s.db")) as store:
+        for row in rows:
+            rater = store.rater(row["link"].removeprefix("https://rate.example.org/x/r/"))
+            assert rater is not None
+            assert rater.name == row["rater"]
+        assert store.is_join(join[1])
+        assert store.is_admin(admin[1])
+    renewed = survey("links", "s.db", "--join", "--admin", "--raters", "2", columns="40")
+    assert "old one" in renewed.stdout
+    new = [
+        re.search(rf"^  http://127\.0\.0\.1:8000/{kind}/({TOKEN})$", renewed.stdout, re.M) for kind in ("join", "admin")
+    ]
+    assert re.search(rf"^  r005  http://127\.0\.0\.1:8000/r/{TOKEN}$", renewed.stdout, re.MULTILINE)
+    with closing(Store.open(tmp_path / "s.db")) as store:
+        assert not store.is_join(join[1])
+        assert not store.is_admin(admin[1])
+        assert new[0] is not None
+        assert store.is_join(new[0][1])
+        assert new[1] is not None
+        assert store.is_admin(new[1][1])
+        assert store.rater(rows[0]["link"].rsplit("/", 1)[1]) is not None
+
+
+def test_names_and_templates_reach_the_study(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "t.toml").write_text('note = "Mind the facts."', encoding="utf-8")
+    given = ("--text-name", "title", "--context-name", "news article", "--template", "t.toml", "--days", "7")
+    made = survey("create", "s.db", *texts, *given, "--title", EVIL, "--model-name", EVIL, "--checks", "0")
+    assert made.returncode == 0
+    assert "\x1b" not in made.stdout
+    assert "x [bold]y[/bold] \\x1b[31m <script>" in made.stdout
+    assert "attention check" not in made.stdout
+    assert "links   work for 7 days\n" in made.stdout
+    with closing(Store.open(tmp_path / "s.db")) as store:
+        assert store.study.context_intro == "Given this news article:"
+        assert (store.study.question, store.study.note) == ("How typical is this exact title?", "Mind the facts.")
+        assert store.study.days == 7
+        assert [item.source for item in store.items()] == ["human"] * 8 + [EVIL] * 8
+
+
+def test_more_raters_than_items_would_take(survey: Command, texts: tuple[str, ...]) -> None:
+    made = survey("create", "s.db", *texts, "--size", "2", "--ratings", "20", "--checks", "6")
+    assert "items   4 (2 human, 2 model)" in made.stdout
+    assert "raters  20 needed; each rates 4 items and 6 attention checks of 6\n" in made.stdout
+
+
+def test_status_as_json(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
+    survey("create", "s.db", *texts, "--ratings", "2", "--items-per-rater", "16")
+    empty = json.loads(survey("status", "s.db", "--json", "-").stdout)
+    assert empty["agreement"] == {"krippendorff_alpha": None, "metric": "interval"}
+    assert (empty["ratings"], empty["median_seconds"], empty["raters"]) == (0, None, [])
+    answer_all(tmp_path / "s.db", 2)
+    assert survey("status", "s.db", "--json", "out.json").stdout.startswith("study      s.db\n")
+    full = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert full["agreement"]["krippendorff_alpha"] == 1.0
+    assert full["ratings_an_item"] == {"min": 2, "median": 2, "max": 2}
+    assert [rater["name"] for rater in full["raters"]] == ["r001", "r002"]
+    assert {"done": 17, "total": 17, "checks_right": 1, "checks_done": 1}.items() <= full["raters"][0].items()
+
+
+def test_export_to_standard_output(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
+    survey("create", "s.db", *texts, "--ratings", "1", "--items-per-rater", "4")
+    answer_all(tmp_path / "s.db", 1)
+    found = survey("export", "s.db")
+    assert found.stdout.splitlines()[0] == (
+        "item,context,text,source,log_prob,rater,rating,rating_label,seconds,checks_passed"
+    )
+    assert len(found.stdout.splitlines()) == 5
+    assert found.stderr == "4 ratings of 16 items by 1 rater (16 wanted)\n"
+    assert survey("export", "s.db", "--quiet").stderr == ""
+    assert_refused(survey("export", "s.db", "--out", "s.db"), "is an input of the same run")
+    assert_refused(survey("export", "s.db", "--checks", "-"), "two outputs ask for standard output")
+
+
+def test_turk_and_back(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
+    survey("create", "s.db", *texts, "--ratings", "2", "--items-per-rater", "8")
+    made = survey("turk-export", "s.db", "--out", "batch.csv", "--template-out", "page.html")
+    assert made.stderr == "wrote page.html\nwrote batch.csv\n"
+    for line in (
+        "HITs                 2, each with 8 items and 1 attention check",
+        "assignments per HIT  2 (set this on the requester page)",
+        "in total             4 assignments to pay for; each item gets 2 ratings",
+        "  textassay survey turk-import s.db Batch_results.csv",
+    ):
+        assert f"{line}\n" in made.stdout
+    assert "${text_9}" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    batch = (tmp_path / "batch.csv").read_text(encoding="utf-8")
+    assert survey("turk-export", "s.db", "-o", "-").stdout == batch
+    with (tmp_path / "batch.csv").open(encoding="utf-8") as file:
+        hits = list(csv.DictReader(file))
+    with (tmp_path / "results.csv").open("w", encoding="utf-8", newline="") as file:
+        answers = {f"Answer.rating_{slot}": "4" for slot in range(1, 10)}
+        rows = [
+            {"WorkerId": worker, "AssignmentStatus": status, "WorkTimeInSeconds": "90", **answers}
+            | {f"Input.{name}": cell for name, cell in hit.items()}
+            for hit in hits
+            for worker, status in ((f"A\x1b{1}", "Approved"), ("A2", "Rejected"))
+        ]
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    added = survey("turk-import", "s.db", "results.csv")
+    assert (added.returncode, added.stderr) == (0, "")
+    assert added.stdout.startswith("study  s.db\nadded  18 answers of 1 worker in 2 assignments\n")
+    assert "note: 2 rejected assignments were left out\n" in added.stdout
+    assert "note: 1 worker failed an attention check: A\\x1b1\n" in added.stdout
+    again = survey("turk-import", "s.db", "results.csv")
+    assert "added  0 answers" in again.stdout
+    assert "note: 18 answers were in the study before\n" in again.stdout
+    rows[2]["Answer.rating_1"] = "9"
+    with (tmp_path / "bad.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    assert_refused(survey("turk-import", "s.db", "bad.csv"), "bad.csv:4: answer.rating_1 is '9'; wanted one of")
+
+
+def test_a_page_that_is_too_long_for_turk_is_said(survey: Command, tmp_path: Path) -> None:
+    for name in ("h.txt", "m.txt"):
+        (tmp_path / name).write_text("".join(f"{n} " + "word " * 2000 + "\n" for n in range(10)), encoding="utf-8")
+    survey("create", "s.db", "--human", "h.txt", "--model", "m.txt", "--items-per-rater", "10")
+    assert "Mechanical Turk takes 65,535: fewer" in " ".join(
+        survey("turk-export", "s.db", "-o", "b.csv").stdout.split()
+    )
+    assert "65,535" not in survey("turk-export", "s.db", "-o", "b.csv", "--items-per-hit", "2").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("create", "old.db"), "old.db: exists and is never overwritten; wanted a new file"),
+        (("create", "new.db", "--items", "items.csv"), "--items with other files or columns of texts"),
+        (("create", "nowhere/new.db"), "the folder nowhere does not exist"),
+        (("create", "-"), "standard output (-); wanted a new file"),
+        (("create", "new.db", "--links", "l.csv"), "--links without --raters"),
+        (("create", "new.db", "--raters", "1", "--links", "old.db"), "old.db: exists and may hold other links"),
+        (("create", "new.db", "--raters", "1", "--links", "new.db"), "two outputs ask for this file"),
+        (("create", "new.db", "--url", "javascript:alert(1)"), "is not a web address"),
+        (("create", "new.db", "--ratings", "0"), "--ratings"),
+        (("create", "new.db", "--days", "0"), "--days"),
+        (("create", "new.db", "--checks", "7"), "--checks 7: there are 6 built in"),
+        (("create", "new.db", "--size", "9"), "8 contexts with texts of all sources; wanted 9 (--size)"),
+        (("create", "new.db", "--contexts", "short.txt"), "short.txt: 1 context; human.csv has 8 rows; wanted as many"),
+        (("create", "new.db", "--template", "none.toml"), "none.toml: no such file"),
+        (("create", "new.db", "--field", "words"), "human.csv: no field 'words'; fields are 'text'"),
+        (("create", "new.db", "--title", " "), "--title is blank"),
+        (("create", "new.db", "--encoding", "ascii", "--checks-file", "umlaut.csv"), "umlaut.csv:2: byte 0xc3"),
+    ],
+)
+def test_studies_that_are_not_made(
+    survey: Command, texts: tuple[str, ...], tmp_path: Path, arguments: tuple[str, ...], wanted: str
+) -> None:
+    (tmp_path / "old.db").write_bytes(b"precious")
+    (tmp_path / "short.txt").write_text("one\n", encoding="utf-8")
+    (tmp_path / "umlaut.csv").write_text("text,expected\nä,6\n", encoding="utf-8")
+    assert_refused(survey(*arguments, *texts), wanted)
+    assert (tmp_path / "old.db").read_bytes() == b"precious"
+    assert not (tmp_path / "new.db").exists()
+    assert not (tmp_path / "l.csv").exists()
+
+
+def test_texts_must_be_given(survey: Command, texts: tuple[str, ...]) -> None:
+    assert_refused(survey("create", "new.db"), "no file of human or model texts; wanted --human and --model, or")
+    assert_refused(survey("create", "new.db", *texts[:2]), "no file of model texts")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("serve",),
+        ("status",),
+        ("export",),
+        ("links", "--join"),
+        ("turk-export", "--out", "b.csv"),
+        ("turk-import", "r.csv"),
+    ],
+)
+def test_files_that_are_no_study(survey: Command, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    command, *others = arguments
+    (tmp_path / "text.db").write_text("not a study\n", encoding="utf-8")
+    assert_refused(survey(command, "missing.db", *others), "missing.db: no such file")
+    assert_refused(survey(command, "text.db", *others), "text.db: is no sqlite file; wanted a ")
+    assert_refused(survey(command, str(tmp_path), *others), "is a folder")
+    assert (tmp_path / "text.db").read_text(encoding="utf-8") == "not a study\n"
+    assert not (tmp_path / "missing.db").exists()
+    assert not (tmp_path / "b.csv").exists()
+
+
+def test_links_refused(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
+    survey("create", "s.db", *texts)
+    assert_refused(survey("links", "s.db"), "no links asked for; wanted --raters n, --join or --admin")
+    assert_refused(survey("links", "s.db", "--join", "--file", "l.csv"), "--file is for personal links")
+    assert_refused(survey("links", "s.db", "--raters", "1", "--file", "s.db"), "exists and may hold other links")
+    assert_refused(survey("links", "s.db", "--raters", "1", "--url", "example.org"), "is not a web address")
+    written = survey("links", "s.db", "--raters", "2", "--file", "l.csv")
+    assert written.stderr == "wrote l.csv: 2 personal links, readable by you alone\n"
+    assert stat.S_IMODE((tmp_path / "l.csv").stat().st_mode) == 0o600
+
+
+def test_serve_says_where_and_what_it_means(
+    survey: Command, texts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def serve(path: Path, *, host: str, port: int, base_url: str | None, on_ready: Callable[[str], None]) -> None:
+        asked.append((path, host, port, base_url))
+        on_ready(base_url or f"http://{host}:{port}")
+
+    monkeypatch.setattr("textassay.survey.server.serve", serve)
+    quiet = survey("serve", "s.db", "--port", "8099")
+    assert asked == [(Path("s.db"), "127.0.0.1", 8099, None)]
+    assert quiet.stdout == (
+        "serving  s.db\n"
+        "at       http://127.0.0.1:8099\n"
+        "links    textassay survey links s.db --raters N --url http://127.0.0.1:8099\n"
+        "stop     Ctrl-C\n"
+        "stopped; every answer that was taken is in s.db\n"
+    )
+    loud = " ".join(survey("serve", "s.db", "--host", "0.0.0.0").stdout.split())
+    assert "anyone who reaches this machine there can open the page" in loud
+    assert "traffic is not encrypted" in loud
+    assert "proxy with TLS" in loud
+    assert "--url http://0.0.0.0" not in loud
+    assert_refused(survey("serve", "s.db", "--port", "65536"), "--port")
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "notes"),
+    [
+        ("127.0.0.1", None, 0),
+        ("127.0.0.2", None, 0),
+        ("::1", None, 0),
+        ("localhost", None, 0),
+        ("0.0.0.0", None, 2),
+        ("::", None, 2),
+        ("192.168.0.4", "http://rate.example.org", 2),
+        ("rate.example.org", "https://rate.example.org", 1),
+    ],
+)
+def test_only_loopback_is_no_exposure(host: str, url: str | None, notes: int) -> None:
+    assert len(exposure(host, url)) == notes
+
+
+def test_without_the_survey_extra_all_but_the_page_works(texts: tuple[str, ...], tmp_path: Path) -> None:
+    """In a process of its own, in which neither starlette nor uvicorn can be imported."""
+    code = (
+        "import sys\n"
+        "class Without:\n"
+        "    def __init__(self, finder): self.finder = finder\n"
+        "    def __getattr__(self, name): return getattr(self.finder, name)\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        hidden = name.split('.')[0] in ('starlette', 'uvicorn')\n"
+        "        return None if hidden else self.finder.find_spec(name, path, target)\n"
+        "sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]\n"
+        "from textassay.cli.main import run\n"
+        f"assert run(['survey', 'create', 's.db', *{texts!r}]) == 0\n"
+        "for command in (['status'], ['export'], ['links', '--join'], ['turk-export', '-o', 'b.csv']):\n"
+        "    assert run(['survey', command[0], 's.db', *command[1:]]) == 0, command\n"
+        "sys.exit(run(['survey', 'serve', 's.db']))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert found.returncode == 2, found.stderr
+    assert "starlette is not installed; get it with: pip install 'textassay[survey]'" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_interrupt_stops_the_page_with_a_line(texts: tuple[str, ...], tmp_path: Path, survey: Command) -> None:
+    survey("create", "s.db", *texts)
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    served = subprocess.Popen(
+        [sys.executable, "-m", "textassay", "survey", "serve", "s.db", "--port", "0"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert served.stdout is not None
+        while not served.stdout.readline().startswith("stop "):
+            assert served.poll() is None
+        served.send_signal(signal.SIGINT)
+        out, err = served.communicate(timeout=60)
+    finally:
+        served.kill()
+        served.communicate()
+    assert (served.returncode, err) == (0, "")
+    assert out == "stopped; every answer that was taken is in s.db\n"

@@ -1,0 +1,538 @@
+"""The HTML report of a HUSE study: everything is there, nothing from outside gets through, and it fits."""
+
+import base64
+import hashlib
+import json
+import math
+import re
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from tests.report.builders import Page
+from tests.report.huse_builders import judged, undefined
+from tests.report.item_builders import HOSTILE
+from textassay.report.axis import Axis
+from textassay.report.embedded import embedded, fitting
+from textassay.report.html import MOST_BYTES
+from textassay.report.huse_curves import k_curves, stability_curves
+from textassay.report.huse_data import MOST_CHARACTERS, huse_block
+from textassay.report.huse_facts import chosen_k, huse_facts, outcome_sentence, tie_rule
+from textassay.report.huse_html import render_huse_html
+from textassay.report.huse_items import entries, groups, most_telling, telling_order
+from textassay.report.huse_map import draw_map
+from textassay.report.huse_plane import LANDMARKS, draw_plane
+from textassay.report.huse_raters import raters
+from textassay.report.huse_scores import scores
+from textassay.report.items_view import readable
+from textassay.studies.comparison import Verdict
+from textassay.studies.judged import KINDS, DecisionMap, Judged
+
+SCRIPTS = ("huse_store.js", "huse_list.js", "huse_map.js", "huse.js")
+
+
+def parsed(text: str) -> Page:
+    """The page, which must nest."""
+    page = Page(text)
+    assert page.complaints == []
+    return page
+
+
+def words(text: str) -> str:
+    """What is read, with white space made even."""
+    return " ".join(parsed(text).text.split())
+
+
+def data(text: str) -> Any:
+    """The block of JSON that scripts read."""
+    found = re.findall(r'<script type="application/json" id="huse-data">(.*?)</script>', text, re.DOTALL)
+    assert len(found) == 1
+    return json.loads(found[0])
+
+
+def unpacked(block: Any) -> dict[int, tuple[str | None, str | None]]:
+    """Context and text of items by their place, as the script on the page unpacks them."""
+    table: list[str] = []
+
+    def text(value: str | int | None) -> str | None:
+        if isinstance(value, str):
+            table.append(value)
+        return table[value] if isinstance(value, int) else value
+
+    found = {}
+    for rows, (context, *texts) in zip(block["entries"], block["texts"], strict=False):
+        shared = text(context)
+        for row, each in zip(rows, texts, strict=True):
+            found[row[0]] = (shared, text(each))
+    return found
+
+
+def test_everything_found_stands_on_the_page() -> None:
+    found = judged(200)
+    text = words(render_huse_html(found))
+    huse, huse_q, huse_d = (result.estimate for result in found.results)
+    human = sum(each.kind == KINDS[0] and not each.item.is_model for each in found.items)
+    model = sum(each.kind == KINDS[0] and each.item.is_model for each in found.items)
+    for expected in (
+        "Can pointer net be told from people on headlines?",
+        "Differs",
+        "told from people (HUSE 0.55, p 0.001)",
+        f"{huse:.2f} {huse - 0.11:.2f} to {huse + 0.13:.2f}, 95 % interval",
+        f"neighbours name the wrong source of {50 * huse:.0f} % of texts; a guess would of 50 %",
+        "Indistinguishable texts would score 0.98, 0.84 to 1.12 in 95 % of cases. p 0.001",
+        f"neighbours tell a further {50 * (1 - huse_d):.1f} % of texts",
+        "No p-value: no exchange of sources",
+        "To be kept in mind 3 human items had no partner",
+        "Items 100 human, 100 of the model",
+        "Ratings 4,000 by 20 raters",
+        "Scale 1 (Invalid) to 6 (Very Typical)",
+        "Neighbours k = 16",
+        "other tasks with other texts and raters",
+        f"{human + model}",
+        f"{human} human, {model} of the model",
+        "Every one of 200 items is here.",
+        "Ties: all items as far off as the k-th nearest vote as well",
+        "twice the items would narrow the interval from ±0.12 to ±0.085",
+        "Krippendorff's alpha is 0.34 [0.27, 0.41] (95 % interval), 0.36 when only the order",
+        "customary limits are 0.8 for firm and 0.667 for tentative conclusions; they are a convention",
+        "2 of 20 raters look as if they answered at random",
+        "r019 gave 6 every time",
+        f"{huse_q:.2f} [{huse_q - 0.11:.2f}, {huse_q + 0.13:.2f}]",
+        "a high one never certifies that it is good",
+        "HUSE-D above 1 is noise",
+        "Hashimoto, Hugh Zhang, Percy Liang",
+        "huse_d|k:16|variant:released|per:token",
+    ):
+        assert expected in text, expected
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [("same", "could not be told"), ("untested", "was not tested"), ("what else", "was not tested")],
+)
+def test_verdicts_have_words(verdict: str, expected: str) -> None:
+    found = replace(judged(), verdict=Verdict(verdict, ()))
+    assert expected in outcome_sentence(found)
+    assert expected in words(render_huse_html(found))
+
+
+def test_a_nameless_model_is_called_so() -> None:
+    found = replace(judged(), rated=replace(judged().rated, model="model"))
+    assert outcome_sentence(found) == "The model can be told from people."
+    assert "Can the model be told from people" in words(render_huse_html(found))
+
+
+def test_the_level_is_the_studys_own() -> None:
+    text = words(render_huse_html(judged(level=0.9)))
+    assert "90 % interval" in text
+    assert "95 %" not in text
+
+
+def test_what_has_no_number_says_why() -> None:
+    found = judged()
+    gone = replace(found, results=(*found.results[:2], undefined(found.results[2], "HUSE or HUSE-Q is not defined")))
+    text = words(render_huse_html(gone))
+    assert "No number: HUSE or HUSE-Q is not defined" in text
+    assert "There is no plane without a number" in text
+    infinite = replace(found.results[0], estimate=math.inf)
+    assert scores(replace(found, results=(infinite, *found.results[1:])))[0].undefined == "no reason is known"
+
+
+@pytest.mark.parametrize(
+    ("estimate", "high", "expected"),
+    [
+        (1.08, 1.2, "no lack of diversity shows. Above 1 is noise."),
+        (1.0, 1.2, "no lack of diversity shows."),
+        (0.9, 1.02, "a further 5.0 % of texts; as its interval reaches 1, that may be chance."),
+        (0.7, 0.9, "a further 15 % of texts: the model misses some of what people write."),
+    ],
+)
+def test_diversity_in_words(estimate: float, high: float, expected: str) -> None:
+    found = judged()
+    interval = found.results[2].interval
+    assert interval is not None
+    result = replace(found.results[2], estimate=estimate, interval=replace(interval, high=high))
+    assert scores(replace(found, results=(*found.results[:2], result)))[2].meaning.endswith(expected)
+
+
+def test_no_better_than_a_guess_is_said() -> None:
+    found = judged()
+    result = replace(found.results[0], estimate=1.02)
+    assert "as often as a guess would" in scores(replace(found, results=(result, *found.results[1:])))[0].meaning
+
+
+def test_scores_stand_in_their_order_and_variants_behind() -> None:
+    found = judged()
+    again = replace(found.results[0], options={"k": 8})
+    mixed = replace(
+        found,
+        labels=("huse_d", "huse", "huse k=8", "huse_q"),
+        results=(found.results[2], found.results[0], again, found.results[1]),
+    )
+    assert [card.title for card in scores(mixed)] == ["HUSE", "HUSE-Q", "HUSE-D", "HUSE k=8"]
+    assert chosen_k(mixed) == 16
+
+
+def test_mean_ratings_leave_raters_unknown() -> None:
+    text = words(render_huse_html(judged(raters=False)))
+    assert "The file has one mean rating an item and no single ratings." in text
+    assert "Ratings one mean an item" in text
+    assert "fewer ratings an item could not be tried" in text
+    assert "Flagged" not in text
+
+
+def test_no_flag_no_second_result() -> None:
+    found = judged()
+    assert found.agreement is not None
+    fine = tuple(replace(rater, reason="") for rater in found.agreement.raters)
+    calm = replace(found, agreement=replace(found.agreement, raters=fine, without=()))
+    assert "None of 20 raters looks as if they answered at random" in words(render_huse_html(calm))
+    few = replace(found, agreement=replace(found.agreement, without=()))
+    assert "too little would be left without them" in words(render_huse_html(few))
+    unknown = replace(found, agreement=replace(found.agreement, raters=(), without=()))
+    assert "Who gave which rating is not known" in words(render_huse_html(unknown))
+
+
+@pytest.mark.parametrize(
+    ("alpha", "expected"),
+    [
+        (0.85, "reliable"),
+        (0.7, "tentative conclusions only"),
+        (0.3, "not to be relied on"),
+        (-0.1, "no better than by chance"),
+        (math.nan, "does not exist here"),
+    ],
+)
+def test_alpha_in_words(alpha: float, expected: str) -> None:
+    found = judged()
+    assert found.agreement is not None
+    section = raters(replace(found, agreement=replace(found.agreement, alpha=alpha, interval=None)), most=5)
+    assert section is not None
+    assert expected in section.meaning
+    assert (section.gauge is None) == math.isnan(alpha)
+    assert (len(section.rows), section.left_out) == (5, 15)
+    assert [rater.name for rater in section.flagged] == ["r019", "r018"]
+
+
+def test_nothing_hostile_becomes_markup() -> None:
+    text = render_huse_html(judged(hostile=True))
+    page = parsed(text)
+    assert [attributes.get("type") for attributes in page.tags("script")] == ["application/json", None]
+    assert not page.tags("img")
+    assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+    assert not [attributes for _, attributes in page.elements if "style" in attributes]
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    read = " ".join(page.text.split())
+    for each in HOSTILE[:3]:
+        assert " ".join(each.split()) in read
+
+
+def test_the_block_cannot_end_its_script_and_reads_back() -> None:
+    found = judged(hostile=True)
+    text = render_huse_html(found)
+    (block,) = re.findall(r'id="huse-data">(.*?)</script>', text, re.DOTALL)
+    assert not re.search("[<>&\u2028\u2029\x00-\x1f]", block)
+    items = unpacked(data(text))
+    assert len(items) == 40
+    for place, (context, written) in items.items():
+        item = found.items[place].item
+        assert context == readable(item.context or "", MOST_CHARACTERS)
+        assert written == readable(item.text or "", MOST_CHARACTERS)
+
+
+def test_the_policy_lets_exactly_the_own_style_and_script_run() -> None:
+    text = render_huse_html(judged(hostile=True))
+    (policy,) = (str(a["content"]) for a in parsed(text).tags("meta") if "http-equiv" in a)
+    for kind in ("style", "script"):
+        content = re.findall(rf"<{kind}>(.*?)</{kind}>", text, re.DOTALL)[0]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_write_text_only(name: str) -> None:
+    script = files("textassay.report").joinpath("templates", name).read_text(encoding="utf-8")
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|fetch\(", script)
+
+
+def test_ids_are_unique() -> None:
+    ids = [a["id"] for _, a in parsed(render_huse_html(judged())).elements if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_same_study_is_the_same_page() -> None:
+    assert render_huse_html(judged()) == render_huse_html(judged())
+
+
+def test_ten_thousand_items_stay_within_the_limit_and_the_page_says_what_is_left_out() -> None:
+    found = judged(10_000)
+    text = render_huse_html(found)
+    assert 0.97 * MOST_BYTES < len(text.encode()) <= MOST_BYTES
+    block = data(text)
+    assert sum(map(len, block["entries"])) == 10_000
+    kept = len(unpacked(block))
+    assert 1_000 < kept < 10_000
+    assert f"The {kept:,} most telling items come with their texts: a page has room for no more." in words(text)
+    assert f"The texts of the other {10_000 - kept:,} are in the JSON file." in words(text)
+    # Whatever the list begins with, no kind of item is left without texts.
+    assert {found.items[place].kind for place in unpacked(block)} == set(KINDS)
+
+
+def test_too_many_items_for_the_list_are_said_as_well() -> None:
+    found = judged(200)
+    block = huse_block(found, draw_map(found, cell=0.0), room=8_000)
+    assert 0 < block.with_texts < block.listed < 200
+    assert len(block.json.encode()) <= 8_000
+    listed = [[row[0] for row in rows] for rows in json.loads(block.json)["entries"]]
+    assert listed == [list(places) for places in telling_order(found)[: len(listed)]]
+
+
+def test_no_room_leaves_no_items() -> None:
+    block = huse_block(judged(), None, room=0)
+    assert (block.listed, block.with_texts) == (0, 0)
+    assert json.loads(block.json)["maps"] == {}
+
+
+def test_one_endless_text_does_not_fill_the_page() -> None:
+    found = judged()
+    long = replace(found.items[0], item=replace(found.items[0].item, text="word " * 400_000))
+    text = render_huse_html(replace(found, items=(long, *found.items[1:])))
+    assert len(text.encode()) < 300_000
+    assert len(unpacked(data(text))[0][1] or "") == MOST_CHARACTERS
+
+
+def test_numbers_of_rows_can_be_read_back() -> None:
+    found = judged()
+    rows = {row[0]: row for rows in data(render_huse_html(found))["entries"] for row in rows}
+    for place, each in enumerate(found.items):
+        _, name, is_model, kind, rating, log_prob, votes, by_rating, count = rows[place]
+        assert (name, is_model, KINDS[kind], count) == (each.item.id, each.item.is_model, each.kind, each.n_ratings)
+        assert (rating / 1000, log_prob / 1000) == pytest.approx((each.rating, each.log_prob), abs=0.0006)
+        assert (votes / 100, by_rating / 100) == pytest.approx((each.votes, each.votes_by_rating), abs=0.006)
+
+
+def test_texts_on_one_context_stand_together_the_models_first() -> None:
+    found = judged()
+    assert entries(found)[:2] == [(1, 0), (3, 2)]
+    assert len(entries(found)) == 20
+    alone = [replace(each, item=replace(each.item, context=None)) for each in found.items]
+    assert entries(replace(found, items=tuple(alone))) == [(place,) for place in range(40)]
+    blank = [replace(each, item=replace(each.item, context=" ")) for each in found.items]
+    assert len(entries(replace(found, items=tuple(blank)))) == 40
+
+
+def test_a_context_of_one_source_or_of_a_whole_task_makes_no_pair() -> None:
+    found = judged()
+    task = [replace(each, item=replace(each.item, context="write a headline")) for each in found.items]
+    assert len(entries(replace(found, items=tuple(task)))) == 40
+    people = [replace(each, item=replace(each.item, is_model=False)) for each in found.items]
+    assert len(entries(replace(found, items=tuple(people)))) == 40
+
+
+def test_the_clearest_of_a_kind_come_first_sources_taking_turns() -> None:
+    found = judged(200)
+    places = [place for entry in most_telling(found, KINDS[0], 4) for place in entry]
+    clearest = {
+        is_model: max(e.votes_by_rating for e in found.items if e.kind == KINDS[0] and e.item.is_model == is_model)
+        for is_model in (False, True)
+    }
+    shown = [found.items[place] for place in places if found.items[place].kind == KINDS[0]]
+    for is_model, most in clearest.items():
+        assert most in [each.votes_by_rating for each in shown if each.item.is_model == is_model]
+    assert len(most_telling(found, KINDS[0], 4)) == 4
+
+
+def test_kinds_are_counted_by_source() -> None:
+    found = judged(200)
+    counted = groups(found)
+    assert [group.kind for group in counted] == list(KINDS)
+    assert sum(group.human for group in counted) == sum(group.model for group in counted) == 100
+    assert sum(group.share for group in counted) == pytest.approx(1)
+
+
+def test_readers_without_scripts_get_the_most_telling_of_each_kind() -> None:
+    found = judged(200)
+    text = words(render_huse_html(found))
+    for kind in KINDS:
+        for entry in most_telling(found, kind, 8):
+            for place in entry:
+                assert str(found.items[place].item.text) in text
+
+
+def test_items_without_texts_say_so() -> None:
+    found = judged()
+    bare = tuple(replace(each, item=replace(each.item, text=None, context=None)) for each in found.items)
+    text = render_huse_html(replace(found, items=bare))
+    assert "(the file has no text)" in words(text)
+    assert set(unpacked(data(text)).values()) == {(None, None)}
+
+
+def test_the_map_has_rating_up_and_log_probability_across() -> None:
+    found = judged()
+    grid = DecisionMap((2.0, 3.0), (-4.0, -3.0, -2.0), ((0.0, 0.0), (0.5, 0.5), (1.0, 0.9)))
+    drawn = draw_map(replace(found, decision_map=grid), cell=0.0)
+    assert drawn is not None
+    x, y = drawn.wide.x, drawn.wide.y
+    assert x(-2.0) > x(-4.0)
+    assert y(5.0) < y(3.0)
+    chart = str(drawn.wide.chart)
+    # The human end is one rectangle a row at the left; the even middle is left blank; the upper right is less sure.
+    (human,) = re.findall(r'<path d="([^"]+)" class="vote v0">', chart)
+    assert human.count("M") == 2
+    assert human.startswith(f"M{x.start:.1f} ")
+    (sure,) = re.findall(r'<path d="([^"]+)" class="vote v10">', chart)
+    (less,) = re.findall(r'<path d="([^"]+)" class="vote v9">', chart)
+    assert float(less.split()[1].split("H")[0]) < float(sure.split()[1].split("H")[0])
+    assert "vote v5" not in chart
+    assert "20 human items as squares, 20 of pointer net as circles" in chart
+
+
+def test_an_impossible_text_bends_the_axis_and_what_has_no_number_is_counted() -> None:
+    found = judged(200)
+    far = replace(found.items[0], log_prob=-125.0)
+    nowhere = replace(found.items[1], rating=math.nan)
+    drawn = draw_map(replace(found, items=(far, nowhere, *found.items[2:])), cell=0.0)
+    assert drawn is not None
+    assert drawn.wide.x.bend > 0
+    assert drawn.missing == 1
+    assert draw_map(replace(found, items=()), cell=0.0) is None
+
+
+def test_whole_texts_have_their_own_axis() -> None:
+    found = judged()
+    per_text = replace(found.results[0], options={"k": 16, "per": "text"})
+    whole = replace(found, results=(per_text, *found.results[1:]))
+    drawn = draw_map(whole, cell=0.0)
+    assert drawn is not None
+    assert "log-probability of the text" in drawn.wide.chart
+    assert drawn.wide.x.low < min(each.log_prob * each.item.length for each in found.items)
+    assert data(render_huse_html(whole))["log_prob"] == "log-prob of the text"
+
+
+def test_maps_of_many_items_stay_small() -> None:
+    found = judged(10_000)
+    fine, coarse = (draw_map(found, cell=cell) for cell in (2.5, 6.0))
+    assert fine is not None
+    assert coarse is not None
+    assert len(coarse.wide.chart) < len(fine.wide.chart) < 200_000
+
+
+def test_the_plane_has_the_model_its_cloud_and_the_papers_models() -> None:
+    found = judged()
+    plane = draw_plane(found, most=50)
+    assert plane is not None
+    assert plane.cloud == 50
+    for name, *_ in LANDMARKS:
+        assert name in plane.wide
+    assert plane.wide.count('class="landmark"') == len(LANDMARKS)
+    assert {"HUSE 0", "HUSE 1"} <= set(re.findall(r'class="equal-name">([^<]+)<', plane.wide))
+    huse = found.results[1].estimate + found.results[2].estimate - 1
+    assert huse == pytest.approx(found.results[0].estimate)
+    bare = draw_plane(replace(found, cloud=()), most=50)
+    assert bare is not None
+    assert bare.cloud == 0
+
+
+def test_lines_of_equal_huse_are_where_the_scores_say() -> None:
+    plane = draw_plane(judged(), most=0)
+    assert plane is not None
+    lines = re.findall(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)" class="equal">', plane.wide)
+    assert len(lines) == 6
+    slopes = {round((float(y2) - float(y1)) / (float(x2) - float(x1)), 2) for x1, y1, x2, y2 in lines}
+    assert len(slopes) == 1
+    # The paper's summaries at t = 1.0 have HUSE 0.53: between the lines of 0.4 and 0.6.
+    marks = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="3.5" class="landmark">', plane.wide)
+    x, y = map(float, marks[0])
+    heights = [float(y1) + (x - float(x1)) * next(iter(slopes)) for x1, y1, *_ in lines]
+    assert heights[3] - 2 < y < heights[2] + 2
+
+
+def test_k_is_marked_and_its_table_has_the_doublings() -> None:
+    found = judged(200)
+    curves = k_curves(found, 16)
+    assert curves is not None
+    assert "k = 16" in curves.chart
+    assert [n for n, _ in curves.rows] == ["1", "2", "4", "8", "16", "32", "64"]
+    assert f"{found.by_k[0].huse:.2f}" == curves.rows[0][1][0]
+    assert k_curves(replace(found, by_k=()), 16) is None
+
+
+def test_stability_has_a_panel_for_items_and_one_for_ratings_at_one_scale() -> None:
+    drawn = dict(stability_curves(judged()))
+    assert list(drawn) == ["items", "ratings"]
+    ticks = [re.findall(r'text-anchor="end" class="tick">([^<]+)<', curves.chart) for curves in drawn.values()]
+    assert ticks[0] == ticks[1]
+    assert drawn["items"].chart.count("spread-band") == 3
+    labelled = replace(judged(), labels=("huse k=8", "huse_q", "huse_d"))
+    assert dict(stability_curves(labelled))["items"].metrics == ("huse_q", "huse_d")
+    assert stability_curves(replace(judged(), stability=())) == []
+
+
+def test_tie_rules_are_said_in_words() -> None:
+    found = judged()
+    for variant, expected in (("fair", "half a mistake"), ("exact", "exactly as far off"), ("another", "")):
+        results = tuple(replace(result, options={"k": 16, "variant": variant}) for result in found.results)
+        assert expected in tie_rule(replace(found, results=results))
+        assert ("Ties", variant) in huse_facts(replace(found, results=results))
+
+
+def test_less_than_everything_is_a_page_as_well() -> None:
+    found = judged()
+    empty = Judged(
+        rated=replace(found.rated, items=()),
+        labels=found.labels,
+        results=tuple(undefined(result, "no items") for result in found.results),
+        items=(),
+        by_k=(),
+        stability=(),
+        outlook=(),
+        agreement=None,
+        decision_map=DecisionMap((), (), ()),
+        cloud=(),
+        verdict=Verdict("untested", ()),
+        level=0.95,
+        notes=(),
+    )
+    text = words(render_huse_html(empty))
+    for expected in (
+        "No number: no items",
+        "nothing to draw",
+        "were not measured with other numbers",
+        "was not measured",
+    ):
+        assert expected in text
+    assert "No parts of the ratings were measured." in text
+
+
+def test_results_without_interval_test_or_chance_are_a_page_as_well() -> None:
+    found = judged()
+    bare = tuple(replace(result, interval=None, p_value=None, parts={}) for result in found.results)
+    text = words(render_huse_html(replace(found, results=bare, cloud=())))
+    assert "no interval" in text
+    assert "Indistinguishable texts" not in text
+
+
+def test_one_item_beyond_the_votes_has_dashes() -> None:
+    found = judged()
+    lost = replace(found.items[0], votes=math.nan, votes_by_rating=math.nan, share_model=math.nan)
+    text = render_huse_html(replace(found, items=(lost, *found.items[1:])))
+    rows = {row[0]: row for rows in data(text)["entries"] for row in rows}
+    assert rows[0][6:8] == [None, None]
+    assert "nan" not in words(text)
+
+
+def test_parts_fit_into_the_room_there_is() -> None:
+    parts = [["one"], ["two"], ["a longer one"]]
+    kept, left = fitting(parts, 2 * (len(embedded(["one"])) + 1) + 3)
+    assert (kept, left) == ([["one"], ["two"]], 3)
+
+
+def test_scripts_get_the_axes_of_the_map() -> None:
+    found = judged()
+    drawn = draw_map(found, cell=0.0)
+    assert drawn is not None
+    low, high, start, end, centre, bend = data(render_huse_html(found))["maps"]["map-wide"][0]
+    assert Axis(low, high, start, end, centre, bend)(-3.0) == pytest.approx(drawn.wide.x(-3.0))

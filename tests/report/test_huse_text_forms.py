@@ -1,0 +1,362 @@
+"""The forms of a HUSE study that are text: terminal view, Markdown, CSV, data frame and notebook fragment."""
+
+import csv
+import io
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from tests.report.builders import Page
+from tests.report.huse_builders import judged, undefined
+from tests.report.test_items_text_forms import STEERING, line_of
+from textassay.report import huse_trust as trust
+from textassay.report import huse_words as words
+from textassay.report.huse_csv import FIELDS, render_huse_csv, rows
+from textassay.report.huse_examples import examples
+from textassay.report.huse_markdown import render_huse_markdown
+from textassay.report.huse_notebook import render_huse_notebook, to_pandas
+from textassay.report.huse_table import as_text, render_huse
+from textassay.studies.comparison import Verdict
+from textassay.studies.judged import KINDS, Judged
+
+WIDTHS = (60, 80, 120, 200)
+
+
+def on_screen(found: Judged, width: int, *, why: bool = False, top: int = 5, colour: bool = False) -> str:
+    """The terminal view as text."""
+    console = Console(
+        width=width, force_terminal=colour, color_system="truecolor" if colour else None, _environ={}, emoji=False
+    )
+    with console.capture() as capture:
+        console.print(render_huse(found, width=width, why=why, top=top))
+    return capture.get()
+
+
+def with_scores(*estimates: float) -> Judged:
+    """The study with other estimates."""
+    found = judged()
+    results = [replace(result, estimate=value) for result, value in zip(found.results, estimates, strict=True)]
+    return replace(found, results=tuple(results))
+
+
+class TestTable:
+    @pytest.mark.parametrize("width", WIDTHS)
+    @pytest.mark.parametrize("raters", [True, False])
+    def test_no_line_is_too_wide_and_no_number_is_lost(self, width: int, raters: bool) -> None:
+        found = judged(200, raters=raters)
+        shown = on_screen(found, width, why=True)
+        assert max(map(cell_len, shown.splitlines())) <= width
+        for name, result in zip(words.TITLES.values(), found.results, strict=True):
+            line = re.sub(r" {2,}", "  ", line_of(shown, f"{name} "))
+            assert line.startswith(f"{name}  {words.score(result.estimate)}  {words.interval_text(result.interval)}  ")
+            assert words.chance_text(result) in line
+
+    def test_scores_have_the_names_and_decimals_of_the_paper(self) -> None:
+        shown = on_screen(with_scores(0.53, 0.58, 0.95), 80)
+        assert re.search(r"^HUSE +0\.53  ", shown, flags=re.M)
+        assert re.search(r"^HUSE-Q +0\.58  ", shown, flags=re.M)
+        assert re.search(r"^HUSE-D +0\.95  ", shown, flags=re.M)
+
+    def test_options_stand_behind_the_name(self) -> None:
+        found = replace(judged(), labels=("huse k=8", "huse_q", "huse_d k=8 variant=fair"))
+        shown = on_screen(found, 120)
+        assert line_of(shown, "HUSE k=8 ")
+        assert line_of(shown, "HUSE-D k=8 variant=fair ")
+
+    def test_words_stand_in_the_row_where_there_is_room(self) -> None:
+        found = with_scores(0.53, 0.58, 0.95)
+        wide, narrow = on_screen(found, 120), on_screen(found, 80)
+        assert line_of(wide, "HUSE-D").rstrip().endswith("2.5 % more with the probability known")
+        assert "in words" in line_of(wide, "metric")
+        assert "in words" not in narrow
+        assert "HUSE-D: 2.5 % more with the probability known" in narrow.splitlines()
+
+    def test_without_intervals_and_tests_there_are_no_columns_for_them(self) -> None:
+        found = judged()
+        bare = [replace(result, interval=None, p_value=None, parts={}) for result in found.results]
+        shown = on_screen(replace(found, results=tuple(bare)), 80)
+        assert line_of(shown, "metric").split() == ["metric", "score", "in", "words"]
+        assert not {"interval:", "chance:", "p:"} & set(shown.split())
+
+    def test_a_score_without_a_number_says_why(self) -> None:
+        found = judged()
+        found = replace(found, results=(*found.results[:2], undefined(found.results[2], "fewer than 32 items")))
+        shown = on_screen(found, 80)
+        assert re.search(r"^HUSE-D +– ", shown, flags=re.M)
+        assert "HUSE-D: no number: fewer than 32 items" in shown
+
+    def test_why_says_what_has_no_test(self) -> None:
+        assert "HUSE-D: no test: " in on_screen(judged(), 120, why=True)
+        assert "no test" not in on_screen(judged(), 120)
+
+    def test_it_is_printed_without_a_terminal(self) -> None:
+        shown = as_text(judged())
+        assert str(judged()) == shown
+        assert not STEERING.search(shown)
+        assert line_of(shown, "HUSE-Q")
+
+
+class TestWords:
+    def test_a_score_in_words(self) -> None:
+        huse, huse_q, huse_d = with_scores(0.53, 0.58, 0.95).results
+        assert words.meaning(huse) == "74 % told apart by rating and probability"
+        assert words.meaning(huse_q) == "71 % told apart by rating alone"
+        assert words.meaning(huse_d) == "2.5 % more with the probability known"
+        assert words.meaning(replace(huse_d, estimate=1.02)) == "the probability tells nothing more"
+        assert words.meaning(undefined(huse, "too few")) == "no number"
+
+    def test_the_heading_counts_sources_ratings_and_raters(self) -> None:
+        assert words.heading(judged()) == (
+            "40 items (20 human, 20 pointer net), 800 ratings by 20 raters, scale 1 to 6"
+        )
+        assert words.heading(judged(raters=False)) == (
+            "40 items (20 human, 20 pointer net), mean ratings only, between 1 and 6"
+        )
+
+    def test_failures_are_counted_by_source(self) -> None:
+        found = judged()
+        for name, is_model in words.sources(found):
+            counted = [int(number) for number in re.findall(r"\d+", words.counts(found, is_model=is_model))]
+            assert sum(counted) == 20
+            kinds = [each.kind for each in found.items if each.item.is_model == is_model]
+            assert counted == [kinds.count(kind) for kind in KINDS]
+            assert f"{name}  " in re.sub(r" {2,}", "  ", on_screen(found, 80))
+
+    def test_neighbours_in_a_line(self) -> None:
+        found = judged()
+        name, ranges = words.k_range(found)
+        assert name == "k 1 to 16"
+        lowest, highest = min(at.huse for at in found.by_k), max(at.huse for at in found.by_k)
+        assert ranges.startswith(f"HUSE {lowest:.2f} to {highest:.2f}, HUSE-Q ")
+        assert words.k_line(found) == f"with k 1 to 16 neighbours: {ranges}"
+        assert words.k_range(replace(found, by_k=found.by_k[:1])) == ("", "")
+        assert words.k_line(replace(found, by_k=found.by_k[:1])) == ""
+        unknown = [replace(at, huse=math.nan, huse_d=math.nan) for at in found.by_k]
+        assert words.k_range(replace(found, by_k=tuple(unknown)))[1].startswith("HUSE-Q ")
+
+    def test_of_many_numbers_of_neighbours_few_are_listed(self) -> None:
+        found = judged()
+        many = tuple(replace(found.by_k[0], k=k) for k in range(1, 40))
+        results = tuple(replace(result, options={"k": 12}) for result in found.results)
+        ks = [at.k for at in words.telling_ks(replace(found, by_k=many, results=results))]
+        assert ks == [1, 2, 4, 8, 12, 16, 32]
+
+    def test_raters(self) -> None:
+        found = with_scores(0.53, 0.58, 0.95)
+        agreement = found.agreement
+        assert agreement is not None
+        without = tuple(replace(result, estimate=result.estimate - 0.02) for result in found.results)
+        found = replace(found, agreement=replace(agreement, without=without))
+        assert trust.agreement_lines(found) == [
+            "low agreement, Krippendorff's alpha 0.34 [0.27, 0.41], 0.36 for ranks; 2 of 20 raters look random",
+            "without them HUSE 0.51, HUSE-Q 0.56, HUSE-D 0.93",
+        ]
+        assert trust.rater_lines(found, 1) == [
+            "r018 (40 ratings): agrees with nobody: correlation -0.02, p 0.55",
+            "and 1 more",
+        ]
+        good = tuple(rater for rater in agreement.raters if not rater.flagged)
+        calm = replace(found, agreement=replace(agreement, raters=good, without=(), alpha=0.81))
+        assert trust.agreement_lines(calm)[0].startswith("high agreement")
+        assert trust.agreement_lines(calm)[0].endswith("; no rater looks random")
+        assert trust.rater_lines(calm, 5) == []
+        assert trust.agreement_lines(judged(raters=False)) == ["agreement not known: there are only mean ratings"]
+
+    def test_raters_that_were_left_out_are_not_counted(self) -> None:
+        found = judged()
+        rated = found.rated
+        kept = rated.rater_of < 18
+        cut = replace(rated, item_of=rated.item_of[kept], rater_of=rated.rater_of[kept], ratings=rated.ratings[kept])
+        found = replace(found, rated=cut)
+        assert "720 ratings by 18 raters" in words.heading(found)
+        assert "2 of 20 raters look random and are left out" in trust.agreement_lines(found)[0]
+
+    def test_ratings_whose_raters_are_not_known(self) -> None:
+        found = judged()
+        agreement = found.agreement
+        assert agreement is not None
+        nameless = replace(agreement, raters=(), without=())
+        assert trust.agreement_lines(replace(found, agreement=nameless))[0].endswith(
+            "; who gave which rating is not known"
+        )
+
+    def test_where_one_score_has_no_test_a_dash_stands(self) -> None:
+        found = judged()
+        results = (*found.results[:2], replace(found.results[2], p_value=None))
+        assert words.p_texts(replace(found, results=results)) == ["0.001", "0.001", "–"]
+        untested = tuple(replace(result, p_value=None) for result in found.results)
+        assert words.p_texts(replace(found, results=untested)) == ["", "", ""]
+
+    def test_raters_are_listed_only_on_request(self) -> None:
+        assert "gave 6 every time" in on_screen(judged(), 80, why=True)
+        assert "gave 6 every time" not in on_screen(judged(), 80)
+
+    def test_more_data(self) -> None:
+        assert trust.outlook_rows(judged())[0] == ("HUSE", "±0.12", "±0.09", "±0.12", "-0.02")
+        assert trust.outlook_rows(judged(raters=False))[0] == ("HUSE", "±0.12", "±0.09", "–", "–")
+        found = judged()
+        paid = tuple(replace(each, metric=f"{each.metric} k=8", worth="pay for items") for each in found.outlook)
+        found = replace(found, outlook=paid)
+        assert trust.worth_lines(found)[1:] == [("HUSE-Q k=8", "pay for items"), ("HUSE-D k=8", "pay for items")]
+        assert on_screen(found, 80).count("pay for items") == 1
+        assert on_screen(found, 80, why=True).count("pay for items") == 3
+        assert "more data" not in on_screen(replace(found, outlook=()), 80)
+
+    @pytest.mark.parametrize(("level", "sign"), [("same", "="), ("differs", "≠"), ("untested", "?"), ("odd", "?")])
+    def test_the_verdict_has_a_sign(self, level: str, sign: str) -> None:
+        found = replace(judged(), verdict=Verdict(level, ("one reason", "another")))
+        assert f"{sign} one reason; another" in on_screen(found, 80)
+
+    def test_notes_are_said_once(self) -> None:
+        found = judged()
+        found = replace(found, rated=replace(found.rated, notes=found.notes))
+        assert on_screen(found, 200).count(found.notes[0]) == 1
+
+
+class TestExamples:
+    def test_both_sources_take_turns_and_the_clearest_come_first(self) -> None:
+        found = judged(200)
+        for kind, items in examples(found, 6).items():
+            assert {item.judged.kind for item in items} == {kind}
+            assert [item.source for item in items[:4]] == ["pointer net", "human"] * 2
+            votes = [item.judged.votes for item in items if item.source == "human"]
+            by_rating = [item.judged.votes_by_rating for item in items if item.source == "human"]
+            if kind == "quality failure":
+                assert by_rating == sorted(by_rating, reverse=True)
+            else:
+                assert votes == sorted(votes, reverse=kind == "diversity failure")
+
+    def test_kinds_without_items_are_left_out(self) -> None:
+        found = judged()
+        told = tuple(replace(each, kind="quality failure") for each in found.items)
+        assert list(examples(replace(found, items=told), 3)) == ["quality failure"]
+        assert examples(found, 0) == {}
+
+    def test_texts_ratings_and_probabilities_are_shown_on_request(self) -> None:
+        found = judged(200)
+        shown = on_screen(found, 200, why=True, top=1)
+        for kind, (item,) in examples(found, 1).items():
+            assert words.PLURALS[kind] in shown
+            assert f"{item.source} {item.id}: rating {item.judged.rating:.2f}, log p a token" in shown
+            assert f"\n  {item.text}" in shown
+            assert f"\n  for: {item.context}" in shown
+            assert item.text not in on_screen(found, 200)
+
+    def test_items_without_texts_say_so(self) -> None:
+        found = judged()
+        bare = tuple(replace(each, item=replace(each.item, text=None, context=None)) for each in found.items)
+        shown = on_screen(replace(found, items=bare), 80, why=True, top=1)
+        assert "(no text)" in shown
+        assert "for:" not in shown
+
+
+class TestHostile:
+    @pytest.mark.parametrize("width", WIDTHS)
+    @pytest.mark.parametrize("why", [False, True])
+    def test_nothing_steers_the_terminal(self, width: int, why: bool) -> None:
+        shown = on_screen(judged(hostile=True), width, why=why, top=50)
+        assert not STEERING.search(shown)
+        assert max(map(cell_len, shown.splitlines())) <= width
+        assert "[bold red]markup[/bold red]" in re.sub(r"\s+", " ", shown)
+
+    def test_colour_is_ours_alone(self) -> None:
+        shown = on_screen(judged(hostile=True), 120, why=True, top=50, colour=True)
+        assert re.search(r"\x1b\[1m", shown)
+        assert not STEERING.search(re.sub(r"\x1b\[[0-9;]*m", "", shown))
+
+    def test_long_texts_are_cut(self) -> None:
+        assert "x" * 900 not in re.sub(r"\s", "", on_screen(judged(hostile=True), 200, why=True, top=50))
+        assert "x" * 900 not in render_huse_markdown(judged(hostile=True))
+
+    def test_markdown_has_no_live_sign_of_theirs(self) -> None:
+        page = render_huse_markdown(judged(hostile=True))
+        assert not STEERING.search(page)
+        body = page.partition("\n```")[0]
+        assert not re.search(r"(?<!\\)<", body)
+        assert "\\[a link\\](javascript" in body
+        tables = [block for block in body.split("\n\n") if block.startswith("| ")]
+        assert len(tables) >= 7
+        for table in tables:
+            assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+
+    def test_csv_cells_are_no_formulas(self) -> None:
+        text = render_huse_csv(judged(hostile=True))
+        cells = [cell for row in csv.DictReader(io.StringIO(text)) for cell in row.values()]
+        numbers = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
+        assert any(cell.startswith("'=cmd") for cell in cells)
+        assert any(cell.startswith("'+1 |") for cell in cells)
+        assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@") and not numbers.fullmatch(cell)]
+        assert not STEERING.search(text)
+        assert len(text.splitlines()) == 1 + len(judged().items)
+
+    def test_a_notebook_shows_texts_and_runs_none(self) -> None:
+        page = Page(render_huse_notebook(judged(hostile=True)))
+        assert page.complaints == []
+        assert {"script", "img", "style", "iframe"}.isdisjoint(tag for tag, _ in page.elements)
+        assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+        assert "<script>alert(1)</script>" in page.text
+        assert not STEERING.search(page.text)
+
+
+class TestForms:
+    def test_markdown(self) -> None:
+        found = with_scores(0.53, 0.58, 0.95)
+        page = render_huse_markdown(found)
+        assert page.startswith("# headlines: 40 items (20 human, 20 pointer net), 800 ratings by 20 raters")
+        assert "| metric | in words | score | interval | p | chance |" in page
+        assert re.search(
+            r"^\| HUSE \| 74 % told [a-z ]+ \| 0\.53 \| \[0\.\d\d, 0\.\d\d\] \| 0\.001 \| 0\.98 \[0\.84, 1\.12\] \|",
+            page,
+            re.M,
+        )
+        assert re.findall("^## (.*)", page, flags=re.M) == [
+            "No number or no test", "Failures", "Neighbours", "Raters", "Stability", "More data", "Items",
+        ]  # fmt: skip
+        kinds = words.count_of(found, "quality failure", is_model=False)
+        assert f"| quality failure | clearly told by the rating alone | {kinds} |" in page
+        assert f"| 1 | {found.by_k[0].huse:.2f} | {found.by_k[0].huse_q:.2f} |" in page
+        assert "| mean and range on | HUSE | HUSE-Q | HUSE-D |" in page
+        assert re.search(r"^\| 1 rating an item \| [\d.]+ \[[\d.]+, [\d.]+\] \|", page, flags=re.M)
+        assert re.search(r"^\| 40 items \| ", page, flags=re.M)
+        assert "scale: 1 (Invalid) to 6 (Very Typical)" in page
+        assert page.count("|resamples:999|") == 3
+
+    def test_sections_without_content_are_left_out(self) -> None:
+        found = replace(judged(), by_k=(), stability=(), outlook=(), agreement=None, items=())
+        titles = re.findall("^## (.*)", render_huse_markdown(found), flags=re.M)
+        assert not {"Neighbours", "Stability", "More data", "Items"} & set(titles)
+
+    def test_csv_has_a_row_an_item(self) -> None:
+        found = judged()
+        listed = list(csv.DictReader(io.StringIO(render_huse_csv(found))))
+        assert tuple(listed[0]) == FIELDS
+        for row, each in zip(listed, found.items, strict=True):
+            assert (row["item"], row["kind"], row["text"]) == (each.item.id, each.kind, each.item.text)
+            assert row["source"] == ("pointer net" if each.item.is_model else "human")
+            assert float(row["rating"]) == each.rating
+            assert float(row["log_prob_per_token"]) == each.log_prob
+            assert (float(row["votes"]), row["told"]) == (each.votes, str(each.told))
+
+    def test_what_is_not_known_is_empty(self) -> None:
+        found = judged()
+        first = replace(found.items[0], votes=math.nan, item=replace(found.items[0].item, context=None))
+        row = next(csv.DictReader(io.StringIO(render_huse_csv(replace(found, items=(first,))))))
+        assert (row["votes"], row["context"]) == ("", "")
+
+    def test_pandas_reads_the_rows(self) -> None:
+        pytest.importorskip("pandas")
+        frame = to_pandas(judged())
+        assert list(frame.columns) == list(FIELDS)
+        assert frame["kind"].tolist() == [row["kind"] for row in rows(judged())]
+
+    def test_a_notebook_gets_scores_verdict_and_counts(self) -> None:
+        page = Page(with_scores(0.53, 0.58, 0.95)._repr_html_())
+        text = re.sub(r"\s+", " ", page.text)
+        for expected in ("headlines: 40 items", "Differs: told from people", "HUSE-D 0.95", "pointer net: quality"):
+            assert expected in text
+        assert "Krippendorff's alpha 0.34" in text
+        assert page.complaints == []

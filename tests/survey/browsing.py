@@ -1,0 +1,69 @@
+"""What a browser does with the forms of a page: find them, fill them in, send them."""
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+from starlette.testclient import TestClient
+
+
+@dataclass
+class Form:
+    """A form: where it goes, its hidden fields, and the values of its radio buttons."""
+
+    action: str
+    method: str
+    fields: dict[str, str] = field(default_factory=dict)
+    choices: list[str] = field(default_factory=list)
+
+
+class _Forms(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, Form] = {}
+        self._open: Form | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self._open = Form(given["action"], given["method"])
+            self.found[given.get("id", f"form {len(self.found)}")] = self._open
+        elif tag == "input" and self._open is not None:
+            if given["type"] == "radio":
+                self._open.choices.append(given["value"])
+            else:
+                self._open.fields[given["name"]] = given["value"]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._open = None
+
+
+def forms(page: str) -> dict[str, Form]:
+    """The forms of a page by their id, or by their number."""
+    parser = _Forms()
+    parser.feed(page)
+    return parser.found
+
+
+def answer(client: TestClient, page: str, value: str) -> str:
+    """Send the form of a text with this choice; the page that follows."""
+    form = forms(page)["answer"]
+    assert value in form.choices
+    sent = client.post(form.action, data={**form.fields, "rating": value})
+    assert sent.status_code == 303, sent.text
+    return client.get(sent.headers["location"]).text
+
+
+def undo(client: TestClient, page: str) -> str:
+    """Press the button that withdraws; the page that follows."""
+    form = forms(page)["undo"]
+    sent = client.post(form.action, data=form.fields)
+    assert sent.status_code == 303
+    return client.get(sent.headers["location"]).text
+
+
+def begin(client: TestClient, address: str) -> str:
+    """Open a personal link and press Start."""
+    form = forms(client.get(address).text)["form 0"]
+    assert (form.method, form.fields) == ("get", {"now": "start"})
+    return client.get(form.action, params=form.fields).text

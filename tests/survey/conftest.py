@@ -1,0 +1,110 @@
+"""What tests of the rating page share: a study with hostile texts in it, its links, and visitors."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from textassay.survey.app import make_app
+from textassay.survey.store import Links, Store
+from textassay.survey.study import Study, SurveyItem
+
+HOME = "http://127.0.0.1:8000"
+SOURCE = "secret-model-name"
+SCRIPT = "<script>alert(1)</script>"
+SQL = "'; DROP TABLE items; --"
+
+STUDY = Study(
+    title=f"Titles {SCRIPT}",
+    context_intro="Given this news article:",
+    question="How typical is this exact title?",
+    note=f"Please mind the facts. {SQL}",
+    ratings_wanted=3,
+    items_per_rater=4,
+    checks_per_rater=1,
+)
+TEXTS = (
+    f"one {SCRIPT}",
+    f"two {SQL}",
+    'three " onmouseover=alert(1) x="',
+    "four\n   indented {{ 7 * 7 }} {% raw %}",
+    "خمسة كلمات",
+    "six ' \u202e txet",
+)
+ITEMS = (
+    *(
+        SurveyItem(f"i{n}", "human" if n % 2 else SOURCE, text, f"article {n} {SCRIPT}" if n else None, -1.25)
+        for n, text in enumerate(TEXTS)
+    ),
+    SurveyItem("check", "check", "Please choose “Rare” here.", expected=2),
+)
+
+
+class Clock:
+    """A clock that moves when told."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass(frozen=True)
+class Site:
+    """A study that is served: its file, its store and its links."""
+
+    path: Path
+    store: Store
+    links: Links
+    clock: Clock
+    visitor: Callable[[], TestClient]
+
+    def rater(self, index: int = 0) -> str:
+        """The address of an invited rater's page."""
+        return f"/r/{self.links.raters[index]}"
+
+    def content(self) -> dict[str, list[tuple[object, ...]]]:
+        """All rows of all tables, to compare."""
+        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as connection:
+            names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+            tables = [name for (name,) in names.fetchall()]
+            return {table: connection.execute(f'SELECT * FROM "{table}"').fetchall() for table in tables}
+
+    def values(self) -> list[int]:
+        """The ratings that are in the store, checks as well."""
+        return sorted(rating.value for rating in self.store.ratings(checks=True))
+
+
+@pytest.fixture
+def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
+    """Makes studies; each visitor is a browser with cookies of its own."""
+    opened: list[Store] = []
+
+    def make(study: Study = STUDY, items: tuple[SurveyItem, ...] = ITEMS, base_url: str | None = None) -> Site:
+        path = tmp_path / f"study{len(opened)}.sqlite"
+        links = Store.create(path, study, items, n_raters=2)
+        store, clock = Store.open(path), Clock()
+        opened.append(store)
+        app = make_app(store, base_url=base_url, clock=clock)
+        return Site(path, store, links, clock, lambda: TestClient(app, base_url=HOME, follow_redirects=False))
+
+    yield make
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def site(make_site: Callable[..., Site]) -> Site:
+    """A study of six items and a check, with two invited raters."""
+    return make_site()
+
+
+@pytest.fixture
+def client(site: Site) -> TestClient:
+    """A visitor of the study."""
+    return site.visitor()

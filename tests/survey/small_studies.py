@@ -1,0 +1,53 @@
+"""Small studies for tests of the store: items in pairs of one context, attention checks, settings."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from textassay.survey.store import Links, Store
+from textassay.survey.study import Rater, Study, SurveyItem, Task
+
+STUDY = Study(
+    title="How typical?",
+    context_intro="The article",
+    question="How typical is this summary?",
+    note="Take your time.",
+    ratings_wanted=3,
+    items_per_rater=6,
+    checks_per_rater=1,
+)
+
+
+def pairs(n: int, *, checks: int = 2) -> list[SurveyItem]:
+    """`n` items, half of them human, each human one with a model's of the same context; then attention checks."""
+    items = [
+        SurveyItem(f"item-{k}", ("human", "model")[k % 2], f"text {k}", f"context {k // 2}", -float(k))
+        for k in range(n)
+    ]
+    return items + [SurveyItem(f"check-{k}", "check", f"choose {k + 1}", expected=k + 1) for k in range(checks)]
+
+
+def opened(path: Path, *, items: int = 8, n_raters: int = 0, **settings: int | None) -> tuple[Store, Links]:
+    """A new study, open."""
+    links = Store.create(path, replace(STUDY, **settings), pairs(items), n_raters=n_raters)  # type: ignore[arg-type]
+    return Store.open(path), links
+
+
+def hurried(store: Store) -> Store:
+    """The store without waiting for the disk: for tests of what is written, not of how safe it is there."""
+    store._writer._connection.execute("PRAGMA synchronous = OFF")
+    return store
+
+
+def raters_of(store: Store, tokens: Iterable[str]) -> list[Rater]:
+    """Whose tokens these are."""
+    found = [store.rater(token) for token in tokens]
+    assert None not in found
+    return [rater for rater in found if rater is not None]
+
+
+def current(store: Store, rater: Rater) -> Task:
+    """The rater's task, where there must be one."""
+    task = store.task(rater)
+    assert task is not None
+    return task

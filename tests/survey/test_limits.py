@@ -1,0 +1,113 @@
+"""Limits on how often somebody may ask: raters never meet them, somebody who guesses does at once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from tests.survey.browsing import answer, begin, forms
+from tests.survey.conftest import Clock, Site
+from textassay.survey.limits import Buckets, Limits, Recent, address_key, token_key
+
+
+@given(st.lists(st.floats(0, 3), max_size=60), st.integers(1, 5), st.sampled_from([0.5, 1.0, 4.0]))
+def test_no_more_than_the_burst_and_the_rate_gets_through(gaps: list[float], burst: int, rate: float) -> None:
+    clock = Clock()
+    begun, buckets, taken = clock.now, Buckets(rate=rate, burst=burst, clock=clock), 0
+    for gap in gaps:
+        clock.now += gap
+        wait = buckets.wait("a")
+        assert buckets.take("a") == wait
+        taken += wait == 0.0
+        assert taken <= burst + (clock.now - begun) * rate + 1e-6
+        assert wait <= 1 / rate
+
+
+def test_who_waits_as_told_gets_through() -> None:
+    clock = Clock()
+    buckets = Buckets(rate=0.2, burst=2, clock=clock)
+    assert [buckets.take("a") for _ in range(2)] == [0.0, 0.0]
+    wait = buckets.take("a")
+    assert wait == pytest.approx(5.0)
+    assert buckets.take("b") == 0.0
+    clock.now += wait + 1e-9
+    assert buckets.take("a") == 0.0
+
+
+def test_memory_is_bounded() -> None:
+    buckets, recent = Buckets(rate=1, burst=1, clock=Clock(), most=10), Recent(most=10)
+    for number in range(1000):
+        buckets.take(str(number))
+        recent.add(str(number))
+    assert len(buckets) == len(recent) == 10
+    assert buckets.wait("999") > 0
+    assert "999" in recent
+    assert "0" not in recent
+
+
+def test_clients_are_told_apart_by_what_they_hold() -> None:
+    assert address_key(("2001:db8::1", 1)) == address_key(("2001:db8::2", 2))
+    assert address_key(("2001:db8::1", 1)) != address_key(("2001:db8:0:1::1", 1))
+    assert address_key(("::ffff:192.0.2.1", 1)) == address_key(("192.0.2.1", 1))
+    assert address_key(None) == ""
+    assert len(address_key(("x" * 5000, 1))) == 64
+    assert "secret" not in token_key("secret")
+
+
+def test_guessing_stops_after_a_few_and_starts_no_lookup(
+    site: Site, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(site.store, "rater", looked.append)
+    codes = [client.get(f"/r/guess{number}").status_code for number in range(100)]
+    assert codes == [404] * 30 + [429] * 70
+    assert len(looked) == 30
+    sent = client.get("/admin/guess")
+    assert (sent.status_code, int(sent.headers["retry-after"])) == (429, 5)
+    assert "guess" not in sent.text
+    site.clock.now += 5
+    assert [client.get(f"/admin/again{number}").status_code for number in range(2)] == [404, 429]
+
+
+def test_somebody_who_guesses_does_not_lock_out_raters_behind_the_same_address(site: Site, client: TestClient) -> None:
+    page = begin(client, site.rater())
+    while client.get("/r/guess").status_code != 429:
+        pass
+    page = answer(client, page, "4")
+    assert "Your last answer is saved." in page
+    # A link that was not used before waits like the guesses do.
+    assert client.get(site.rater(1)).status_code == 429
+    site.clock.now += 5
+    assert client.get(site.rater(1)).status_code == 200
+
+
+def test_one_link_cannot_be_asked_for_without_end(site: Site, client: TestClient) -> None:
+    form = forms(begin(client, site.rater()))["answer"]
+    codes = [client.get(site.rater()).status_code for _ in range(100)]
+    assert codes[0] == 200
+    assert set(codes[60:]) == {429}
+    before = site.content()
+    sent = client.post(form.action, data={**form.fields, "rating": "3"})
+    assert (sent.status_code, sent.headers["retry-after"]) == (429, "1")
+    assert site.content() == before
+    assert client.get(site.rater(1)).status_code == 200
+
+
+def test_a_script_cannot_join_without_end(site: Site, client: TestClient) -> None:
+    address = f"/join/{site.links.join}"
+    codes = [client.post(address, data={"new": "1"}).status_code for _ in range(310)]
+    assert codes == [303] * 300 + [429] * 10
+    # Who has joined goes on.
+    assert client.post(address, data={}).status_code == 303
+
+
+def test_two_hundred_raters_behind_one_address_never_meet_a_limit() -> None:
+    clock = Clock()
+    limits = Limits.standard(clock)
+    assert all(limits.joins.take("school") == 0.0 for _ in range(200))
+    for _ in range(120):
+        clock.now += 0.5
+        for rater in range(200):
+            # A post and the page that follows it, twice a second.
+            assert limits.addresses.take("school") == limits.addresses.take("school") == 0.0
+            assert limits.tokens.take(f"{rater}") == limits.tokens.take(f"{rater}") == 0.0
