@@ -117,12 +117,19 @@ def estimate(run: int, *, world: World, n: int, k: int) -> float:
 
 
 def results(
-    run: int, *, world: World, n: int, k: int, rate: Callable[[F64, np.random.Generator], F64], metrics: tuple[str, ...]
+    run: int,
+    *,
+    world: World,
+    n: int,
+    k: int,
+    rate: Callable[[F64, np.random.Generator], F64],
+    metrics: tuple[str, ...],
+    n_resamples: int = RESAMPLES,
 ) -> list[Result]:
     """The metrics with intervals."""
     requests = parse_requests([f"{metric}:k={k}" for metric in metrics], on="ratings")
     rated = world.items(n, np.random.default_rng([run, n, 1]), rate=rate)
-    plan = RatedPlan(LEVEL, RESAMPLES, run, LocalEngine(1), Silent())
+    plan = RatedPlan(LEVEL, n_resamples, run, LocalEngine(1), Silent())
     with threadpool_limits(1):
         return list(measure(rated, requests, plan).results)
 

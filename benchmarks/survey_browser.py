@@ -14,7 +14,23 @@ _PLACE = re.compile(r"<h1[^>]*>Text (\d+) of (\d+)</h1>")
 _TEXT = re.compile(r'<blockquote class="text"[^>]*>(.*?)</blockquote>', re.DOTALL)
 _CHOICE = re.compile(r'<input type="radio" name="rating" value="(-?\d+)"')
 _LOADED = re.compile(r'(?:href|src)="([^"]*/static/[^"]+)"')
-LOST = (OSError, EOFError, TimeoutError)
+
+
+class Lost(Exception):
+    """No answer, or half of one. `excused` where the server was killed since the connection was made."""
+
+    def __init__(self, fault: BaseException, *, excused: bool) -> None:
+        super().__init__(type(fault).__name__)
+        self.excused = excused
+
+
+@dataclass
+class Line:
+    """Where the server is, how often it was killed, and whether it is down just now."""
+
+    port: int
+    kills: int = 0
+    down: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,24 +69,25 @@ def files_of(body: str) -> list[str]:
 
 @dataclass
 class Browser:
-    """One person's browser. A connection that the server has closed is an error; the next request makes a new one."""
+    """One window with one connection. When that is lost, the next request makes a new one."""
 
-    port: int
+    line: Line
+    _kills: int = 0
     _streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = field(default=None, repr=False)
 
     async def get(self, path: str) -> tuple[Reply, float]:
         """A page, and the seconds it took."""
-        return await self._ask(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n")
+        return await self._ask(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.line.port}\r\n\r\n")
 
     async def post(self, path: str, fields: dict[str, str]) -> tuple[Reply, float]:
         """Send a form as our own page would, and the seconds until the answer was there."""
         body = urlencode(fields)
         return await self._ask(
-            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nOrigin: null\r\nSec-Fetch-Site: same-origin\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.line.port}\r\nOrigin: null\r\nSec-Fetch-Site: same-origin\r\n"
             f"Content-Type: {FORM}\r\nContent-Length: {len(body)}\r\n\r\n{body}"
         )
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Close the window."""
         streams, self._streams = self._streams, None
         if streams is not None:
@@ -81,15 +98,16 @@ class Browser:
         try:
             async with asyncio.timeout(PATIENCE):
                 if self._streams is None:
-                    self._streams = await asyncio.open_connection("127.0.0.1", self.port)
+                    self._kills = self.line.kills
+                    self._streams = await asyncio.open_connection("127.0.0.1", self.line.port)
                 reader, writer = self._streams
                 writer.write(request.encode("ascii"))
                 reply, stays = await _reply(reader)
-        except LOST:
-            await self.close()
-            raise
+        except (OSError, EOFError, TimeoutError) as fault:
+            self.close()
+            raise Lost(fault, excused=self.line.down or self.line.kills != self._kills) from fault
         if not stays:
-            await self.close()
+            self.close()
         return reply, time.perf_counter() - began
 
 

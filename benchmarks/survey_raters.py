@@ -8,13 +8,13 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from survey_browser import LOST, Browser, Page, Reply, files_of, page_of
+from survey_browser import Browser, Line, Lost, Page, Reply, files_of, page_of
 
 # Nobody reads and answers more than twice a second, and the limits of the page are made for that.
 PACE = 0.5
+_INTRODUCTION = '<input type="hidden" name="now" value="start">'
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,20 @@ class Answer:
 
 @dataclass
 class Run:
-    """What all raters share: the server's port and whether it was killed, how long things took, what went wrong."""
+    """What all raters share: the way to the server, how long things took, and what went wrong.
 
-    port: int
+    `bare` is the peer without a store, which always shows the same page.
+    """
+
+    line: Line
+    bare: bool = False
     over: bool = False
-    down: bool = False
-    kills: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
     facts: Counter[str] = field(default_factory=Counter)
-    answers: list[tuple[float, float]] = field(default_factory=list)
+    answers: list[float] = field(default_factory=list)
     pages: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
 
     def check(self, right: bool, otherwise: str) -> None:
         """Count what is not as it should be."""
@@ -47,7 +51,7 @@ class Run:
 
 @dataclass
 class Rater:
-    """One rater: a name, a personal link, the book of confirmed answers, and the one that was sent last."""
+    """One rater: a name, a personal link, the book of confirmed answers, and the answer that is on its way."""
 
     name: str
     path: str
@@ -58,28 +62,29 @@ class Rater:
 
     def __post_init__(self) -> None:
         self._rng = random.Random(self.name)
-        self._browser = Browser(self.run.port)
+        self._window = Browser(self.run.line)
 
     async def rate(self) -> None:
         """Come, answer until the run is over, and look a last time."""
         await asyncio.sleep(self._rng.uniform(0, PACE))
-        await self._arrive()
+        others = await self._arrive()
         while not self.run.over:
             began = time.perf_counter()
             await self._answer()
             await asyncio.sleep(max(0.0, PACE - (time.perf_counter() - began)))
         await self._open_link()
-        await self._browser.close()
+        for window in (self._window, *others):
+            window.close()
 
-    async def _arrive(self) -> None:
-        """The introduction with its style and script, each over a connection of its own, as browsers do; then Start."""
-        reply = await self._get(self.path)
-        self.run.check(reply.status == 200, f"the introduction has status {reply.status}")
-        others = [Browser(self.run.port) for _ in files_of(reply.body)]
-        for other, path in zip(others, files_of(reply.body), strict=True):
-            loaded = await self._until_there(lambda other=other, path=path: other.get(path))
+    async def _arrive(self) -> list[Browser]:
+        """The introduction, its style and script over connections of their own, as browsers do, and then Start."""
+        files = files_of((await self._get(self._window, self.path)).body)
+        others = [Browser(self.run.line) for _ in files]
+        for other, path in zip(others, files, strict=True):
+            loaded = await self._get(other, path)
             self.run.check(loaded.status == 200, f"style or script has status {loaded.status}")
         await self._look(f"{self.path}?now=start")
+        return others
 
     async def _answer(self) -> None:
         """Answer the text that is shown, and look at the next one."""
@@ -87,105 +92,82 @@ class Rater:
             await self._open_link()
             return
         self.sent = Answer(self.page.task, self.page.text, self._rng.choice(self.page.choices))
-        reply = await self._send(self.page)
-        if reply is None:
-            await self._open_link()
-        elif (reply.status, reply.location) == (303, f"{self.path}?now=saved"):
-            self.book[self.sent.task] = self.sent
-            self.sent = None
-            self.page = None
+        reply = await self._send(self.page, self.sent)
+        if reply is not None and (reply.status, reply.location) == (303, f"{self.path}?now=saved"):
+            self.book[self.sent.task], self.sent, self.page = self.sent, None, None
             await self._look(reply.location)
-        else:
-            kind = reply.status if reply.status != 303 else "303 without 'saved'"
-            self.run.check(False, f"an answer got status {kind}")
-            await self._open_link()
+            return
+        if reply is not None:
+            self.run.check(False, f"an answer got status {reply.status} {reply.location.partition('?')[2]}".rstrip())
+        await self._open_link()
 
-    async def _send(self, page: Page) -> Reply | None:
+    async def _send(self, page: Page, answer: Answer) -> Reply | None:
         """Post the form; None where the rater has lost the server and will open the link again."""
-        assert self.sent is not None
-        fields = {"key": page.key, "task": str(page.task), "rating": str(self.sent.value)}
+        fields = {"key": page.key, "task": str(page.task), "rating": str(answer.value)}
         while True:
-            kills = self.run.kills
             try:
-                reply, seconds = await self._browser.post(f"{self.path}/answer", fields)
-            except LOST as fault:
-                self._lost(fault, kills)
-                self.run.facts["answers in doubt"] += 1
-                await self._wait()
+                reply, seconds = await self._window.post(f"{self.path}/answer", fields)
+            except Lost as fault:
+                await self._lost(fault)
+                self.run.facts["answers not confirmed"] += 1
                 if self._rng.random() < 0.5:
                     return None
-                self.run.facts["sent again"] += 1
+                self.run.facts["of these sent again"] += 1
                 continue
-            self.run.answers.append((time.perf_counter(), seconds))
+            self.run.answers.append(seconds)
             return reply
 
     async def _open_link(self) -> None:
         """Open the personal link; before the first answer it shows the introduction, and Start follows."""
-        await self._look(self.path if self.book or self.sent else f"{self.path}?now=start")
-        if self.page is None and not self.book:
+        if not await self._look(self.path):
             await self._look(f"{self.path}?now=start")
 
-    async def _look(self, path: str) -> None:
-        """Read a page, and see whether it is the one where this rater must be."""
-        reply = await self._get(path)
-        page = page_of(reply.body) if reply.status == 200 else None
-        if reply.status != 200:
-            self.run.check(False, f"a page has status {reply.status}")
+    async def _look(self, path: str) -> bool:
+        """Read a page, and see whether it is the one where this rater must be; False for the introduction."""
+        reply = await self._get(self._window, path)
+        page = page_of(reply.body)
+        if reply.status == 200 and page is not None:
+            self._settle(page)
+            if not self.run.bare:
+                self._compare(page)
+            self.page = page
+        elif reply.status == 200 and _INTRODUCTION in reply.body and not self.book:
+            self._settle(self.page)
+            return False
+        else:
+            self.run.check(False, f"a page has status {reply.status} and no text to rate")
             await asyncio.sleep(PACE)
-            return
-        if page is None:
-            self.run.check("<h1" in reply.body and not self.book, "a page without a text to rate")
-            self._settle_unanswered()
-            return
-        self._settle(page)
-        self.run.check(page.done == len(self.book), "a page does not count the answers that were confirmed")
-        self.run.check(page.task not in self.book, "a text is shown again that was answered")
-        if self.page is not None and self.page.task not in self.book:
-            self.run.check(page == self.page, "a rater was moved from a text that is not answered")
-        self.page = page
+        return True
 
-    def _settle(self, page: Page) -> None:
-        """Of an answer that nobody confirmed, the page says whether it was recorded."""
+    def _settle(self, shown: Page | None) -> None:
+        """Of an answer that nobody confirmed, the page says whether it was recorded: its text is not shown again."""
         sent, self.sent = self.sent, None
         if sent is None:
             return
-        if page.task == sent.task:
-            self.run.facts["in doubt, not recorded"] += 1
+        if shown is not None and shown.task == sent.task:
+            self.run.facts["of these not recorded, as the page showed"] += 1
         else:
-            self.run.facts["in doubt, recorded"] += 1
+            self.run.facts["of these recorded, as the page showed"] += 1
             self.book[sent.task] = sent
 
-    def _settle_unanswered(self) -> None:
-        """The introduction: nothing has been recorded, so the answer in doubt was not either."""
-        if self.sent is not None:
-            self.run.facts["in doubt, not recorded"] += 1
-            self.sent = None
+    def _compare(self, page: Page) -> None:
+        self.run.check(page.done == len(self.book), "a page does not count the answers that were confirmed")
+        self.run.check(page.task not in self.book, "a text that was answered is shown again")
+        if self.page is not None and self.page.task not in self.book:
+            self.run.check(page == self.page, "a rater was moved from a text that was not answered")
 
-    async def _get(self, path: str) -> Reply:
-        began = len(self.run.pages)
-        reply = await self._until_there(lambda: self._browser.get(path), self.run.pages)
-        assert len(self.run.pages) >= began
-        return reply
-
-    async def _until_there(
-        self, ask: Callable[[], Awaitable[tuple[Reply, float]]], times: list[float] | None = None
-    ) -> Reply:
-        """Ask again until the server answers."""
+    async def _get(self, window: Browser, path: str) -> Reply:
+        """Ask until the server answers."""
         while True:
-            kills = self.run.kills
             try:
-                reply, seconds = await ask()
-            except LOST as fault:
-                self._lost(fault, kills)
-                await self._wait()
+                reply, seconds = await window.get(path)
+            except Lost as fault:
+                await self._lost(fault)
                 continue
-            if times is not None:
-                times.append(seconds)
+            self.run.pages.append(seconds)
             return reply
 
-    def _lost(self, fault: BaseException, kills: int) -> None:
-        """Losing the server is no fault of it while it is killed."""
-        self.run.check(self.run.down or self.run.kills != kills, f"the connection was lost ({type(fault).__name__})")
-
-    async def _wait(self) -> None:
+    async def _lost(self, fault: Lost) -> None:
+        """Losing the server is an error, unless it was killed; a person takes a moment to try again."""
+        self.run.check(fault.excused, f"the connection was lost ({fault})")
         await asyncio.sleep(self._rng.uniform(0.1, 0.5))

@@ -22,6 +22,9 @@ PHONE: dict[str, Any] = {
 # Chromium writes this line by itself for every page that is an error page on purpose.
 _OWN_STATUS = "Failed to load resource: the server responded with a status of 4"
 _TELL_VIOLATIONS = "addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective))"
+_SMALL = """[...document.querySelectorAll("button, .button, .choice")]
+    .map((element) => [element.innerText, element.getBoundingClientRect().height])
+    .filter(([, height]) => 0 < height && height < 44).map(([name, height]) => `${name} (${height} px)`)"""
 _FOCUSED = "(document.activeElement.innerText || document.activeElement.value || '').trim()"
 
 
@@ -89,11 +92,7 @@ def overflow(page: Any) -> int:
 
 def small_targets(page: Any) -> list[str]:
     """What can be touched but is lower than a fingertip, links within sentences aside."""
-    return [
-        f"{element.inner_text()} ({box['height']:.0f} px)"
-        for element in page.locator("button:visible, .button:visible, .choice:visible").all()
-        if (box := element.bounding_box()) and box["height"] < 44
-    ]
+    return list(page.evaluate(_SMALL))
 
 
 def barriers(page: Any) -> list[str]:

@@ -123,15 +123,17 @@ def test_places_of_checks_are_uniform() -> None:
 
 
 def test_fewer_checks_and_items_than_asked_for(tmp_path: Path) -> None:
-    store, links = opened(tmp_path / "s.db", items=4, n_raters=1, items_per_rater=50, checks_per_rater=9)
+    settings = {"items_per_rater": 50, "checks_per_rater": 9, "ratings_wanted": 50}
+    store, links = opened(tmp_path / "s.db", items=4, n_raters=8, **settings)
     with closing(store):
-        (rater,) = raters_of(store, links.raters)
-        task = store.task(rater)
+        raters = raters_of(store, links.raters)
+        task = store.task(raters[0])
         assert task is not None
         assert task.total == 4 + 2
-        seen = all_at_once(store, [rater])
-        assert len(seen[rater.name]) == 6
-        assert store.task(rater) is None
+        seen = all_at_once(store, raters)
+        assert [len(texts) for texts in seen.values()] == [6] * 8
+        assert any(texts[-1].startswith("choose") for texts in seen.values())  # a check can come last
+        assert [store.task(rater) for rater in raters] == [None] * 8
 
 
 def test_done_early_when_all_items_have_enough(tmp_path: Path) -> None:

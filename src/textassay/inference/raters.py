@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.inference.p_value import p_value
+from textassay.inference.rating_urn import RatingUrn
 from textassay.inference.streams import stream
 
 F64 = NDArray[np.float64]
@@ -22,12 +22,12 @@ _LEVEL = 0.05
 _SURE = 0.01
 # A flag for little agreement needs less than this chance of it in raters who look at this share of the items or more.
 _RARE = 0.02
-_LOOKED_AT = 0.5
+_LOOKED_AT = 0.6
 # A rater may give the same answer to this share of the items.
 _SAME = 0.8
 # Weights of typical raters are whole numbers up to this; nobody has 0, as someone must be drawn even where all others
 # are flagged.
-_MOST_WEIGHT = 16
+_MOST_WEIGHT = 64
 # With ratings in units of their range, a smaller product of sums of squares is that of a constant.
 _ROUNDING = 1e-18
 
@@ -76,28 +76,6 @@ class _Rater:
     needed: float = math.nan
 
 
-@dataclass(frozen=True, eq=False)
-class _Urn:
-    """Ratings as often as they weigh, by item: `start` is where each begins, `first` and `last` its item's."""
-
-    ratings: I64
-    weights: I64
-    start: I64
-    first: I64
-    last: I64
-
-    @classmethod
-    def of(cls, table: _Ratings, weights: I64) -> Self:
-        start = np.concatenate([[0], np.cumsum(weights)])
-        ratings = np.repeat(np.arange(len(weights)), weights)
-        return cls(ratings, weights, start, start[table.first], start[table.first + table.size])
-
-    def draw(self, own: I64, uniform: F64) -> I64:
-        """Raters made of others: for each of the rater's items someone else's rating, a row a rater."""
-        drawn = (uniform * (self.last - self.first - self.weights)[own]).astype(np.int64) + self.first[own]
-        return self.ratings[drawn + np.where(drawn >= self.start[own], self.weights[own], 0)]
-
-
 def rater_facts(
     item_of: I64, rater_of: I64, ratings: F64, n_raters: int, *, seed: int, n_resamples: int = 999
 ) -> list[RaterFigures]:
@@ -113,7 +91,7 @@ def rater_facts(
 
     - agreement is not beyond doubt (p above 0.01);
     - a typical rater of the same items would more likely than not have shown it (p up to 0.05);
-    - of raters who look at half of the items or more, as closely as a typical one, and answer the rest blindly, fewer
+    - of raters who look at three of five items or more, as closely as a typical one, and answer the rest blindly, fewer
       than 2 % would agree so little.
 
     The typical rater is made of the others: for each item the answer of someone else, less that person's mean. So the
@@ -203,23 +181,28 @@ def _reasons(table: _Ratings, raters: list[_Rater], seed: int, n_resamples: int)
     while found < len(reasons):
         found = len(reasons)
         weights[list(reasons)] = 0.0
-        urn = _Urn.of(table, 1 + np.rint((_MOST_WEIGHT - 1) * weights).astype(np.int64)[table.raters])
+        whole = 1 + np.rint((_MOST_WEIGHT - 1) * weights).astype(np.int64)
+        urn = RatingUrn.of(table.first, table.size, weights=whole[table.raters])
         for place in [place for place, rater in doubtful.items() if place not in reasons and rater.needed <= 1]:
             rater, rng = raters[place], stream(seed, "typical rater", place)
-            typical = urn.draw(rater.own, rng.random((n_resamples, len(rater.own))))
-            if _agrees_too_little(rater, table.centred[typical], table.others[typical], rng):
+            if _agrees_too_little(table, urn, rater, rng, n_resamples):
                 reasons[place] = f"does not agree with the others (r = {rater.agreement:.2f} on {len(rater.own)} items)"
     return reasons
 
 
-def _agrees_too_little(rater: _Rater, answers: F64, others: F64, rng: np.random.Generator) -> bool:
-    """Given the answers of typical raters to the same items, a row each, and the means of the others beside them."""
-    if np.median(_correlations(answers, others)) <= rater.needed:
-        return False
-    # Blind answers are those that typical raters give to other items.
-    looked = rng.random(answers.shape) < rng.uniform(_LOOKED_AT, 1, size=(len(answers), 1))
-    null = _correlations(np.where(looked, answers, rng.permuted(answers, axis=1)), others)
-    return p_value(-rater.agreement, -null, exact=False) < _RARE
+def _agrees_too_little(
+    table: _Ratings, urn: RatingUrn, rater: _Rater, rng: np.random.Generator, n_resamples: int
+) -> bool:
+    # A fifth of the draws shows of most raters that they agree well enough.
+    for n, level in ((n_resamples // 5, 5 * _RARE), (n_resamples, _RARE)):
+        typical = urn.draw(rater.own, rng.random((n, len(rater.own))))
+        answers, others = table.centred[typical], table.others[typical]
+        # Blind answers are those that typical raters give to other items.
+        looked = rng.random(answers.shape) < rng.uniform(_LOOKED_AT, 1, size=(n, 1))
+        null = _correlations(np.where(looked, answers, rng.permuted(answers, axis=1)), others)
+        if p_value(-rater.agreement, -null, exact=False) >= level:
+            return False
+    return bool(np.median(_correlations(answers, others)) > rater.needed)
 
 
 def _same_answers(table: _Ratings, own: I64) -> str:

@@ -1,0 +1,214 @@
+"""The rating survey under load and in trouble: many raters at once, a server that is killed, others who read.
+
+`python benchmarks/survey.py` runs everything; `load`, `faults` and `watched` name single parts, and `--seconds`,
+`--raters` and `--kills` make it shorter. The server is `textassay survey serve` in a process of its own, the raters are
+200 in this one: real pages, kept connections, forms taken from the page, each rater as fast as the server answers but
+not faster than two answers a second. Every answer that was confirmed is written down here and looked for in the study.
+
+load: no error, nothing lost, doubled or changed, items in balance; speed beside a bare Starlette application that
+answers the same forms without a store. faults: `kill -9` in the middle, ten times; after each restart every confirmed
+answer must be there, and raters go on where they were. watched: `survey export`, `survey status` and the admin page
+again and again while answers come in. Exit code 1 when anything is wrong. The study lies in the folder for temporary
+files; on a disk in memory flushing costs nothing, and times say less.
+"""
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from survey_browser import Browser, Line
+from survey_raters import PACE, Rater, Run
+from survey_servers import Server, Study, bare_server, free_port, new_study, real_server
+from survey_verdicts import balance, beside_database, beside_export, soundness
+from survey_watchers import export, watch
+
+ITEMS = 2000
+
+
+@asynccontextmanager
+async def raters_at_work(run: Run, paths: dict[str, str]) -> AsyncIterator[list[Rater]]:
+    """Raters who answer for as long as the block runs, and then finish what they are at."""
+    raters, began = [Rater(name, path, run) for name, path in paths.items()], time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for rater in raters:
+            group.create_task(rater.rate())
+        yield raters
+        run.over = True
+    run.seconds = time.perf_counter() - began
+
+
+async def settled(study: Study, run: Run, raters: list[Rater]) -> Counter[str]:
+    """All that can be wrong once raters have stopped: their own findings, the file, its soundness, the export."""
+    ratings, checks = await export(study)
+    given = sum(len(rater.book) for rater in raters)
+    idle = sum(not rater.book for rater in raters)
+    print(f"  {given:,} answers confirmed, {run.facts.total():,} things to note: {dict(run.facts) or 'none'}")
+    said, unbalanced = balance(study.path)
+    print(f"  {said}")
+    return (
+        +Counter(run.wrong)
+        + beside_database(study.path, raters)
+        + beside_export(ratings, checks, raters)
+        + soundness(study.path)
+        + unbalanced
+        + Counter({"raters who could not answer": idle})
+    )
+
+
+def ended(server: Server) -> Counter[str]:
+    """Stop a server; it must end well and must have had nothing to complain about."""
+    code = server.stop()
+    said = server.complaints.read_text(encoding="utf-8").splitlines()
+    for line in said[:20]:
+        print(f"  server: {line}")
+    return +Counter({"lines of complaint by the server": len(said), "exit code of the server": abs(code)})
+
+
+async def load(folder: Path, options: argparse.Namespace) -> Counter[str]:
+    """All raters at once, and the same again with the bare peer."""
+    study = new_study(folder, items=ITEMS, raters=options.raters)
+    run = Run(Line(free_port()))
+    server = real_server(study, run.line.port)
+    raters = await busy(server, run, study, options.seconds)
+    page, _ = await Browser(run.line).get(next(iter(study.raters.values())))
+    memory = server.peak_memory()
+    wrong = await settled(study, run, raters)
+    wrong += ended(server)
+    peer = await peer_run(folder, page.body, study, options)
+    speeds(run, peer, options)
+    print(f"  peak memory of the server {memory:.0f} MB")
+    return wrong
+
+
+async def busy(server: Server, run: Run, study: Study, seconds: float) -> list[Rater]:
+    """Start a server, let all raters rate for so long, and take its processor time."""
+    await server.start()
+    before = server.processor_seconds()
+    async with raters_at_work(run, study.raters) as raters:
+        await asyncio.sleep(seconds)
+    run.processor_seconds = server.processor_seconds() - before
+    return raters
+
+
+async def peer_run(folder: Path, body: str, study: Study, options: argparse.Namespace) -> Run:
+    """The same raters with an application that keeps nothing."""
+    page, run = folder / "page.html", Run(Line(free_port()), bare=True)
+    page.write_text(body, encoding="utf-8")
+    server = bare_server(page, run.line.port)
+    await busy(server, run, study, min(options.seconds, 15.0))
+    server.stop()
+    if run.wrong:
+        raise RuntimeError(f"the peer did not work: {dict(run.wrong)}")
+    return run
+
+
+def speeds(ours: Run, peer: Run, options: argparse.Namespace) -> None:
+    """Rates and times, beside the peer's."""
+    most, rate, bare_rate = options.raters / PACE, len(ours.answers) / ours.seconds, len(peer.answers) / peer.seconds
+    requests = (len(ours.answers) + len(ours.pages)) / ours.seconds
+    print(f"  {requests:.0f} requests a second, {rate:.0f} answers a second (raters give {most:.0f} at most)")
+    print(f"  bare Starlette: {bare_rate:.0f} answers a second; ours {rate / bare_rate:.2f} of it")
+    cost, bare_cost = (1000 * run.processor_seconds / len(run.answers) for run in (ours, peer))
+    print(f"  {cost:.1f} ms of processor time for an answer and its page; {cost / bare_cost:.1f} times bare Starlette's")
+    for what, mine, theirs in (("answer", ours.answers, peer.answers), ("page", ours.pages, peer.pages)):
+        (median, late), (bare_median, bare_late) = quantiles(mine), quantiles(theirs)
+        print(
+            f"  {what}: median {1000 * median:.1f} ms, 99th percentile {1000 * late:.1f} ms; "
+            f"to bare Starlette {median / bare_median:.1f} and {late / bare_late:.1f} times"
+        )
+    quarter = len(ours.answers) // 4
+    growth = statistics.median(ours.answers[-quarter:]) / statistics.median(ours.answers[:quarter])
+    print(f"  last quarter of the answers to the first: {growth:.2f} times the median")
+
+
+def quantiles(times: list[float]) -> tuple[float, float]:
+    """Median and 99th percentile."""
+    ordered = sorted(times)
+    return statistics.median(ordered), ordered[int(0.99 * len(ordered))]
+
+
+async def faults(folder: Path, options: argparse.Namespace) -> Counter[str]:
+    """Kill the server in the middle of answers, again and again, each time on the same file and port."""
+    study = new_study(folder, items=ITEMS, raters=options.raters)
+    run, rng, wrong = Run(Line(free_port())), random.Random(0), Counter[str]()
+    server, starts = real_server(study, run.line.port), []
+    await server.start()
+    async with raters_at_work(run, study.raters) as raters:
+        for _ in range(options.kills):
+            wrong += await some_answers(run, options.raters)
+            await asyncio.sleep(options.seconds / 20 * rng.random())
+            run.line.kills, run.line.down = run.line.kills + 1, True
+            run.facts["answers on their way when it was killed"] += sum(rater.sent is not None for rater in raters)
+            server.kill()
+            starts.append(await server.start())
+            # Nothing else happens in this process meanwhile: what is on its way is still marked as such.
+            wrong += beside_database(study.path, raters)
+            run.line.down = False
+        wrong += await some_answers(run, options.raters)
+    print(f"  killed {run.line.kills} times, back after {statistics.median(starts):.1f} s (median)")
+    wrong += await settled(study, run, raters)
+    return wrong + ended(server)
+
+
+async def some_answers(run: Run, number: int) -> Counter[str]:
+    """Wait until so many more answers are confirmed."""
+    before, end = len(run.answers), time.perf_counter() + 120
+    while len(run.answers) < before + number:
+        if time.perf_counter() > end:
+            return Counter({"times that raters did not go on": 1})
+        await asyncio.sleep(0.02)
+    return Counter()
+
+
+async def watched(folder: Path, options: argparse.Namespace) -> Counter[str]:
+    """Others read all the time: the commands in processes of their own, and the admin page."""
+    study = new_study(folder, items=ITEMS, raters=options.raters)
+    run = Run(Line(free_port()))
+    server = real_server(study, run.line.port)
+    await server.start()
+    async with raters_at_work(run, study.raters) as raters:
+        await watch(study, run, raters, seconds=options.seconds / 4)
+    wrong = await settled(study, run, raters)
+    return wrong + ended(server)
+
+
+PARTS = {"load": load, "faults": faults, "watched": watched}
+
+
+def asked_for() -> argparse.Namespace:
+    """What to run."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; all without")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long raters rate under load")
+    parser.add_argument("--raters", type=int, default=200, help="how many at once")
+    parser.add_argument("--kills", type=int, default=10, help="how often the server is killed")
+    options = parser.parse_args()
+    if unknown := set(options.parts) - PARTS.keys():
+        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    return options
+
+
+def main() -> None:
+    """All parts; what was wrong is said at the end of each."""
+    options, bad = asked_for(), False
+    for name in options.parts or PARTS:
+        print(f"{name}: {options.raters} raters, {ITEMS:,} items")
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = asyncio.run(PARTS[name](Path(folder), options))
+        for what, number in wrong.items():
+            print(f"  WRONG: {number:,} {what}")
+        print(f"  {'not right' if wrong else 'all right'}", flush=True)
+        bad = bad or bool(wrong)
+    sys.exit(int(bad))
+
+
+if __name__ == "__main__":
+    main()
