@@ -26,7 +26,7 @@ from pathlib import Path
 
 from survey_browser import Browser, Line
 from survey_raters import PACE, Rater, Run
-from survey_servers import Server, Study, bare_server, free_port, new_study, real_server
+from survey_servers import Server, Study, bare_server, free_port, new_study, real_server, serving
 from survey_verdicts import balance, beside_database, beside_export, soundness
 from survey_watchers import export, watch
 
@@ -45,22 +45,17 @@ async def raters_at_work(run: Run, paths: dict[str, str]) -> AsyncIterator[list[
     run.seconds = time.perf_counter() - began
 
 
-async def settled(study: Study, run: Run, raters: list[Rater]) -> Counter[str]:
-    """All that can be wrong once raters have stopped: their own findings, the file, its soundness, the export."""
+async def settled(study: Study, server: Server, run: Run, raters: list[Rater]) -> Counter[str]:
+    """All that can be wrong once raters have stopped: what they found themselves, the file, the export, the server."""
     ratings, checks = await export(study)
-    given = sum(len(rater.book) for rater in raters)
-    idle = sum(not rater.book for rater in raters)
-    print(f"  {given:,} answers confirmed, {run.facts.total():,} things to note: {dict(run.facts) or 'none'}")
+    print(f"  {sum(len(rater.book) for rater in raters):,} answers confirmed by {len(raters)} raters")
+    for what, number in run.facts.items():
+        print(f"  {number:,} {what}")
     said, unbalanced = balance(study.path)
     print(f"  {said}")
-    return (
-        +Counter(run.wrong)
-        + beside_database(study.path, raters)
-        + beside_export(ratings, checks, raters)
-        + soundness(study.path)
-        + unbalanced
-        + Counter({"raters who could not answer": idle})
-    )
+    wrong = beside_database(study.path, raters) + beside_export(ratings, checks, raters)
+    idle = Counter({"raters who could not answer": sum(not rater.book for rater in raters)})
+    return run.wrong + wrong + unbalanced + idle + ended(server) + soundness(study.path)
 
 
 def ended(server: Server) -> Counter[str]:
@@ -69,28 +64,26 @@ def ended(server: Server) -> Counter[str]:
     said = server.complaints.read_text(encoding="utf-8").splitlines()
     for line in said[:20]:
         print(f"  server: {line}")
-    return +Counter({"lines of complaint by the server": len(said), "exit code of the server": abs(code)})
+    return Counter({"lines of complaint by the server": len(said), f"exit code {code} of the server": int(code != 0)})
 
 
 async def load(folder: Path, options: argparse.Namespace) -> Counter[str]:
     """All raters at once, and the same again with the bare peer."""
     study = new_study(folder, items=ITEMS, raters=options.raters)
     run = Run(Line(free_port()))
-    server = real_server(study, run.line.port)
-    raters = await busy(server, run, study, options.seconds)
-    page, _ = await Browser(run.line).get(next(iter(study.raters.values())))
-    memory = server.peak_memory()
-    wrong = await settled(study, run, raters)
-    wrong += ended(server)
+    async with serving(real_server(study, run.line.port)) as server:
+        raters = await busy(server, run, study, options.seconds)
+        page, _ = await Browser(run.line).get(next(iter(study.raters.values())))
+        memory = server.peak_memory()
+        wrong = await settled(study, server, run, raters)
     peer = await peer_run(folder, page.body, study, options)
-    speeds(run, peer, options)
+    speeds(run, peer, options.raters / PACE)
     print(f"  peak memory of the server {memory:.0f} MB")
     return wrong
 
 
 async def busy(server: Server, run: Run, study: Study, seconds: float) -> list[Rater]:
-    """Start a server, let all raters rate for so long, and take its processor time."""
-    await server.start()
+    """Let all raters rate for so long, and take the server's processor time."""
     before = server.processor_seconds()
     async with raters_at_work(run, study.raters) as raters:
         await asyncio.sleep(seconds)
@@ -102,22 +95,23 @@ async def peer_run(folder: Path, body: str, study: Study, options: argparse.Name
     """The same raters with an application that keeps nothing."""
     page, run = folder / "page.html", Run(Line(free_port()), bare=True)
     page.write_text(body, encoding="utf-8")
-    server = bare_server(page, run.line.port)
-    await busy(server, run, study, min(options.seconds, 15.0))
-    server.stop()
+    async with serving(bare_server(page, run.line.port)) as server:
+        await busy(server, run, study, min(options.seconds, 15.0))
     if run.wrong:
         raise RuntimeError(f"the peer did not work: {dict(run.wrong)}")
     return run
 
 
-def speeds(ours: Run, peer: Run, options: argparse.Namespace) -> None:
+def speeds(ours: Run, peer: Run, most: float) -> None:
     """Rates and times, beside the peer's."""
-    most, rate, bare_rate = options.raters / PACE, len(ours.answers) / ours.seconds, len(peer.answers) / peer.seconds
+    rate, bare_rate = len(ours.answers) / ours.seconds, len(peer.answers) / peer.seconds
     requests = (len(ours.answers) + len(ours.pages)) / ours.seconds
     print(f"  {requests:.0f} requests a second, {rate:.0f} answers a second (raters give {most:.0f} at most)")
     print(f"  bare Starlette: {bare_rate:.0f} answers a second; ours {rate / bare_rate:.2f} of it")
     cost, bare_cost = (1000 * run.processor_seconds / len(run.answers) for run in (ours, peer))
-    print(f"  {cost:.1f} ms of processor time for an answer and its page; {cost / bare_cost:.1f} times bare Starlette's")
+    print(
+        f"  {cost:.1f} ms of processor time for an answer and its page; {cost / bare_cost:.1f} times bare Starlette's"
+    )
     for what, mine, theirs in (("answer", ours.answers, peer.answers), ("page", ours.pages, peer.pages)):
         (median, late), (bare_median, bare_late) = quantiles(mine), quantiles(theirs)
         print(
@@ -139,23 +133,24 @@ async def faults(folder: Path, options: argparse.Namespace) -> Counter[str]:
     """Kill the server in the middle of answers, again and again, each time on the same file and port."""
     study = new_study(folder, items=ITEMS, raters=options.raters)
     run, rng, wrong = Run(Line(free_port())), random.Random(0), Counter[str]()
-    server, starts = real_server(study, run.line.port), []
-    await server.start()
-    async with raters_at_work(run, study.raters) as raters:
-        for _ in range(options.kills):
+    starts: list[float] = []
+    async with serving(real_server(study, run.line.port)) as server:
+        async with raters_at_work(run, study.raters) as raters:
+            # The last time it is asked to stop instead, which must lose nothing either.
+            for end in (*[server.kill] * options.kills, server.stop):
+                wrong += await some_answers(run, options.raters)
+                await asyncio.sleep(options.seconds / 20 * rng.random())
+                await some_on_their_way(raters)
+                run.facts["answers on their way when the server ended"] += sum(bool(rater.sent) for rater in raters)
+                run.line.kills, run.line.down = run.line.kills + 1, True
+                end()
+                starts.append(await server.start())
+                # Nothing else happens in this process meanwhile: what is on its way is still marked as such.
+                wrong += beside_database(study.path, raters)
+                run.line.down = False
             wrong += await some_answers(run, options.raters)
-            await asyncio.sleep(options.seconds / 20 * rng.random())
-            run.line.kills, run.line.down = run.line.kills + 1, True
-            run.facts["answers on their way when it was killed"] += sum(rater.sent is not None for rater in raters)
-            server.kill()
-            starts.append(await server.start())
-            # Nothing else happens in this process meanwhile: what is on its way is still marked as such.
-            wrong += beside_database(study.path, raters)
-            run.line.down = False
-        wrong += await some_answers(run, options.raters)
-    print(f"  killed {run.line.kills} times, back after {statistics.median(starts):.1f} s (median)")
-    wrong += await settled(study, run, raters)
-    return wrong + ended(server)
+        print(f"  killed {options.kills} times and stopped once, back after {statistics.median(starts):.1f} s (median)")
+        return wrong + await settled(study, server, run, raters)
 
 
 async def some_answers(run: Run, number: int) -> Counter[str]:
@@ -168,16 +163,22 @@ async def some_answers(run: Run, number: int) -> Counter[str]:
     return Counter()
 
 
+async def some_on_their_way(raters: list[Rater]) -> None:
+    """Wait until an answer has been sent and is not yet confirmed: that is when trouble does most harm."""
+    while not any(rater.sent for rater in raters):
+        await asyncio.sleep(0)
+    # The server has the time that it takes to read a form, and now and then to write it.
+    await asyncio.sleep(0.002)
+
+
 async def watched(folder: Path, options: argparse.Namespace) -> Counter[str]:
     """Others read all the time: the commands in processes of their own, and the admin page."""
     study = new_study(folder, items=ITEMS, raters=options.raters)
     run = Run(Line(free_port()))
-    server = real_server(study, run.line.port)
-    await server.start()
-    async with raters_at_work(run, study.raters) as raters:
-        await watch(study, run, raters, seconds=options.seconds / 4)
-    wrong = await settled(study, run, raters)
-    return wrong + ended(server)
+    async with serving(real_server(study, run.line.port)) as server:
+        async with raters_at_work(run, study.raters) as raters:
+            await watch(study, run, raters, seconds=options.seconds / 4)
+        return await settled(study, server, run, raters)
 
 
 PARTS = {"load": load, "faults": faults, "watched": watched}
@@ -203,10 +204,10 @@ def main() -> None:
         print(f"{name}: {options.raters} raters, {ITEMS:,} items")
         with tempfile.TemporaryDirectory() as folder:
             wrong = asyncio.run(PARTS[name](Path(folder), options))
-        for what, number in wrong.items():
-            print(f"  WRONG: {number:,} {what}")
-        print(f"  {'not right' if wrong else 'all right'}", flush=True)
-        bad = bad or bool(wrong)
+        for what, number in (+wrong).items():
+            print(f"  WRONG, {number:,} times: {what}")
+        print(f"  {'not right' if +wrong else 'all right'}", flush=True)
+        bad = bad or bool(+wrong)
     sys.exit(int(bad))
 
 

@@ -1,4 +1,4 @@
-"""What a rater's browser does: one connection that is kept, pages taken apart, and nothing that a browser would not do."""
+"""What a rater's browser does: keeps a connection, takes pages apart, sends forms."""
 
 import asyncio
 import html
@@ -83,8 +83,8 @@ class Browser:
         """Send a form as our own page would, and the seconds until the answer was there."""
         body = urlencode(fields)
         return await self._ask(
-            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.line.port}\r\nOrigin: null\r\nSec-Fetch-Site: same-origin\r\n"
-            f"Content-Type: {FORM}\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.line.port}\r\nOrigin: null\r\n"
+            f"Sec-Fetch-Site: same-origin\r\nContent-Type: {FORM}\r\nContent-Length: {len(body)}\r\n\r\n{body}"
         )
 
     def close(self) -> None:
@@ -97,10 +97,7 @@ class Browser:
         began = time.perf_counter()
         try:
             async with asyncio.timeout(PATIENCE):
-                if self._streams is None:
-                    self._kills = self.line.kills
-                    self._streams = await asyncio.open_connection("127.0.0.1", self.line.port)
-                reader, writer = self._streams
+                reader, writer = self._streams or await self._connect()
                 writer.write(request.encode("ascii"))
                 reply, stays = await _reply(reader)
         except (OSError, EOFError, TimeoutError) as fault:
@@ -109,6 +106,14 @@ class Browser:
         if not stays:
             self.close()
         return reply, time.perf_counter() - began
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A new connection. An attempt that begins while the server is down may fail, even if it is noticed later."""
+        kills = self.line.kills
+        self._kills = -1 if self.line.down else kills
+        self._streams = await asyncio.open_connection("127.0.0.1", self.line.port)
+        self._kills = kills
+        return self._streams
 
 
 async def _reply(reader: asyncio.StreamReader) -> tuple[Reply, bool]:

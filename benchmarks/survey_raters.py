@@ -68,6 +68,7 @@ class Rater:
         """Come, answer until the run is over, and look a last time."""
         await asyncio.sleep(self._rng.uniform(0, PACE))
         others = await self._arrive()
+        await self._answer()
         while not self.run.over:
             began = time.perf_counter()
             await self._answer()

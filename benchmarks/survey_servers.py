@@ -10,6 +10,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -52,6 +54,11 @@ def new_study(folder: Path, *, items: int, raters: int) -> Study:
     assert admin is not None
     assert len(paths) == raters
     return Study(path, paths, admin[0])
+
+
+def is_item(text: str) -> bool:
+    """Whether a text is one of the items, and no attention check."""
+    return re.search(r" no\. [0-9]+$", text) is not None
 
 
 def _run(*arguments: str) -> str:
@@ -121,8 +128,20 @@ class Server:
     def _end(self, number: signal.Signals) -> int:
         if self._process is None:
             return 0
+        if self._process.poll() is not None:
+            return self._process.returncode
         self._process.send_signal(number)
         return self._process.wait(timeout=30)
+
+
+@asynccontextmanager
+async def serving(server: Server) -> AsyncIterator[Server]:
+    """A server that runs, and that is not left behind whatever happens."""
+    await server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
 
 
 def real_server(study: Study, port: int) -> Server:
@@ -158,8 +177,15 @@ def serve_bare(page: bytes, port: int) -> None:
     ]
     uvicorn.run(
         Starlette(routes=routes),
-        **{"port": port, "http": "h11", "ws": "none", "loop": "asyncio", "lifespan": "off"},
-        **{"log_level": "warning", "access_log": False, "backlog": 1024, "timeout_keep_alive": 30},
+        port=port,
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        backlog=1024,
+        timeout_keep_alive=30,
     )
 
 

@@ -36,23 +36,22 @@ def beside_database(path: Path, raters: Sequence[Rater]) -> Counter[str]:
 
 
 def _counted(given: dict[Key, Answer], found: dict[Key, Answer], on_the_way: dict[Key, Answer]) -> Counter[str]:
-    wrong = Counter(
+    changed = [key for key, answer in given.items() if found.get(key, answer) != answer]
+    more = [key for key, answer in found.items() if key not in given and on_the_way.get(key) != answer]
+    return Counter(
         {
             "confirmed ratings lost": sum(key not in found for key in given),
-            "ratings with another value or text": sum(found.get(key, answer) != answer for key, answer in given.items()),
-            "ratings that nobody gave": sum(
-                on_the_way.get(key) != answer for key, answer in found.items() if key not in given
-            ),
+            "ratings with another value or text": len(changed),
+            "ratings that nobody gave": len(more),
         }
     )
-    return +wrong
 
 
 def beside_export(text: str, checks: str, raters: Sequence[Rater]) -> Counter[str]:
     """The same for the files that `survey export` wrote, when all is quiet."""
     given = Counter((rater.name, answer.text, answer.value) for rater in raters for answer in rater.book.values())
     found = Counter(exported(text)) + Counter(exported(checks))
-    return +Counter(
+    return Counter(
         {
             "confirmed ratings not exported": (given - found).total(),
             "exported ratings that nobody gave": (found - given).total(),
@@ -86,7 +85,7 @@ def soundness(path: Path) -> Counter[str]:
             "SELECT count(*) FROM queue q WHERE q.load != (SELECT count(*) FROM tasks t WHERE t.item = q.item"
             " AND (t.value IS NOT NULL OR t.held_until IS NOT NULL))"
         ).fetchone()
-    return +Counter(
+    return Counter(
         {
             "findings of integrity_check": len(broken),
             "findings of foreign_key_check": len(orphans),

@@ -1,18 +1,18 @@
 """Those who read while raters answer: `survey export`, `survey status` and the admin page, and whether they see all."""
 
 import asyncio
-import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from survey_browser import Browser
+from survey_browser import Browser, Lost
 from survey_raters import Rater, Run
-from survey_servers import COMMAND, Study
+from survey_servers import COMMAND, Study, is_item
 from survey_verdicts import exported, ratings_in_status
 
 _MOST_SAID = 200
+Look = Callable[[Study, Run, Sequence[Rater]], Awaitable[None]]
 
 
 async def export(study: Study) -> tuple[str, str]:
@@ -45,12 +45,12 @@ async def watch(study: Study, run: Run, raters: Sequence[Rater], *, seconds: flo
             group.create_task(_again_and_again(look, study, run, raters, end))
 
 
-async def _again_and_again(look, study: Study, run: Run, raters: Sequence[Rater], end: float) -> None:  # type: ignore[no-untyped-def]
+async def _again_and_again(look: Look, study: Study, run: Run, raters: Sequence[Rater], end: float) -> None:
     while time.perf_counter() < end:
         try:
             await look(study, run, raters)
-        except (RuntimeError, ValueError, KeyError) as fault:
-            run.check(False, f"{look.__name__.rpartition('_')[2]}: {fault}")
+        except (RuntimeError, ValueError, KeyError, Lost) as fault:
+            run.check(False, f"looking failed: {fault}")
 
 
 def _given(raters: Sequence[Rater]) -> Counter[tuple[str, str, int]]:
@@ -81,14 +81,19 @@ async def _look_at_status(study: Study, run: Run, raters: Sequence[Rater]) -> No
 
 
 async def _look_at_admin(study: Study, run: Run, raters: Sequence[Rater]) -> None:
-    """The page itself and its refresh; the number that they show may lag by the seconds that it is kept."""
+    """The page, its refresh, and its file, which must hold all that was confirmed before."""
     browser = Browser(run.line)
     for path in (study.admin, f"{study.admin}/data"):
         reply, _ = await browser.get(path)
-        run.check(reply.status == 200, f"admin: status {reply.status}")
-        run.check(re.search(r"[0-9]", reply.body) is not None, "admin: a page without numbers")
+        run.check(reply.status == 200, f"the admin page has status {reply.status}")
+    before = _given(raters)
     reply, _ = await browser.get(f"{study.admin}/ratings.csv")
-    exported(reply.body)
+    after = _given(raters) + _on_the_way(raters)
+    found = Counter(exported(reply.body))
+    # Attention checks are not in this file.
+    missing = [text for _, text, _ in before - found if is_item(text)]
+    run.check(not missing, "admin's file: an answer that was confirmed before is missing")
+    run.check(not found - after, "admin's file: an answer that nobody gave")
     browser.close()
     run.facts["looks at the admin page"] += 1
     await asyncio.sleep(1.0)

@@ -21,7 +21,7 @@ from textassay.report.huse_markdown import render_huse_markdown
 from textassay.report.huse_notebook import render_huse_notebook, to_pandas
 from textassay.report.huse_table import as_text, render_huse
 from textassay.studies.comparison import Verdict
-from textassay.studies.judged import KINDS, Judged
+from textassay.studies.judged import KINDS, TITLES, Judged
 
 WIDTHS = (60, 80, 120, 200)
 
@@ -50,7 +50,7 @@ class TestTable:
         found = judged(200, raters=raters)
         shown = on_screen(found, width, why=True)
         assert max(map(cell_len, shown.splitlines())) <= width
-        for name, result in zip(words.TITLES.values(), found.results, strict=True):
+        for name, result in zip(TITLES.values(), found.results, strict=True):
             line = re.sub(r" {2,}", "  ", line_of(shown, f"{name} "))
             assert line.startswith(f"{name}  {words.score(result.estimate)}  {words.interval_text(result.interval)}  ")
             assert words.chance_text(result) in line

@@ -32,6 +32,7 @@ def huse(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     without_flagged: options.WithoutFlagged = False,
+    stability: options.Stability = True,
     encoding: options.Encoding = "utf-8",
     engine: options.Engine = "local",
     top: options.TopOfKind = 5,
@@ -69,6 +70,7 @@ def huse(
             n_resamples=resamples,
             seed=seed,
             leave_out_flagged=without_flagged,
+            stability=stability,
             engine=chosen_engine,
             progress=progress,
         )

@@ -115,6 +115,10 @@ RaterResamples = Annotated[
         "0: estimates only, no intervals or tests."
     ),
 ]
+Stability = Annotated[
+    bool,
+    typer.Option("--stability/--no-stability", help="Measure parts of the items and ratings: what more would bring."),
+]
 WithoutFlagged = Annotated[
     bool, typer.Option("--without-flagged", help="Leave out raters who look as if they answered at random.")
 ]

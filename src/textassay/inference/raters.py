@@ -101,11 +101,11 @@ def rater_facts(
     half of what others have on these items, unless the exceptions agree with the others (p up to 0.01).
 
     Simulated with noise as in the summarisation ratings of Hashimoto et al. (2019) (median agreement 0.5, 10 ratings an
-    item, one rater in five blind), fewer than 1 % of honest raters are flagged, and of blind ones 31 % with 25 ratings,
-    68 % with 50, 85 % with 100 and 98 % with 200. With 3 ratings an item the means of others are noise in the main: 1 %
-    with 25 ratings, 29 % with 100. These are chances for each rater: held to no false flag among all of 100, a test
-    would find about 2 % of the blind ones with 25 ratings. Where nobody agrees, nobody is typical, and hardly anyone is
-    flagged.
+    item, one rater in five blind), up to 1 % of honest raters are flagged, and of blind ones 40 % with 25 ratings, 64 %
+    with 50, 93 % with 100 and 99 % with 200. With 3 ratings an item the means of others are mostly noise: 3 % with 25
+    ratings, 26 % with 100. Where honest raters differ half as much again from each other as there, 2.5 % of them are
+    flagged. Where nobody agrees, nobody is typical, and hardly anyone is flagged. These are chances for each rater:
+    corrected for 100 of them, a test would find fewer than 5 % of the blind ones with 25 ratings.
 
     >>> quality = np.arange(30) % 6.0
     >>> ratings = np.stack([quality, quality // 2, np.roll(quality, 2), np.full(30, 4.0)])

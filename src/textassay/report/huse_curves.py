@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from textassay.report.axis import Axis, axis
-from textassay.report.huse_words import TITLES, score
+from textassay.report.huse_words import score
 from textassay.report.svg import COLOURS, Box, drawing, element, line, marker, text_width
-from textassay.studies.judged import Judged
+from textassay.studies.judged import TITLES, Judged
 
 _WIDTH, _HEIGHT = 420.0, 300.0
 _FRAME = Box(46.0, 14.0, _WIDTH - 14.0, _HEIGHT - 44.0)

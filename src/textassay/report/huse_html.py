@@ -27,9 +27,9 @@ from textassay.report.huse_marks import kind_class, kind_key, source_key
 from textassay.report.huse_plane import draw_plane
 from textassay.report.huse_raters import raters
 from textassay.report.huse_scores import scores
-from textassay.report.huse_words import TITLES, all_notes, k_range, score, titled
+from textassay.report.huse_words import all_notes, k_range, score
 from textassay.report.standing import WORDS
-from textassay.studies.judged import KINDS, Judged
+from textassay.studies.judged import KINDS, TITLES, Judged, titled
 from textassay.version import __version__
 
 # What the page around the items may take: the rest is for the items themselves.

@@ -7,7 +7,7 @@ from textassay.report import huse_trust as trust
 from textassay.report import huse_words as words
 from textassay.report.huse_examples import Example, examples
 from textassay.report.markdown_text import escape, fenced, table
-from textassay.studies.judged import KINDS, Judged
+from textassay.studies.judged import KINDS, TITLES, Judged, titled
 
 _TOP, _MOST_RATERS, _LONGEST = 10, 30, 400
 
@@ -42,7 +42,7 @@ def _cut(text: str) -> str:
 def _scores(found: Judged) -> list[str]:
     lines = [
         [
-            _cut(words.title(label, result)),
+            _cut(titled(label)),
             escape(words.meaning(result)),
             words.score(result.estimate),
             words.interval_text(result.interval),
@@ -64,10 +64,8 @@ def _failures(found: Judged) -> list[str]:
 
 
 def _neighbours(found: Judged) -> list[str]:
-    lines = [
-        [f"{at.k}", *(words.score(getattr(at, metric)) for metric in words.TITLES)] for at in words.telling_ks(found)
-    ]
-    return table(["k", *words.TITLES.values()], lines) if lines else []
+    lines = [[f"{at.k}", *(words.score(getattr(at, metric)) for metric in TITLES)] for at in words.telling_ks(found)]
+    return table(["k", *TITLES.values()], lines) if lines else []
 
 
 def _raters(found: Judged) -> list[str]:
@@ -87,9 +85,7 @@ def _stability(found: Judged) -> list[str]:
         + [cells.get(label, "") for label in labels]
         for (along, n), cells in known.items()
     ]
-    return (
-        table(["mean and range on", *(_cut(words.titled(label)) for label in labels)], lines, right=1) if lines else []
-    )
+    return table(["mean and range on", *(_cut(titled(label)) for label in labels)], lines, right=1) if lines else []
 
 
 def _outlook(found: Judged) -> list[str]:

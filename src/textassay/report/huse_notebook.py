@@ -9,7 +9,7 @@ from textassay.report import huse_trust as trust
 from textassay.report import huse_words as words
 from textassay.report.html import environment
 from textassay.report.standing import WORDS
-from textassay.studies.judged import Judged
+from textassay.studies.judged import Judged, titled
 
 # A sign a verdict beside the word, and never colour alone: notebooks are light or dark without telling.
 _SIGNS = {"same": "=", "differs": "≠", "collapsed": "✕", "untested": "?"}
@@ -30,7 +30,7 @@ def render_huse_notebook(found: Judged) -> str:
     level = found.verdict.level if found.verdict.level in WORDS else "untested"
     rows = [
         (
-            words.title(label, result),
+            titled(label),
             words.score(result.estimate),
             words.interval_text(result.interval),
             p_value,

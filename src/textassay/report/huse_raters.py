@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
 from textassay.report.axis import Axis
-from textassay.report.huse_words import interval_text, score, title
+from textassay.report.huse_words import interval_text, score
 from textassay.report.svg import drawing, element, line, marker
-from textassay.studies.judged import Agreement, Judged, RaterFacts
+from textassay.studies.judged import Agreement, Judged, RaterFacts, titled
 
 # Krippendorff's customary limits: below the first he would draw no conclusion, from the second on a firm one.
 TENTATIVE, FIRM = 0.667, 0.8
@@ -89,7 +89,7 @@ def _beside(found: Judged, agreement: Agreement) -> Iterator[Beside]:
     for label, before, without in zip(found.labels, found.results, agreement.without, strict=False):
         change = without.estimate - before.estimate
         yield Beside(
-            title=title(label, without),
+            title=titled(label),
             everybody=score(before.estimate),
             everybody_interval=interval_text(before.interval),
             without=score(without.estimate),

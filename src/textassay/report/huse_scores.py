@@ -9,9 +9,9 @@ from textassay.inference.result import Result
 from textassay.report.axis import Axis, drawable, reach
 from textassay.report.cells import level_text
 from textassay.report.huse_facts import untested_reasons
-from textassay.report.huse_words import TITLES, score, title
+from textassay.report.huse_words import score
 from textassay.report.svg import drawing, element, line, marker, rectangle
-from textassay.studies.judged import Judged
+from textassay.studies.judged import TITLES, Judged, titled
 from textassay.studies.wording import p_text, share
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _MIDDLE = 300.0, 54.0, 6.0, 294.0, 20.0
@@ -51,7 +51,7 @@ def scores(found: Judged) -> list[Score]:
 def _score(found: Judged, place: int) -> Score:
     result = found.results[place]
     return Score(
-        title=title(found.labels[place], result),
+        title=titled(found.labels[place]),
         aspect=_ASPECTS.get(result.metric, ""),
         estimate=score(result.estimate),
         interval=_interval(result),

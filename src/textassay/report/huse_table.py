@@ -16,7 +16,7 @@ from textassay.report import huse_words as words
 from textassay.report.block_table import MOST_NAME
 from textassay.report.huse_examples import Example, examples
 from textassay.report.short_names import fitted_names
-from textassay.studies.judged import Judged
+from textassay.studies.judged import Judged, titled
 
 _STYLES = {"same": "green", "differs": "yellow", "collapsed": "bold red", "untested": "dim"}
 _SIGNS = {"same": "=", "differs": "≠", "collapsed": "!", "untested": "?"}
@@ -101,7 +101,7 @@ def _plain_table() -> Table:
 def _rows(found: Judged) -> list[list[str]]:
     return [
         [
-            shortened(words.title(label, result), 60),
+            shortened(titled(label), 60),
             words.score(result.estimate),
             words.interval_text(result.interval),
             p_value,

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from textassay.report.huse_words import active_raters, count_text, interval_text, score, title, titled
-from textassay.studies.judged import Agreement, Judged, RaterFacts
+from textassay.report.huse_words import active_raters, count_text, interval_text, score
+from textassay.studies.judged import Agreement, Judged, RaterFacts, titled
 from textassay.studies.wording import number
 
 OUTLOOK_HEAD = ("more data", "now", "items ×2", "ratings ×2", "drift")
@@ -23,7 +23,7 @@ def agreement_lines(found: Judged) -> list[str]:
     lines = [f"{_alpha(agreement)}; {_flagged(agreement.raters)}{' and are left out' if left_out else ''}"]
     if agreement.without:
         without = [
-            f"{title(label, result)} {score(result.estimate)}"
+            f"{titled(label)} {score(result.estimate)}"
             for label, result in zip(found.labels, agreement.without, strict=True)
         ]
         lines.append(f"without them {', '.join(without)}")

@@ -8,10 +8,9 @@ from textassay.corpus.rating_rows import raters_are_known
 from textassay.inference.result import Interval, Result
 from textassay.metrics.declare import all_metrics
 from textassay.report.cells import level_text
-from textassay.studies.judged import KINDS, AtK, Judged
+from textassay.studies.judged import KINDS, TITLES, AtK, Judged, titled
 from textassay.studies.wording import number, p_text, share
 
-TITLES = {"huse": "HUSE", "huse_q": "HUSE-Q", "huse_d": "HUSE-D"}
 PLURALS = {
     "quality failure": "quality failures",
     "diversity failure": "diversity failures",
@@ -24,21 +23,6 @@ KINDS_EXPLAINED = {
     "indistinguishable": "not clearly told",
 }
 _METHODS = {"bootstrap": "bootstrap over items and their ratings", "bootstrap-items": "bootstrap over items"}
-
-
-def title(label: str, result: Result) -> str:
-    """The name a reader knows, with the options that the label has: `HUSE-D k=8`."""
-    return label.replace(result.metric, TITLES.get(result.metric, result.metric), 1)
-
-
-def titled(label: str) -> str:
-    """The same from the label alone.
-
-    >>> titled("huse_d k=8"), titled("huse")
-    ('HUSE-D k=8', 'HUSE')
-    """
-    name, blank, options = label.partition(" ")
-    return f"{TITLES.get(name, name)}{blank}{options}"
 
 
 def heading(found: Judged) -> str:
@@ -143,7 +127,7 @@ def kinds_explained() -> str:
 def missing_lines(found: Judged) -> list[str]:
     """Scores without a number, and why."""
     return [
-        f"{title(label, result)}: no number: {result.undefined}"
+        f"{titled(label)}: no number: {result.undefined}"
         for label, result in zip(found.labels, found.results, strict=True)
         if result.undefined is not None
     ]

@@ -20,7 +20,7 @@ from textassay.studies.huse_raters import agreement_of, facts_of, scores_without
 from textassay.studies.huse_results import RatedPlan, Scores, measure
 from textassay.studies.huse_stability import outlook, stability
 from textassay.studies.huse_verdict import judge
-from textassay.studies.judged import Judged
+from textassay.studies.judged import Judged, titled
 from textassay.views.ratings import Per, Ratings
 from textassay.views.votes import Tied
 
@@ -163,7 +163,5 @@ class _Study:
             if request.options["variant"] == "released":
                 exact = replace(request, options={**request.options, "variant": "exact"})(Ratings.of(self.rated))
                 if abs(exact - result.estimate) >= 0.005:
-                    yield (
-                        f"{request.label}: ties that rounding breaks move it from {exact:.2f} to {result.estimate:.2f} "
-                        "(variant=exact keeps them)"
-                    )
+                    moved = f"from {exact:.2f} to {result.estimate:.2f} (variant=exact keeps them)"
+                    yield f"{titled(request.label)}: ties that rounding breaks move it {moved}"

@@ -13,14 +13,13 @@ from textassay.inference.result import Result
 from textassay.studies.huse_balance import balanced
 from textassay.studies.huse_results import RatedPlan, measure
 from textassay.studies.huse_stability import stability
-from textassay.studies.judged import StabilityPoint
+from textassay.studies.judged import TITLES, StabilityPoint
 from textassay.studies.reproduced import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row
 from textassay.version import __version__
 from textassay.views.ratings import Ratings
 
 # Summarization at temperature 1.0, the one setting of Table 1 whose ratings are at hand.
 PUBLISHED = {"huse": 0.53, "huse_q": 0.58, "huse_d": 0.95}
-NAMES = {"huse": "HUSE", "huse_q": "HUSE-Q", "huse_d": "HUSE-D"}
 _LEVEL, _RESAMPLES = 0.95, 999
 # The paper: 50 items are often enough, 20 ratings an item are not too many for summaries.
 _FEW_ITEMS, _MANY_RATINGS = 50, 20
@@ -38,7 +37,7 @@ def reproduce_table_1(files: Sequence[Path], *, name: str, n_items: int, seed: i
     kept = [request(Ratings.of(rated[0])) for request in exact]
     columns = ("published", "from ratings", "from", "to", "from the items file", "ties kept")
     rows = [
-        Row(NAMES[first.metric], (PUBLISHED[first.metric], first.estimate, *_ends(first), second.estimate, tied))
+        Row(TITLES[first.metric], (PUBLISHED[first.metric], first.estimate, *_ends(first), second.estimate, tied))
         for first, second, tied in zip(*results, kept, strict=True)
     ]
     return Reproduction(
@@ -53,7 +52,7 @@ def reproduce_table_1(files: Sequence[Path], *, name: str, n_items: int, seed: i
             "intervals, tests and the column without rounding are not in the paper",
         ),
         claims=tuple(
-            Claim(f"{NAMES[metric]} {value:.2f}", _found(metric, results), _agrees(metric, results))
+            Claim(f"{TITLES[metric]} {value:.2f}", _found(metric, results), _agrees(metric, results))
             for metric, value in PUBLISHED.items()
         ),
         grids=(),
@@ -122,7 +121,7 @@ def reproduce_figure_5(
 def _panel(title: str, along: str, points: Sequence[StabilityPoint], requests: Sequence[Request]) -> Panel:
     lines = [
         Line(
-            NAMES[request.metric.name],
+            TITLES[request.metric.name],
             tuple(
                 CurveAt(point.n, point.mean, point.low, point.high)
                 for point in points

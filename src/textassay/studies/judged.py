@@ -15,6 +15,20 @@ from textassay.studies.comparison import Verdict
 KINDS = ("quality failure", "diversity failure", "indistinguishable")
 
 
+# What readers of the paper call the scores.
+TITLES = {"huse": "HUSE", "huse_q": "HUSE-Q", "huse_d": "HUSE-D"}
+
+
+def titled(label: str) -> str:
+    """A metric's label with the name that readers know.
+
+    >>> titled("huse_d k=8"), titled("huse")
+    ('HUSE-D k=8', 'HUSE')
+    """
+    name, blank, options = label.partition(" ")
+    return f"{TITLES.get(name, name)}{blank}{options}"
+
+
 @dataclass(frozen=True)
 class JudgedItem:
     """One item, its mean rating and log-probability a token, and how its neighbours vote.

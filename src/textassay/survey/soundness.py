@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import shortened
-from textassay.corpus.strings import check_text
 from textassay.survey.study import Study, SurveyItem
 
 _LARGEST = 2**31 - 1
@@ -13,6 +12,9 @@ _LARGEST = 2**31 - 1
 
 def check_study(study: Study) -> None:
     """Settings that make sense, and texts that can be stored and shown."""
+    # Brings Arrow along, which a server that only opens a study can do without.
+    from textassay.corpus.strings import check_text
+
     for name in ("title", "context_intro", "question", "note"):
         check_text(getattr(study, name), f"the study's {name}")
     for choice in study.choices:
@@ -31,6 +33,8 @@ def check_study(study: Study) -> None:
 
 def check_items(study: Study, items: Sequence[SurveyItem]) -> None:
     """Something to rate, each item with an id of its own, and answers of checks that can be given."""
+    from textassay.corpus.strings import check_text
+
     if all(item.expected is not None for item in items):
         raise InputError(f"{len(items)} items, none of them to rate; wanted at least one")
     values = {choice.value for choice in study.choices}
