@@ -8,13 +8,13 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Command
 from tests.cli.refusal import assert_refused
 from textassay.cli.main import run
 from textassay.studies.conditioned import Conditional
@@ -48,28 +48,10 @@ def items(tmp_path: Path) -> str:
     return written(tmp_path / "captions.jsonl", made())
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Command = Callable[..., Outcome]
-
-
 @pytest.fixture
-def textassay(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs the command within this process, on a pipe so many columns wide."""
-
-    def command(*arguments: str, columns: str = "80") -> Outcome:
-        monkeypatch.setenv("COLUMNS", columns)
-        code = run(["conditional", *arguments])
-        return Outcome(code, *capsys.readouterr())
-
-    return command
+def textassay(run_command: Command) -> Command:
+    """Runs `textassay conditional`."""
+    return partial(run_command, "conditional")
 
 
 def test_a_table_verdicts_and_the_worst_items(items: str, textassay: Command) -> None:

@@ -8,13 +8,13 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Command, Outcome
 from tests.cli.refusal import assert_refused
 from textassay.cli.main import run
 from textassay.report.huse_csv import FIELDS
@@ -62,28 +62,10 @@ def ratings(tmp_path: Path) -> str:
     return written(tmp_path / "headlines.csv", made())
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Command = Callable[..., Outcome]
-
-
 @pytest.fixture
-def textassay(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs the command within this process, on a pipe so many columns wide."""
-
-    def command(*arguments: str, columns: str = "80") -> Outcome:
-        monkeypatch.setenv("COLUMNS", columns)
-        code = run(["huse", *arguments])
-        return Outcome(code, *capsys.readouterr())
-
-    return command
+def textassay(run_command: Command) -> Command:
+    """Runs `textassay huse`."""
+    return partial(run_command, "huse")
 
 
 def estimates(found: Outcome) -> list[float]:

@@ -1,12 +1,11 @@
 """The comparison as CSV: one row a result, so that it reads straight into a data frame."""
 
-import csv
-import io
 import math
 from dataclasses import replace
 from typing import Any
 
 from textassay.inference.result import Result
+from textassay.report.csv_cells import csv_text
 from textassay.studies.comparison import Column, Comparison
 
 FIELDS = (
@@ -53,14 +52,4 @@ def _row(column: Column, label: str, result: Result, adjusted: float) -> dict[st
 
 def render_csv(comparison: Comparison) -> str:
     """CSV text with a header."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_tame(row) for row in rows(comparison))
-    return out.getvalue()
-
-
-def _tame(row: dict[str, Any]) -> dict[str, Any]:
-    """A name that begins like a formula would run in a spreadsheet; an apostrophe makes it text."""
-    name = row["candidate"]
-    return row | {"candidate": f"'{name}" if name[:1] in "=+-@\t\r" else name}
+    return csv_text(FIELDS, rows(comparison))

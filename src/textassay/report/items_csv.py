@@ -1,14 +1,12 @@
 """A conditional study as CSV: one row a result, over all items and for each, to be read straight into a data frame."""
 
-import csv
-import io
 import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from textassay.corpus.printable import printable
 from textassay.inference.result import Result
+from textassay.report.csv_cells import csv_text
 from textassay.report.items_words import part_sizes
 from textassay.studies.conditioned import Conditional, SystemColumn
 
@@ -85,19 +83,4 @@ def _known(value: float) -> float | None:
 
 def render_items_csv(conditional: Conditional) -> str:
     """CSV text with a header."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _tame(value) for name, value in row.items()} for row in rows(conditional))
-    return out.getvalue()
-
-
-def _tame(value: Any) -> Any:
-    """A text that begins like a formula would run in a spreadsheet; an apostrophe makes it text. Numbers are none.
-
-    Control characters are made visible: a table may be shown in a terminal, and its rows are lines.
-    """
-    if not isinstance(value, str):
-        return value
-    text = printable(value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    return csv_text(FIELDS, rows(conditional))

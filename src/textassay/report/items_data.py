@@ -5,9 +5,8 @@ come with their texts and every p-value, until the page is full. A text is writt
 its number stands for it.
 """
 
-import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from markupsafe import Markup
 from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS
+from textassay.report.embedded import embedded, fitting, size
 from textassay.report.items_profile import profile, sides_of
 from textassay.report.items_view import outcomes, readable, worst_first
 from textassay.studies.conditioned import KINDS, Conditional, ItemOutcome
@@ -26,7 +26,6 @@ MOST_CHARACTERS = 3000
 _P, _Z, _SHARE = 10_000, 100, 100
 # Numbers of the list may take this share of the room; what is left is for texts.
 _FOR_ROWS = 0.8
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 @dataclass(frozen=True)
@@ -42,31 +41,13 @@ def items_block(conditional: Conditional, *, room: int) -> ItemsBlock:
     """As many items as fit into so many bytes, those that miss farthest first."""
     order = worst_first(conditional)
     frame = _frame(conditional)
-    room -= _size(frame)
+    room -= size(frame)
     writer = _Writer(conditional, frame["decimals"], frame["profiled"], frame["sides"])
-    rows = _fitting((writer.row(place) for place in order), int(room * _FOR_ROWS))
-    texts = _fitting((writer.texts(place) for place in order[: len(rows)]), room - sum(_size(row) + 1 for row in rows))
+    for_rows = int(room * _FOR_ROWS)
+    rows, left = fitting((writer.row(place) for place in order), for_rows)
+    texts, _ = fitting((writer.texts(place) for place in order[: len(rows)]), room - (for_rows - left))
     frame |= {"rows": sorted(rows), "texts": texts}
-    return ItemsBlock(Markup(_written(frame)), len(rows), len(texts))  # noqa: S704
-
-
-def _fitting(parts: Iterable[list[Any]], room: int) -> list[list[Any]]:
-    kept = []
-    for part in parts:
-        room -= _size(part) + 1
-        if room < 0:
-            break
-        kept.append(part)
-    return kept
-
-
-def _written(value: Any) -> str:
-    """JSON that can neither end its script element nor begin another one."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_UNSAFE)
-
-
-def _size(value: Any) -> int:
-    return len(_written(value).encode())
+    return ItemsBlock(Markup(embedded(frame)), len(rows), len(texts))  # noqa: S704
 
 
 def _frame(conditional: Conditional) -> dict[str, Any]:
