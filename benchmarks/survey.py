@@ -68,16 +68,27 @@ def ended(server: Server) -> Counter[str]:
 
 
 async def load(folder: Path, options: argparse.Namespace) -> Counter[str]:
-    """All raters at once, and the same again with the bare peer."""
-    study = new_study(folder, items=ITEMS, raters=options.raters)
+    """A tenth of the raters for a while, which is what a quiet server is like, and then all at once."""
+    wrong = Counter[str]()
+    for raters, seconds in ((max(1, options.raters // 10), options.seconds / 6), (options.raters, options.seconds)):
+        print(f"  {raters} raters for {seconds:g} s:")
+        part = folder / f"of-{raters}"
+        part.mkdir()
+        wrong += await load_of(part, raters, seconds)
+    return wrong
+
+
+async def load_of(folder: Path, n_raters: int, seconds: float) -> Counter[str]:
+    """So many raters at once, and the same again with the bare peer."""
+    study = new_study(folder, items=ITEMS, raters=n_raters)
     run = Run(Line(free_port()))
     async with serving(real_server(study, run.line.port)) as server:
-        raters = await busy(server, run, study, options.seconds)
+        raters = await busy(server, run, study, seconds)
         page, _ = await Browser(run.line).get(next(iter(study.raters.values())))
         memory = server.peak_memory()
         wrong = await settled(study, server, run, raters)
-    peer = await peer_run(folder, page.body, study, options)
-    speeds(run, peer, options.raters / PACE)
+    peer = await peer_run(folder / "page.html", page.body, study, min(seconds, 15.0))
+    speeds(run, peer, n_raters / PACE)
     print(f"  peak memory of the server {memory:.0f} MB")
     return wrong
 
@@ -91,12 +102,12 @@ async def busy(server: Server, run: Run, study: Study, seconds: float) -> list[R
     return raters
 
 
-async def peer_run(folder: Path, body: str, study: Study, options: argparse.Namespace) -> Run:
+async def peer_run(page: Path, body: str, study: Study, seconds: float) -> Run:
     """The same raters with an application that keeps nothing."""
-    page, run = folder / "page.html", Run(Line(free_port()), bare=True)
+    run = Run(Line(free_port()), bare=True)
     page.write_text(body, encoding="utf-8")
     async with serving(bare_server(page, run.line.port)) as server:
-        await busy(server, run, study, min(options.seconds, 15.0))
+        await busy(server, run, study, seconds)
     if run.wrong:
         raise RuntimeError(f"the peer did not work: {dict(run.wrong)}")
     return run

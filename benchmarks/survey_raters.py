@@ -141,17 +141,18 @@ class Rater:
         return True
 
     def _settle(self, shown: Page | None) -> None:
-        """Of an answer that nobody confirmed, the page says whether it was recorded: its text is not shown again."""
+        """Of an answer that nobody confirmed, the page says whether it was recorded: it counts one more."""
         sent, self.sent = self.sent, None
         if sent is None:
             return
-        if shown is not None and shown.task == sent.task:
-            self.run.facts["of these not recorded, as the page showed"] += 1
-        else:
+        if shown is not None and shown.task != sent.task and shown.done == len(self.book) + 1:
             self.run.facts["of these recorded, as the page showed"] += 1
             self.book[sent.task] = sent
+        else:
+            self.run.facts["of these not recorded, as the page showed"] += 1
 
     def _compare(self, page: Page) -> None:
+        """Whether a page is the right one after what is in the book."""
         self.run.check(page.done == len(self.book), "a page does not count the answers that were confirmed")
         self.run.check(page.task not in self.book, "a text that was answered is shown again")
         if self.page is not None and self.page.task not in self.book:

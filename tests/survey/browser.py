@@ -25,12 +25,15 @@ _TELL_VIOLATIONS = "addEventListener('securitypolicyviolation', e => console.err
 _SMALL = """[...document.querySelectorAll("button, .button, .choice")]
     .map((element) => [element.innerText, element.getBoundingClientRect().height])
     .filter(([, height]) => 0 < height && height < 44).map(([name, height]) => `${name} (${height} px)`)"""
-_FOCUSED = "(document.activeElement.innerText || document.activeElement.value || '').trim()"
+_FOCUSED = "(document.activeElement.innerText || '').trim().replace(/\\s+/g, ' ')"
 
 
 @dataclass
 class Browser:
-    """A browser of which every context is watched: `troubles` are errors, dialogs and requests to other hosts."""
+    """A browser of which every context is watched: `troubles` are errors, dialogs and requests to other hosts.
+
+    Not frozen, because playwright marks the object whose methods listen.
+    """
 
     chromium: Any
     host: str
@@ -87,7 +90,7 @@ def tab_to(page: Any, name: str) -> None:
 
 def overflow(page: Any) -> int:
     """By how many pixels the page is wider than the screen."""
-    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+    return int(page.evaluate("document.documentElement.scrollWidth") - page.viewport_size["width"])
 
 
 def small_targets(page: Any) -> list[str]:

@@ -1,5 +1,6 @@
 """Every page of a study in a real browser, light and dark, wide and on a phone: nothing bars anybody's way."""
 
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.survey.browser import DESKTOP, PHONE, Browser, barriers, opened_browser, overflow, small_targets
+from tests.survey.browser import DESKTOP, PHONE, barriers, opened_browser, overflow, small_targets
 from tests.survey.live_study import LiveStudy, live_study
 from textassay.survey.store import Store
 
@@ -79,3 +80,18 @@ def test_no_page_has_a_serious_barrier_or_is_too_wide_for_a_phone(tmp_path: Path
         assert on_every_page(study, browser.page(**DESKTOP), barriers) == {}
         assert on_every_page(study, browser.page(**PHONE), fit) == {}
         assert browser.troubles == []
+
+
+def test_the_audit_finds_what_is_there_to_find() -> None:
+    with opened_browser("http://127.0.0.1") as browser:
+        page = browser.page(**PHONE)
+        page.set_content(
+            "<meta name=viewport content='width=device-width'>"
+            "<p style='color: #aaa; background: #bbb; width: 500px'>pale</p><button>go</button>"
+        )
+        assert {finding.split(": ")[1] for finding in barriers(page)} >= {"color-contrast", "html-has-lang"}
+        assert [re.sub(r"\d+(\.\d+)?", "N", finding) for finding in fit(page)] == ["N px too wide", "go (N px)"]
+        page.evaluate("console.error('a'); alert('b')")
+        page.set_content("<img src='http://127.0.0.2:9/c'>", wait_until="domcontentloaded")
+        page.wait_for_timeout(100)
+        assert [trouble.partition(":")[0] for trouble in browser.troubles][:3] == ["console", "dialog", "request"]

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import pytest
 
-from tests.survey.browser import DESKTOP, PHONE, Browser, barriers, opened_browser, overflow, small_targets, tab_to
+from tests.survey.browser import DESKTOP, PHONE, Browser, opened_browser, overflow, small_targets, tab_to
 from tests.survey.live_study import CONTEXTS, HUMAN, MODEL, PER_RATER, LiveStudy, live_study, textassay
 from textassay.survey.study import TYPICALITY
 
@@ -20,6 +20,8 @@ expect: Any = pytest.importorskip("playwright.sync_api", reason="needs playwrigh
 
 TEXTS = """Object.fromEntries([["page", document.documentElement.outerHTML],
     ...[...document.querySelectorAll("blockquote")].map((quote) => [quote.className, quote.textContent])])"""
+# A machine with much else to do takes its time; that is no fault of the page.
+PATIENCE = 20_000
 LABELS = {choice.label: choice.value for choice in TYPICALITY}
 Answer = Callable[[Any, int], None]
 
@@ -39,7 +41,7 @@ class Person:
             text = shown(page, done + 1, scripts=scripts)
             self.sheet[text] = self.opinion(text)
             answer(page, self.sheet[text])
-        expect(page.locator("h1")).to_have_text(heading(until + 1))
+        expect(page.locator("h1")).to_have_text(heading(until + 1), timeout=PATIENCE)
 
     def opinion(self, text: str) -> int:
         """A rating: high for human texts, and not quite the same for all people; for a check what it asks for."""
@@ -63,7 +65,7 @@ def heading(number: int) -> str:
 
 def shown(page: Any, number: int, *, scripts: bool = True) -> str:
     """The text that is to be rated, once the page is ready for it."""
-    expect(page.locator("h1")).to_have_text(heading(number))
+    expect(page.locator("h1")).to_have_text(heading(number), timeout=PATIENCE)
     if scripts:
         # Keys are heard once the script has run.
         page.locator("body.keyed").wait_for()
@@ -189,15 +191,15 @@ def watched(study: LiveStudy, browser: Browser) -> dict[str, Person]:
     expect(figure(admin, "Agreement")).to_have_text("–")
     expect(figure(admin, "Time an item")).to_have_text("–")
     people = {"r003": with_keys_only(study, browser)}
-    expect(figure(admin, "Ratings")).to_have_text("18 of 54", timeout=20_000)
+    expect(figure(admin, "Ratings")).to_have_text("18 of 54", timeout=PATIENCE)
     expect(figure(admin, "Time an item")).to_have_text(re.compile(r"^\d+\.\d s$"))
     people["r001"] = on_a_phone(study, browser)
-    expect(figure(admin, "Ratings")).to_have_text("36 of 54", timeout=20_000)
+    expect(figure(admin, "Ratings")).to_have_text("36 of 54", timeout=PATIENCE)
     expect(figure(admin, "Agreement")).to_have_text(re.compile(r"^0\.\d\d$"))
     expect(figure(admin, "Items complete")).to_have_text("0 of 18")
     expect(admin.locator(".missed")).to_have_text("0 of 1")
     people["r002"] = there_and_back(study, browser)
-    expect(figure(admin, "Ratings")).to_have_text("54 of 54", timeout=20_000)
+    expect(figure(admin, "Ratings")).to_have_text("54 of 54", timeout=PATIENCE)
     expect(figure(admin, "Items complete")).to_have_text("18 of 18")
     expect(admin.get_by_role("row")).to_have_count(4)
     expect(admin.get_by_role("cell", name=f"{PER_RATER} of {PER_RATER}")).to_have_count(3)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from textassay.corpus.errors import InputError, MissingExtra
 from textassay.corpus.printable import shortened
+from textassay.survey.room import room_for_connections
 from textassay.survey.store import Store
 
 _BACKLOG = 1024
@@ -61,7 +62,7 @@ def _server(store: Store, host: str, base_url: str | None) -> Callable[[list[soc
         # Where there is a proxy on this machine, it says who asks; from elsewhere nobody is believed.
         proxy_headers=base_url is not None,
         forwarded_allow_ips="127.0.0.1,::1",
-        limit_concurrency=_BACKLOG,
+        limit_concurrency=room_for_connections(),
         backlog=_BACKLOG,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,

@@ -1,0 +1,162 @@
+"""The server under raters and `kill -9`: a short run of the benchmark, and proof that it would notice a fault."""
+
+import http.client
+import importlib
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.survey.small_studies import current, opened, raters_of
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def test_raters_go_on_where_they_were_when_the_server_is_killed() -> None:
+    options = ["--raters", "20", "--kills", "2", "--seconds", "4"]
+    command = [sys.executable, str(BENCHMARKS / "survey.py"), "faults", *options]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert "killed 2 times and stopped once" in done.stdout
+    assert "WRONG" not in done.stdout
+
+
+def test_serving_a_study_needs_no_arrow() -> None:
+    """A server that is back at once loses fewer raters, and it holds half the memory."""
+    program = "import sys, textassay.survey.server, textassay.survey.app; print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert "textassay.survey.store" in said.split()
+    assert not {"pyarrow", "numpy"} & set(said.split())
+
+
+FEW_FILES = """
+import resource, sys
+from pathlib import Path
+from textassay.survey.server import serve
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, int(sys.argv[2])))
+serve(Path(sys.argv[1]), port=0, on_ready=lambda url: print(url, flush=True))
+"""
+
+
+@pytest.mark.parametrize(("hard", "status"), [(1000, 200), (350, 503)])
+def test_idle_connections_never_take_the_files_that_answers_need(tmp_path: Path, hard: int, status: int) -> None:
+    """Where the system allows more files, more are taken; where it does not, people are turned away in good time."""
+    pytest.importorskip("resource")
+    store, links = opened(tmp_path / "s.db", n_raters=1)
+    store.close()
+    command = [sys.executable, "-c", FEW_FILES, str(tmp_path / "s.db"), str(hard)]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        ExitStack() as idle,
+    ):
+        idle.callback(process.kill)
+        assert process.stdout is not None
+        where = urlsplit(process.stdout.readline().strip())
+        early = idle.enter_context(closing(http.client.HTTPConnection(where.netloc, timeout=30)))
+        early.connect()
+        for _ in range(150):
+            idle.enter_context(socket.create_connection((where.hostname, where.port or 0)))
+        early.request("GET", f"/r/{links.raters[0]}?now=start")
+        assert early.getresponse().status == status
+
+
+@pytest.fixture
+def load_benchmark(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """Files of the benchmark as modules."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module
+
+
+Verdict = Callable[[], dict[str, int]]
+
+
+@pytest.fixture
+def answered(tmp_path: Path, load_benchmark: Callable[[str], ModuleType]) -> tuple[Path, Verdict]:
+    """A study in which two raters have answered three texts each and a third answer of one is on its way."""
+    verdicts, books = load_benchmark("survey_verdicts"), load_benchmark("survey_raters")
+    path = tmp_path / "s.db"
+    store, links = opened(path, n_raters=2)
+    run, people = books.Run(None), []
+    with closing(store):
+        for rater in raters_of(store, links.raters):
+            person = books.Rater(rater.name, "/r/token", run)
+            people.append(person)
+            for value in (2, 3, 4):
+                task = current(store, rater)
+                store.answer(rater, task.number, value)
+                person.book[task.number] = books.Answer(task.number, task.text, value)
+            task = current(store, rater)
+            person.sent = books.Answer(task.number, task.text, 5)
+        store.answer(rater, task.number, 5)
+    return path, lambda: dict(+(verdicts.beside_database(path, people) + verdicts.soundness(path)))
+
+
+def test_nothing_is_wrong_with_what_was_confirmed_or_is_on_its_way(answered: tuple[Path, Verdict]) -> None:
+    assert answered[1]() == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("UPDATE tasks SET value = value % 6 + 1 WHERE number = 2", {"ratings with another value or text": 1}),
+        (
+            "UPDATE tasks SET value = NULL, answered = NULL, held_until = 9e9 WHERE number = 2",
+            {"confirmed ratings lost": 1},
+        ),
+        ("UPDATE tasks SET value = 1 WHERE value = 5", {"ratings that nobody gave": 1}),
+        ("UPDATE queue SET load = load + 1 WHERE item = 1", {"items whose ratings are miscounted": 1}),
+        ("UPDATE tasks SET rater = 99 WHERE value IS NULL", {"findings of foreign_key_check": 1}),
+    ],
+)
+def test_each_fault_in_the_file_is_noticed(answered: tuple[Path, Verdict], change: str, found: dict[str, int]) -> None:
+    path, verdict = answered
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute(change).rowcount == 1
+        connection.commit()
+    assert verdict() == found
+
+
+def test_another_text_than_was_shown_is_noticed(answered: tuple[Path, Verdict]) -> None:
+    path, verdict = answered
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE items SET text = 'another'")
+        connection.commit()
+    assert verdict() == {"ratings with another value or text": 6, "ratings that nobody gave": 1}
+
+
+def test_a_rater_notices_being_moved(load_benchmark: Callable[[str], ModuleType]) -> None:
+    books, browser = load_benchmark("survey_raters"), load_benchmark("survey_browser")
+    run = books.Run(None)
+    rater = books.Rater("r001", "/r/token", run)
+    rater.page = shown = browser.Page("key", 7, "a text", 0, (1, 2))
+    rater._compare(shown)
+    assert run.wrong == {}
+    rater._compare(browser.Page("key", 8, "another", 0, (1, 2)))
+    assert run.wrong == {"a rater was moved from a text that was not answered": 1}
+    rater.book[7] = books.Answer(7, "a text", 1)
+    rater._compare(browser.Page("key", 8, "another", 0, (1, 2)))
+    rater._compare(browser.Page("key", 7, "a text", 1, (1, 2)))
+    assert run.wrong == {
+        "a rater was moved from a text that was not answered": 1,
+        "a page does not count the answers that were confirmed": 1,
+        "a text that was answered is shown again": 1,
+    }
+
+
+def test_half_a_row_of_an_export_is_noticed(load_benchmark: Callable[[str], ModuleType]) -> None:
+    exported = load_benchmark("survey_verdicts").exported
+    assert exported('rater,text,rating\nr001,"a, b",3\n') == [("r001", "a, b", 3)]
+    for half in ('rater,text,rating\nr001,"a', "rater,text,rating\nr001,a", "rater,text,rating\nr001,a,\n"):
+        with pytest.raises(Exception, match=r"unexpected end of data|half a row|invalid literal"):
+            exported(half)
