@@ -157,7 +157,11 @@ def test_every_dependency_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
     wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
-    wanted += [*(name for extra in ("demo", "tokenizers", "embed", "fast") for name in extras[extra]), "pip", "mkdocs"]
+    wanted += [
+        *(name for extra in ("demo", "tokenizers", "embed", "fast", "survey") for name in extras[extra]),
+        "pip",
+        "mkdocs",
+    ]
     names = {normal(re.split(r"[^A-Za-z0-9._-]", requirement)[0]) for requirement in wanted}
     assert names - set(pins()) == set()
 

@@ -16,7 +16,8 @@ from textassay.views.ratings import Ratings
 
 F64 = NDArray[np.float64]
 
-PARTS = 100
+# So many parts of each size; of many items fewer, since each takes longer and varies less.
+_MOST_PARTS, _FEWEST_PARTS, _ITEMS_AT_ONCE = 100, 20, 100_000
 _STEPS = 8
 # Half of an interval this wide is what most would call precise: the second decimal of a score is then not all noise.
 PRECISE = 0.05
@@ -31,15 +32,25 @@ def stability(
     groups = Groups.of(view)
     sizes = item_steps(len(view), 2 * most_k)
     fewer = rating_steps(int(view.counts.max()))
-    plan.progress.start("stability", PARTS * (len(sizes) + len(fewer)))
+    parts = n_parts(len(view))
+    plan.progress.start("stability", parts * (len(sizes) + len(fewer)))
     points = []
     for n in sizes:
-        values = plan.over(partial(_of_fewer_items, view, requests, groups, n), n=PARTS, what=f"items{n}")
+        values = plan.over(partial(_of_fewer_items, view, requests, groups, n), n=parts, what=f"items{n}")
         points += _points("items", n, values, requests, plan.level)
     for n in fewer:
-        values = plan.over(partial(_of_fewer_ratings, view, requests, n), n=PARTS, what=f"ratings{n}")
+        values = plan.over(partial(_of_fewer_ratings, view, requests, n), n=parts, what=f"ratings{n}")
         points += _points("ratings", n, values, requests, plan.level)
     return tuple(points)
+
+
+def n_parts(n_items: int) -> int:
+    """How many random parts of each size are measured.
+
+    >>> n_parts(200), n_parts(2_000), n_parts(10_000)
+    (100, 50, 20)
+    """
+    return min(max(_ITEMS_AT_ONCE // n_items, _FEWEST_PARTS), _MOST_PARTS)
 
 
 def item_steps(n: int, fewest: int) -> list[int]:
@@ -68,7 +79,7 @@ def outlook(
     single = bool((view.counts > 1).any())
     noise = np.zeros(len(requests))
     if single:
-        n = min(plan.n_resamples, 2 * PARTS)
+        n = min(plan.n_resamples, 2 * n_parts(len(view)))
         plan.progress.start("ratings drawn anew", n)
         anew = plan.over(lambda rng: _scores(with_other_ratings(view, rng), requests), n=n, what="ratings-only")
         noise = np.nanvar(anew, axis=0)

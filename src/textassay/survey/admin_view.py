@@ -101,7 +101,8 @@ def _spread(counts: Sequence[int]) -> str:
     if not counts:
         return "There are no items."
     between = f"Fewest {min(counts)}, median {median(counts):g}, most {max(counts)} ratings an item"
-    return f"{between}; {list(counts).count(0)} have none."
+    bare = list(counts).count(0)
+    return f"{between}; {bare} have none." if bare else f"{between}."
 
 
 def _row(rater: RaterProgress, now: datetime) -> RaterRow:
