@@ -129,7 +129,7 @@ def speeds(ours: Run, peer: Run, most: float) -> None:
             f"  {what}: median {1000 * median:.1f} ms, 99th percentile {1000 * late:.1f} ms; "
             f"to bare Starlette {median / bare_median:.1f} and {late / bare_late:.1f} times"
         )
-    quarter = len(ours.answers) // 4
+    quarter = max(1, len(ours.answers) // 4)
     growth = statistics.median(ours.answers[-quarter:]) / statistics.median(ours.answers[:quarter])
     print(f"  last quarter of the answers to the first: {growth:.2f} times the median")
 

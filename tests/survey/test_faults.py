@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.survey.small_studies import current, opened, raters_of
+from textassay.survey.server import _listening
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -38,6 +39,14 @@ def test_serving_a_study_needs_no_arrow() -> None:
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert "textassay.survey.store" in said.split()
     assert not {"pyarrow", "numpy"} & set(said.split())
+
+
+def test_no_page_waits_for_its_own_first_half_to_be_confirmed() -> None:
+    """Linux, macOS and the BSDs hand this option on to connections; the event loop sets it only on some sockets."""
+    with closing(_listening("127.0.0.1", 0)) as listener, closing(socket.create_connection(listener.getsockname())):
+        taken, _ = listener.accept()
+        with closing(taken):
+            assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
 FEW_FILES = """
