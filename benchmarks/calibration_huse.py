@@ -22,7 +22,8 @@ from textassay.engines.local import LocalEngine
 from textassay.inference.progress import Silent
 from textassay.inference.request import parse_requests
 from textassay.inference.result import Result
-from textassay.studies.huse_results import RatedPlan, measure
+from textassay.studies.huse_plan import RatedPlan
+from textassay.studies.huse_results import measure
 from textassay.views.ratings import Ratings
 
 ROOT = Path(__file__).resolve().parents[1]

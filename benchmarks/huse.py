@@ -34,7 +34,8 @@ def made_up(n: int, seed: int = 0) -> Ratings:
     centre = 4.3 - 0.6 * is_model + rng.normal(0, 0.7, n)
     ratings = np.clip(np.round(centre[:, None] + rng.normal(0, 1.4, (n, RATINGS))), 1, 6)
     places = np.arange(n)
-    return Ratings(is_model, log_prob, length, places // 2, places, np.full(n, RATINGS), np.sort(ratings).reshape(-1))
+    given, raters = np.sort(ratings).reshape(-1), np.tile(np.arange(RATINGS), n)
+    return Ratings(is_model, log_prob, length, places // 2, places, np.full(n, RATINGS), given, raters)
 
 
 def brute_force(view: Ratings, places: NDArray[np.int64], *, quality_only: bool) -> F64:

@@ -10,7 +10,8 @@ from textassay.corpus.rated import RatedItem, RatedItems
 from textassay.engines.local import LocalEngine
 from textassay.inference.progress import Silent
 from textassay.inference.request import Request
-from textassay.studies.huse_results import RatedPlan, measure
+from textassay.studies.huse_plan import RatedPlan
+from textassay.studies.huse_results import measure
 from textassay.views.ratings import Ratings
 
 

@@ -1,5 +1,7 @@
 """Resamples of ratings: what is drawn together, what stays balanced, and how wide intervals are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from textassay.inference.rated_resamples import (
     interval_around,
     resampled,
     with_fewer_ratings,
+    with_other_raters,
     with_other_ratings,
 )
 from textassay.views.ratings import Ratings
@@ -20,7 +23,7 @@ def unpaired(n: int) -> Ratings:
     return Ratings.of(rated_items(n, seed=2, contexts=False))
 
 
-@given(st.integers(0, 1000), st.integers(2, 30))
+@given(st.integers(0, 1000), st.integers(5, 30))
 def test_a_resample_has_as_many_of_both_sources_and_whole_contexts(seed: int, pairs: int) -> None:
     view = Ratings.of(rated_items(2 * pairs, seed=1, ratings=3))
     drawn = resampled(view, Groups.of(view), np.random.default_rng(seed))
@@ -34,7 +37,7 @@ def test_a_resample_has_as_many_of_both_sources_and_whole_contexts(seed: int, pa
 def test_without_contexts_each_source_is_drawn_by_itself() -> None:
     view = unpaired(40)
     groups = Groups.of(view)
-    assert not groups.paired
+    assert not groups.mixed
     for seed in range(20):
         places = groups.draw(np.random.default_rng(seed))
         assert view.is_model[places].sum() == 20
@@ -42,10 +45,49 @@ def test_without_contexts_each_source_is_drawn_by_itself() -> None:
 
 
 def test_a_context_with_one_source_only_is_drawn_item_by_item() -> None:
-    view = Ratings.of(rated_items(20, seed=1)).take(np.array([0, 1, 2, 5, 7, 8]))
+    places = np.array([*range(10), 10, 13])
+    view = Ratings.of(rated_items(20, seed=1)).take(places)
     groups = Groups.of(view)
-    assert [len(group) for group in groups.paired] == [2]
-    assert (len(groups.human), len(groups.model)) == (2, 2)
+    assert sorted(len(group) for group in groups.mixed) == [2] * 5
+    assert sorted(groups.rest.tolist()) == [10, 11]
+    assert sorted(len(stratum) for stratum in groups.strata) == [1, 1, 5]
+
+
+def test_contexts_of_unequal_numbers_are_drawn_by_their_kind_and_exchanged_within() -> None:
+    view = replace(Ratings.of(rated_items(36, seed=1)), context=np.arange(36) // 3)
+    groups = Groups.of(view)
+    assert sorted(len(stratum) for stratum in groups.strata) == [6, 6]
+    for seed in range(10):
+        drawn = view.take(groups.draw(np.random.default_rng(seed)))
+        assert (len(drawn), drawn.is_model.sum()) == (36, 18)
+    labels = groups.exchanged(view.is_model, 50, np.random.default_rng(0))
+    before = view.is_model.reshape(12, 3).sum(axis=1)
+    assert (labels.reshape(12, 3, 50).sum(axis=1) == before[:, None]).all()
+
+
+def test_one_context_for_all_is_none() -> None:
+    view = replace(Ratings.of(rated_items(40, seed=1)), context=np.zeros(40, dtype=np.int64))
+    groups = Groups.of(view)
+    assert not groups.mixed
+    assert len(set(groups.draw(np.random.default_rng(0)).tolist())) < 40
+
+
+def test_raters_are_drawn_with_all_their_ratings() -> None:
+    view = Ratings.of(rated_items(30, seed=1, ratings=6))
+    drawn = with_other_raters(view, np.random.default_rng(3))
+    # Everybody rated everything, so each item has the same raters, some of them more than once.
+    given = drawn.raters.reshape(30, 6)
+    assert (np.sort(given, axis=1) == np.sort(given[0])).all()
+    assert len(set(given[0].tolist())) < 6
+    assert drawn.counts.tolist() == [6] * 30
+
+
+def test_an_item_without_any_of_the_drawn_raters_keeps_its_ratings() -> None:
+    view = Ratings.of(rated_items(40, seed=1, ratings=1))
+    alone = replace(view, raters=np.arange(40))
+    drawn = with_other_raters(alone, np.random.default_rng(0))
+    assert (drawn.counts >= 1).all()
+    assert drawn.means.tolist() == view.means.tolist()
 
 
 def test_copies_draw_their_ratings_each_for_itself() -> None:
@@ -78,7 +120,7 @@ def test_an_exchange_keeps_the_numbers_of_each_group(contexts: bool) -> None:
     groups = Groups.of(view)
     labels = groups.exchanged(view.is_model, 400, np.random.default_rng(0))
     assert (labels.sum(axis=0) == 20).all()
-    for group in groups.paired:
+    for group in groups.mixed:
         assert (labels[group].sum(axis=0) == 1).all()
     # Every item is now and then the one and the other, about equally often.
     assert np.abs(labels.mean(axis=1) - 0.5).max() < 0.12
@@ -86,9 +128,7 @@ def test_an_exchange_keeps_the_numbers_of_each_group(contexts: bool) -> None:
 
 def test_contexts_of_several_texts_are_exchanged_as_a_whole() -> None:
     view = Ratings.of(rated_items(16, seed=1))
-    four = Ratings(
-        view.is_model, view.log_prob, view.length, np.arange(16) // 4, view.origin, view.counts, view.ratings
-    )
+    four = replace(view, context=np.arange(16) // 4)
     labels = Groups.of(four).exchanged(four.is_model, 200, np.random.default_rng(0))
     assert (labels.reshape(4, 4, 200).sum(axis=1) == 2).all()
     assert len({tuple(column) for column in labels[:4].T.tolist()}) == 6

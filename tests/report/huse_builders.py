@@ -181,7 +181,7 @@ def _stability(at: AtK, n: int, raters: bool) -> list[StabilityPoint]:
 
 def _outlook(metric: str, raters: bool) -> Outlook:
     worth = "twice the items would narrow the interval from ±0.12 to ±0.085; more ratings hardly would"
-    return Outlook(metric, 0.12, 0.085, 0.115 if raters else math.nan, -0.02 if raters else math.nan, worth)
+    return Outlook(metric, 0.12, 0.085, 0.115 if raters else math.nan, worth)
 
 
 def _agreement(results: Sequence[Result], level: float) -> Agreement:

@@ -1,6 +1,7 @@
 """The ratings view: merging, means, clipped log-probabilities, scaling."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ def test_cut_and_merged_is_the_whole() -> None:
     whole = Ratings.of(rated_items(30, seed=1))
     for cut in (0, 7, 29):
         again = whole.take(np.arange(cut)).merge(whole.take(np.arange(cut, 30)))
-        for name in ("is_model", "log_prob", "length", "context", "origin", "counts", "ratings", "means"):
+        for name in ("is_model", "log_prob", "length", "context", "origin", "counts", "ratings", "raters", "means"):
             np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
 
 
@@ -30,7 +31,7 @@ def test_impossible_texts_get_a_finite_number_below_all_others() -> None:
     view = Ratings.of(rated_items(10, seed=0))
     log_prob = view.log_prob.copy()
     log_prob[3] = -math.inf
-    changed = Ratings(view.is_model, log_prob, view.length, view.context, view.origin, view.counts, view.ratings)
+    changed = replace(view, log_prob=log_prob)
     assert changed.log_probs("text")[3] == -1000
     log_prob[4] = -5000.0
     assert changed.log_probs("text")[3] == -5000

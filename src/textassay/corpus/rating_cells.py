@@ -13,6 +13,8 @@ from textassay.corpus.rating_columns import Columns, is_blank
 from textassay.corpus.strings import check_text
 
 T = TypeVar("T")
+# Squares of larger numbers and their sums are not to be trusted.
+_LARGEST = 1e30
 
 
 def values_of(columns: Columns, role: str, convert: Callable[[Any, str, str], T | None]) -> list[T | None]:
@@ -113,7 +115,10 @@ def _float(cell: Any, place: str, name: str) -> float:
         if isinstance(cell, bool) or not isinstance(cell, str | int | float | Decimal) or _has_underscore(cell):
             raise ValueError
         # Adding nothing makes -0.0 the 0.0 it means.
-        return float(cell) + 0.0
+        value = float(cell) + 0.0
+        if math.isfinite(value) and abs(value) > _LARGEST:
+            raise OverflowError
+        return value
     except OverflowError:
         raise InputError(f"{place}: {shortened(name)} is too large a number; wanted a smaller one") from None
     except ValueError:

@@ -1,9 +1,7 @@
 """HUSE-D: what the model's probabilities add to ratings in telling human from model text."""
 
+from collections.abc import Mapping
 from typing import cast
-
-import numpy as np
-from numpy.typing import NDArray
 
 from textassay.metrics import huse as both
 from textassay.metrics import huse_q as quality
@@ -12,12 +10,12 @@ from textassay.views.ratings import Per, Ratings
 from textassay.views.votes import Tied
 
 
-def exchange(
-    ratings: Ratings, is_model: NDArray[np.bool_], /, *, k: int, variant: Tied, per: Per
-) -> NDArray[np.float64]:
-    """The score with the sources named otherwise, one value a column."""
-    with_both = both.exchange(ratings, is_model, k=k, variant=variant, per=per)
-    return 1 + with_both - quality.exchange(ratings, is_model, k=k, variant=variant)
+def parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Mapping[str, float]:
+    """The share told rightly with both features, and with the rating alone."""
+    return {
+        "accuracy": 1 - both.huse(ratings, k=k, variant=variant, per=per) / 2,
+        "accuracy_by_rating": 1 - quality.huse_q(ratings, k=k, variant=variant) / 2,
+    }
 
 
 @metric(
@@ -30,8 +28,8 @@ def exchange(
     test=None,
     paper="hashimoto2019",
     why_no_test="no exchange of sources leaves quality as it is and takes away diversity only; read the interval",
-    undefined="HUSE or HUSE-Q is not defined",
-    exchange=exchange,
+    undefined="HUSE-Q is not defined, or the log-probabilities are all the same",
+    parts=parts,
     minimum=lambda k, **_: 2 * cast(int, k),
     limits={"k": (1, 1000)},
 )
@@ -47,4 +45,6 @@ def huse_d(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per:
     of two scores on the same items, so its interval is wider than theirs. A model whose probabilities are those of
     another temperature than it was sampled at looks less diverse than it is, or more.
     """
+    if not ratings.points(per)[:, 1].any():
+        return float("nan")
     return 1 + both.huse(ratings, k=k, variant=variant, per=per) - quality.huse_q(ratings, k=k, variant=variant)

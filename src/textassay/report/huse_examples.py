@@ -49,11 +49,11 @@ def _of_kind(found: Judged, kind: str, top: int) -> list[JudgedItem]:
 
 
 def _clarity(judged: JudgedItem) -> tuple[float, float]:
-    """To sort by: items that votes tell most surely come first; of those not told, the most surely mistaken."""
+    """To sort by: items that votes tell most surely come first; of those not told, the most undecided."""
     by_rating, votes = _known(judged.votes_by_rating), _known(judged.votes)
     if judged.kind == "quality failure":
         return -by_rating, -votes
-    return (-votes, by_rating) if judged.kind == "diversity failure" else (votes, by_rating)
+    return (-votes, by_rating) if judged.kind == "diversity failure" else (abs(votes - 0.5), abs(by_rating - 0.5))
 
 
 def _known(votes: float) -> float:

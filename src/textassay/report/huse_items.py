@@ -53,7 +53,8 @@ _MEANING = {
     ),
     "diversity failure": (
         "Ratings do not give it away, but with the probability beside them at least three in four neighbours are of its"
-        " source: a human text that the model would hardly write, or one that it writes all too surely."
+        " source: a human text that the model would hardly write, or one that it writes all too surely. HUSE-D is"
+        " what the probability adds less what it takes away, so it may find no loss where there are some of these."
     ),
     "indistinguishable": (
         "Neither with the rating nor with both are three in four neighbours of its source: here the model does as"
@@ -66,9 +67,12 @@ def groups(found: Judged) -> list[Group]:
     """The three kinds with their counts."""
     total = len(found.items) or 1
     found_groups = []
+    chance = dict(zip(KINDS, found.chance_kinds, strict=False))
     for kind in KINDS:
         human, model = (count_of(found, kind, is_model=is_model) for is_model in (False, True))
         explained = f"{KINDS_EXPLAINED[kind].capitalize()}. {_MEANING[kind]}"
+        if found.chance_kinds:
+            explained += f" If nothing told the sources apart, there would be about {chance[kind]:,.0f}."
         found_groups.append(Group(kind, PLURALS[kind], explained, human, model, (human + model) / total))
     return found_groups
 

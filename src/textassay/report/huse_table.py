@@ -124,6 +124,7 @@ def _facts(found: Judged, width: int) -> list[RenderableType]:
         (name, words.counts(found, is_model=is_model))
         for name, (_, is_model) in zip(names, words.sources(found), strict=True)
     ]
+    failures += [("chance", words.chance_counts(found))] if found.chance_kinds else []
     others = [("" if place else "raters", line) for place, line in enumerate(trust.agreement_lines(found))]
     others = [line for line in (words.k_range(found), *others) if line[1]]
     wide = max(cell_len(name) for name, _ in (*failures, *others)) + 1
@@ -131,7 +132,7 @@ def _facts(found: Judged, width: int) -> list[RenderableType]:
         _grid([(Text(name, style="bold"), Text(_cut(line))) for name, line in lines], width=wide)
         for lines in (failures, others)
     )
-    shown: list[RenderableType] = [first, _dim(words.kinds_explained())]
+    shown: list[RenderableType] = [first, _dim(words.kinds_explained(found))]
     return [*shown, Text(""), second] if others else shown
 
 

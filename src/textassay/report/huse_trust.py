@@ -7,8 +7,10 @@ from textassay.report.huse_words import active_raters, count_text, interval_text
 from textassay.studies.judged import Agreement, Judged, RaterFacts, titled
 from textassay.studies.wording import number
 
-OUTLOOK_HEAD = ("more data", "now", "items ×2", "ratings ×2", "drift")
-OUTLOOK_LEGEND = "± half of the interval; drift: the change to come with many more ratings an item"
+OUTLOOK_HEAD = ("more data", "now", "items ×2", "ratings ×2")
+OUTLOOK_LEGEND = "± half of the interval; noise in ratings raises scores, so with many more they fall somewhat"
+# What leaving out raters by their agreement does by itself.
+CHOSEN = "they were chosen by agreement on these ratings, which by itself lowers scores"
 # Krippendorff's own bounds: 0.8 to rely on single ratings, 0.667 for tentative conclusions.
 _RELIABLE, _TENTATIVE = 0.8, 0.667
 
@@ -26,7 +28,7 @@ def agreement_lines(found: Judged) -> list[str]:
             f"{titled(label)} {score(result.estimate)}"
             for label, result in zip(found.labels, agreement.without, strict=True)
         ]
-        lines.append(f"without them {', '.join(without)}")
+        lines.append(f"without them {', '.join(without)}; {CHOSEN}")
     return lines
 
 
@@ -37,15 +39,14 @@ def rater_lines(found: Judged, most: int) -> list[str]:
     return [*lines, f"and {len(flagged) - most:,} more"] if len(flagged) > most else lines
 
 
-def outlook_rows(found: Judged) -> list[tuple[str, str, str, str, str]]:
-    """Half of each interval: now, with twice the items, with twice the ratings an item; and the drift left."""
+def outlook_rows(found: Judged) -> list[tuple[str, str, str, str]]:
+    """Half of each interval: now, with twice the items, with twice the ratings an item."""
     return [
         (
             titled(outlook.metric),
             _half(outlook.half_width),
             _half(outlook.half_width_more_items),
             _half(outlook.half_width_more_ratings if found.rated.single else math.nan),
-            f"{outlook.drift:+z.2f}" if math.isfinite(outlook.drift) else number(math.nan),
         )
         for outlook in found.outlook
     ]

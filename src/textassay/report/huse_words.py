@@ -22,7 +22,7 @@ KINDS_EXPLAINED = {
     "diversity failure": "clearly told only with the model's probability",
     "indistinguishable": "not clearly told",
 }
-_METHODS = {"bootstrap": "bootstrap over items and their ratings", "bootstrap-items": "bootstrap over items"}
+_METHODS = {"bootstrap": "bootstrap over items, their ratings and raters", "bootstrap-items": "bootstrap over items"}
 
 
 def heading(found: Judged) -> str:
@@ -119,9 +119,12 @@ def legend(found: Judged) -> list[str]:
     return [*lines, *(["; ".join(said)] if said else [])]
 
 
-def kinds_explained() -> str:
+def kinds_explained(found: Judged) -> str:
     """What the kinds of items mean, in a line."""
-    return "; ".join(f"{kind}: {said}" for kind, said in KINDS_EXPLAINED.items())
+    said = "; ".join(f"{kind}: {said}" for kind, said in KINDS_EXPLAINED.items())
+    return (
+        f"{said}; chance: as many of both sources together if nothing told them apart" if found.chance_kinds else said
+    )
 
 
 def missing_lines(found: Judged) -> list[str]:
@@ -152,6 +155,14 @@ def sources(found: Judged) -> list[tuple[str, bool]]:
 def count_of(found: Judged, kind: str, *, is_model: bool) -> int:
     """Items of this kind and source."""
     return sum(judged.kind == kind and judged.item.is_model == is_model for judged in found.items)
+
+
+def chance_counts(found: Judged) -> str:
+    """How many items of each kind sources exchanged at random would give, both sources together."""
+    if not found.chance_kinds:
+        return ""
+    known = zip(KINDS, found.chance_kinds, strict=True)
+    return " · ".join(f"{PLURALS[kind]} {count:,.0f}" for kind, count in known)
 
 
 def counts(found: Judged, *, is_model: bool) -> str:

@@ -24,7 +24,10 @@ def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
     if not excess:
         return replace(rated, notes=(*rated.notes, *note))
     left_out = _least_needed(rated.items, more, excess, seed)
-    said = f"{len(more):,} {name} items and {len(fewer):,} of the other source: {excess:,} left out at random"
+    said = (
+        f"{len(more):,} {name} items and {len(fewer):,} of the other source: {excess:,} left out at random, "
+        "those without a counterpart first"
+    )
     cut = only_items(rated, lambda place: place not in left_out)
     return replace(cut, notes=(*rated.notes, said, *_one_sided(cut.items)))
 

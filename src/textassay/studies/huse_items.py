@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.rated import RatedItems
+from textassay.inference.rated_resamples import Groups
+from textassay.inference.streams import stream
+from textassay.studies.huse_plan import RatedPlan
 from textassay.studies.judged import KINDS, AtK, DecisionMap, JudgedItem
 from textassay.views.ratings import Per, Ratings, in_deviations
-from textassay.views.vote_sets import share_around
+from textassay.views.vote_sets import VoteSets, share_around
 from textassay.views.votes import Tied, mistaken, votes_at
 
 F64 = NDArray[np.float64]
@@ -16,6 +19,7 @@ F64 = NDArray[np.float64]
 # A source is told clearly where three of four neighbours are of it: of 16 that fall by chance, 12 do so in 4 of 100.
 CLEAR = 0.75
 _GRID = 48
+_MOST_EXCHANGES, _LABELS_AT_ONCE = 200, 2**22
 _MOST_K = 64
 
 
@@ -55,6 +59,19 @@ def kind_of(votes: float, votes_by_rating: float) -> str:
     return KINDS[1] if votes >= CLEAR else KINDS[2]
 
 
+def kinds_by_chance(view: Ratings, plan: RatedPlan, *, k: int, tied: Tied, per: Per) -> tuple[float, ...]:
+    """How many items of each kind there would be with sources exchanged at random, on average."""
+    n = min(plan.n_resamples, _MOST_EXCHANGES, max(_LABELS_AT_ONCE // len(view), 1))
+    if not n:
+        return ()
+    labels = Groups.of(view).exchanged(view.is_model, n, stream(plan.seed, "ratings", "kinds"))
+    points = view.points(per)
+    shares = [VoteSets.of(part, k=k, tied=tied).shares(labels) for part in (points, points[:, :1])]
+    own, own_by_rating = (np.where(labels, each, 1 - each) >= CLEAR for each in shares)
+    quality, diversity = own_by_rating.sum() / n, (own & ~own_by_rating).sum() / n
+    return float(quality), float(diversity), float(len(view) - quality - diversity)
+
+
 def scores_by_k(view: Ratings, *, chosen: int, tied: Tied, per: Per) -> tuple[AtK, ...]:
     """The three scores for every number of neighbours up to a quarter of the items, from one order of neighbours."""
     ks = range(1, max(chosen, min(_MOST_K, len(view) // 4)) + 1)
@@ -81,7 +98,7 @@ def decision_map(view: Ratings, *, k: int, per: Per) -> DecisionMap:
 
 
 def _axis(values: F64) -> list[float]:
-    margin = 0.04 * max(float(np.ptp(values)), 1e-9)
+    margin = 0.04 * (float(np.ptp(values)) or 1.0)
     return [float(x) for x in np.linspace(values.min() - margin, values.max() + margin, _GRID)]
 
 

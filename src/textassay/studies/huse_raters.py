@@ -9,7 +9,8 @@ from textassay.inference.raters import rater_facts
 from textassay.inference.request import Request
 from textassay.inference.result import Interval, Result
 from textassay.studies.huse_balance import balanced, without_raters
-from textassay.studies.huse_results import RatedPlan, measure
+from textassay.studies.huse_plan import RatedPlan
+from textassay.studies.huse_results import measure
 from textassay.studies.judged import Agreement, RaterFacts
 
 

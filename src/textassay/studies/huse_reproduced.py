@@ -11,7 +11,8 @@ from textassay.inference.progress import Progress
 from textassay.inference.request import Request, parse_requests
 from textassay.inference.result import Result
 from textassay.studies.huse_balance import balanced
-from textassay.studies.huse_results import RatedPlan, measure
+from textassay.studies.huse_plan import RatedPlan
+from textassay.studies.huse_results import measure
 from textassay.studies.huse_stability import stability
 from textassay.studies.judged import TITLES, StabilityPoint
 from textassay.studies.reproduced import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row

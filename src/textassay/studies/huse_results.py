@@ -2,20 +2,21 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.rated import RatedItems
-from textassay.engines.local import Engine
+from textassay.corpus.rating_rows import raters_are_known
 from textassay.inference.p_value import p_value
-from textassay.inference.progress import Progress
 from textassay.inference.rated_resamples import Groups, interval_around, resampled
 from textassay.inference.request import Request
 from textassay.inference.result import Interval, Result
 from textassay.inference.streams import stream
+from textassay.studies.huse_plan import RatedPlan
+from textassay.studies.huse_spread import Spread, at_least, spread_of
 from textassay.version import __version__
 from textassay.views.ratings import Ratings
 
@@ -24,32 +25,12 @@ _LABELS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class RatedPlan:
-    """How scores on ratings are tested, and where the work runs."""
-
-    level: float
-    n_resamples: int
-    seed: int
-    engine: Engine
-    progress: Progress
-
-    def over(self, measure: Callable[[np.random.Generator], Sequence[float]], *, n: int, what: str) -> F64:
-        """What a function of a random stream returns, one row a resample, each with a stream of its own."""
-
-        def one(number: int) -> Sequence[float]:
-            found = measure(stream(self.seed, "ratings", what, number))
-            self.progress.step(1)
-            return found
-
-        return np.array(self.engine.map(one, range(n)), dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
 class Scores:
-    """Results, and the values of each on resamples, one column a result; no rows without resamples."""
+    """Results, the values of each on resamples, one column a result, and where their spread comes from."""
 
     results: tuple[Result, ...]
     resampled: F64
+    spread: Spread
 
 
 def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> Scores:
@@ -57,7 +38,7 @@ def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> 
     view = Ratings.of(rated)
     groups = Groups.of(view)
     began = time.perf_counter()
-    estimates = [request(view) for request in requests]
+    estimates = [float(request(view)) for request in requests]
 
     def scores_of(rng: np.random.Generator) -> list[float]:
         part = resampled(view, groups, rng)
@@ -65,69 +46,73 @@ def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> 
 
     plan.progress.start("resampling", plan.n_resamples)
     values = plan.over(scores_of, n=plan.n_resamples, what="bootstrap").reshape(-1, len(requests))
-    chance = _Chance(view, groups, plan)
+    spread = spread_of(view, requests, values, plan, raters_known=raters_are_known(rated))
+    chance = Chance(view, groups, plan, sum(request.metric.test is not None for request in requests))
+    scene = _Scene(rated, chance, began)
     results = [
-        _result(request, float(estimate), values[:, column], chance, rated, plan, time.perf_counter() - began)
+        scene.result(request, estimate, _widened(values[:, column], float(spread.widening[column])))
         for column, (request, estimate) in enumerate(zip(requests, estimates, strict=True))
     ]
-    return Scores(tuple(results), values)
+    return Scores(tuple(results), values, spread)
 
 
-def _result(
-    request: Request,
-    estimate: float,
-    values: F64,
-    chance: "_Chance",
-    rated: RatedItems,
-    plan: RatedPlan,
-    seconds: float,
-) -> Result:
-    metric, defined = request.metric, not math.isnan(estimate)
-    null = chance.of(request) if plan.n_resamples and defined else np.zeros(0)
+def _widened(values: F64, by: float) -> F64:
+    """Spread about their mean."""
     known = values[~np.isnan(values)]
-    interval = None
-    # A resample may be undefined by bad luck (all ratings the same); an interval rests on the great majority.
-    if defined and len(known) > 0.9 * len(values) and len(known):
-        ends = interval_around(estimate, known, level=plan.level, bounds=metric.bounds)
-        interval = Interval(*ends, plan.level, "bootstrap" if rated.single else "bootstrap-items")
-    tested = metric.test is not None and len(null) > 0
-    return Result(
-        metric=metric.name,
-        options=dict(request.options),
-        estimate=estimate,
-        better=metric.better,
-        aspect=metric.aspect,
-        interval=interval,
-        # Low scores are the telling ones.
-        p_value=p_value(-estimate, -null, exact=False) if tested else None,
-        parts={**_parts(request, chance.view, defined), **_range(null, plan.level)},
-        undefined=None if defined else metric.undefined,
-        signature=_signature(request, rated, plan),
-        seconds=seconds,
-        n=len(rated.items),
-    )
-
-
-def _parts(request: Request, view: Ratings, defined: bool) -> Mapping[str, float]:
-    parts = request.metric.parts
-    return parts(view, **request.options) if parts is not None and defined else {}
-
-
-def _range(null: F64, level: float) -> dict[str, float]:
-    if not len(null):
-        return {}
-    tail = (1 - level) / 2
-    low, high = np.quantile(null, (tail, 1 - tail))
-    return {"chance": float(null.mean()), "chance_low": float(low), "chance_high": float(high)}
+    centre = known.mean() if len(known) else 0.0
+    moved: F64 = centre + by * (values - centre)
+    return moved
 
 
 @dataclass(frozen=True, eq=False)
-class _Chance:
+class _Scene:
+    rated: RatedItems
+    chance: "Chance"
+    began: float
+
+    def result(self, request: Request, estimate: float, values: F64) -> Result:
+        """One score with all that goes with it."""
+        metric, defined, plan = request.metric, not math.isnan(estimate), self.chance.plan
+        tested = metric.test is not None and plan.n_resamples > 0 and defined
+        null = self.chance.of(request) if tested else np.zeros(0)
+        parts = metric.parts(self.chance.view, **request.options) if metric.parts is not None and defined else {}
+        return Result(
+            metric=metric.name,
+            options=dict(request.options),
+            estimate=estimate,
+            better=metric.better,
+            aspect=metric.aspect,
+            interval=self._interval(metric.bounds, estimate, values, parts) if defined else None,
+            # Low scores are the telling ones.
+            p_value=p_value(-estimate, -null, exact=False) if tested else None,
+            parts={**parts, **self.chance.summary(null)},
+            undefined=None if defined else metric.undefined,
+            signature=_signature(request, self.rated, self.chance),
+            seconds=time.perf_counter() - self.began,
+            n=len(self.rated.items),
+        )
+
+    def _interval(
+        self, bounds: tuple[float, float], estimate: float, values: F64, parts: Mapping[str, float]
+    ) -> Interval | None:
+        known, level = values[~np.isnan(values)], self.chance.plan.level
+        # A resample may be undefined by bad luck (all ratings the same); an interval rests on the great majority.
+        if not len(known) or len(known) <= 0.9 * len(values):
+            return None
+        ends = interval_around(estimate, known, level=level, bounds=bounds)
+        low, high = at_least(estimate, ends, parts, len(self.rated.items), level)
+        method = "bootstrap" if self.rated.single else "bootstrap-items"
+        return Interval(max(low, bounds[0]), min(high, bounds[1]), level, method)
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
     """Scores when sources are exchanged at random within contexts: what texts that cannot be told apart would get."""
 
     view: Ratings
     groups: Groups
     plan: RatedPlan
+    n_tests: int
 
     def of(self, request: Request) -> F64:
         """The score under each exchange."""
@@ -145,13 +130,34 @@ class _Chance:
             return np.asarray(request.metric.exchange(self.view, labels, **request.options), dtype=np.float64)
         return np.array([request(replace(self.view, is_model=column)) for column in labels.T])
 
+    def summary(self, null: F64) -> dict[str, float]:
+        """Mean and range of the exchanges, and below what a score is significant after correction for all tests."""
+        if not len(null):
+            return {}
+        tail = (1 - self.plan.level) / 2
+        low, high = np.quantile(null, (tail, 1 - tail))
+        # As many exchanges as may score as low at the most: (count + 1) / (n + 1), times the tests, stays below.
+        most = math.ceil((1 - self.plan.level) * (len(null) + 1) / self.n_tests - 1 - 1e-9) - 1
+        below = float(np.sort(null)[most]) if most >= 0 else math.nan
+        return {
+            "chance": float(null.mean()), "chance_low": float(low), "chance_high": float(high), "told_below": below
+        }  # fmt: skip
 
-def _signature(request: Request, rated: RatedItems, plan: RatedPlan) -> str:
+
+def _signature(request: Request, rated: RatedItems, chance: Chance) -> str:
+    plan, groups = chance.plan, chance.groups
     fields = [request.metric.name, *(f"{name}:{value}" for name, value in request.options.items())]
     fields.append(f"items:{len(rated.items)}/{rated.digest}")
     fields.append(f"ratings:{len(rated.ratings) if rated.single else 'means'}")
     if plan.n_resamples:
-        drawn = "contexts+ratings" if rated.single else "contexts"
-        fields += [f"interval:bootstrap-{drawn}", f"level:{plan.level}", "test:exchange-in-contexts"]
+        drawn = [
+            *(["contexts"] if groups.mixed else []),
+            *(["items"] if len(groups.rest) else []),
+            *(["ratings"] if rated.single else []),
+            *(["raters"] if raters_are_known(rated) else []),
+        ]
+        fields += [f"interval:bootstrap-{'+'.join(drawn)}", f"level:{plan.level}"]
+        inside = [*(["contexts"] if groups.mixed else []), *(["rest"] if len(groups.rest) else [])]
+        fields += [f"test:exchange-in-{'+'.join(inside)}"] if request.metric.test else []
     fields += [f"resamples:{plan.n_resamples}", f"seed:{plan.seed}", f"v:{__version__}"]
     return "|".join(fields)

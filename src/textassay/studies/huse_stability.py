@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.inference.rated_resamples import Groups, with_fewer_ratings, with_other_ratings
+from textassay.inference.rated_resamples import Groups, with_fewer_ratings
 from textassay.inference.request import Request
-from textassay.inference.result import Result
-from textassay.studies.huse_results import RatedPlan, Scores
+from textassay.studies.huse_plan import RatedPlan
+from textassay.studies.huse_results import Scores
 from textassay.studies.judged import Outlook, StabilityPoint
 from textassay.views.ratings import Ratings
 
@@ -21,8 +21,6 @@ _MOST_PARTS, _FEWEST_PARTS, _ITEMS_AT_ONCE = 100, 20, 100_000
 _STEPS = 8
 # Half of an interval this wide is what most would call precise: the second decimal of a score is then not all noise.
 PRECISE = 0.05
-# A drift below this is not worth a word.
-_NOTICEABLE = 0.01
 
 
 def stability(
@@ -71,71 +69,44 @@ def rating_steps(most: int) -> list[int]:
 
 
 def outlook(
-    view: Ratings, requests: Sequence[Request], scores: Scores, points: Sequence[StabilityPoint], plan: RatedPlan
+    view: Ratings, requests: Sequence[Request], scores: Scores, points: Sequence[StabilityPoint]
 ) -> tuple[Outlook, ...]:
-    """For each score, what twice the items or twice the ratings would do to its interval, and the drift left."""
-    if not len(scores.resampled):
-        return ()
-    single = bool((view.counts > 1).any())
-    noise = np.zeros(len(requests))
-    if single:
-        n = min(plan.n_resamples, 2 * n_parts(len(view)))
-        plan.progress.start("ratings drawn anew", n)
-        anew = plan.over(lambda rng: _scores(with_other_ratings(view, rng), requests), n=n, what="ratings-only")
-        noise = np.nanvar(anew, axis=0)
-    total = np.nanvar(scores.resampled, axis=0)
+    """For each score, what twice the items or twice the ratings an item would do to its interval."""
+    spread = scores.spread
     found = []
     for column, (request, result) in enumerate(zip(requests, scores.results, strict=True)):
-        if result.interval is not None and total[column] > 0:
-            part = min(float(noise[column] / total[column]), 1.0)
-            found.append(_outlook(request, result, part, _drift(request.label, points), view, single))
+        if result.interval is None or spread.nested[column] <= 0:
+            continue
+        part = min(float((spread.ratings[column] + spread.raters[column]) / spread.total[column]), 1.0)
+        half = (result.interval.high - result.interval.low) / 2
+        more_items, more_ratings = half / math.sqrt(2), half * math.sqrt(1 - part / 2)
+        worth = _worth(half, more_items, more_ratings, _with_fewer(request.label, points), view)
+        found.append(Outlook(request.label, half, more_items, more_ratings, worth))
     return tuple(found)
 
 
-def _outlook(request: Request, result: Result, part: float, drift: float, view: Ratings, single: bool) -> Outlook:
-    assert result.interval is not None
-    half = (result.interval.high - result.interval.low) / 2
-    more_items = half / math.sqrt(2)
-    more_ratings = half * math.sqrt(1 - part / 2) if single else half
-    words = _worth(half, more_items, more_ratings, drift, view, single)
-    return Outlook(request.label, half, more_items, more_ratings, drift, words)
-
-
-def _worth(half: float, more_items: float, more_ratings: float, drift: float, view: Ratings, single: bool) -> str:
+def _worth(half: float, more_items: float, more_ratings: float, fewer: StabilityPoint | None, view: Ratings) -> str:
     n, ratings = len(view), len(view.ratings)
-    said = []
-    if single:
-        said.append(
+    if ratings > n:
+        said = [
             f"{ratings:,} more ratings narrow the interval from ±{half:.2f} to ±{more_items:.2f} on new items, "
-            f"to ±{more_ratings:.2f} on the same ones"
-        )
+            f"to ±{more_ratings:.2f} by other raters on the same ones"
+        ]
     else:
-        said.append(f"{n:,} more items narrow the interval from ±{half:.2f} to ±{more_items:.2f}")
+        said = [f"{n:,} more items narrow the interval from ±{half:.2f} to ±{more_items:.2f}"]
     if half > PRECISE:
         needed = math.ceil(n * (half / PRECISE) ** 2 / 2) * 2
         said.append(f"±{PRECISE:.2f} takes about {needed:,} items in all")
-    else:
-        said.append("it is narrow enough for two decimals")
-    if single and not math.isnan(drift):
-        if abs(drift) >= _NOTICEABLE:
-            way = "lower" if drift < 0 else "raise"
-            said.append(f"with many more ratings an item, less noise would {way} it by about {abs(drift):.2f}")
-        else:
-            said.append("more ratings an item would hardly move it")
+    if fewer is not None:
+        said.append(f"with {fewer.n} ratings an item it would have been {fewer.mean:.2f} on average")
     return "; ".join(said)
 
 
-def _drift(label: str, points: Sequence[StabilityPoint]) -> float:
-    """How far the mean score still has to go: the line in 1 / ratings through the upper half of the curve, at 0."""
-    curve = [(1 / point.n, point.mean) for point in points if point.metric == label and point.along == "ratings"]
-    upper = [(x, y) for x, y in curve[len(curve) // 2 :] if not math.isnan(y)]
-    if len(upper) < 3:
-        return math.nan
-    x, y = np.array(upper).T
-    left = -float(np.polyfit(x, y, 1)[0]) * float(x.min())
-    # No further than the curve has come: a line through noise may point anywhere.
-    seen = abs(float(y[-1] - y[0]))
-    return min(max(left, -seen), seen)
+def _with_fewer(label: str, points: Sequence[StabilityPoint]) -> StabilityPoint | None:
+    """The score with about half of the ratings, where more than two an item are left of them."""
+    own = [point for point in points if point.metric == label and point.along == "ratings"]
+    fewer = [point for point in own[:-1] if point.n > 2]
+    return min(fewer, key=lambda point: abs(point.n - own[-1].n / 2)) if fewer else None
 
 
 def _of_fewer_items(

@@ -9,46 +9,65 @@ from textassay.studies.comparison import Verdict
 from textassay.studies.wording import p_text, share
 
 
-def judge(results: Sequence[Result], *, level: float) -> Verdict:
+def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdict:
     """Whether human and model text can be told apart, and by what: ratings, probabilities, or both.
 
-    Tests of HUSE and HUSE-Q are corrected for each other. Of HUSE-D there is no test: its interval must end below 1.
+    All tests of the study are corrected for each other, and the first score of each kind is spoken of. Of HUSE-D there
+    is no test: its interval must end below 1.
     """
-    first = {result.metric: result for result in reversed(results)}
-    tested = {name: result for name, result in first.items() if result.p_value is not None}
+    tested = [result for result in results if result.p_value is not None]
     if not tested:
-        return Verdict("untested", ("nothing was tested: without resamples there is no test",))
-    adjusted = dict(zip(tested, holm([_p(result) for result in tested.values()]), strict=True))
+        return Verdict("untested", (_why_untested(results, n_resamples),))
+    wanted = math.floor(len(tested) / (1 - level) + 1e-9)
+    if n_resamples < wanted:
+        few = f"{n_resamples:,} resamples can show nothing at this level; wanted at least {wanted:,} (--resamples)"
+        return Verdict("untested", (few,))
+    corrected = holm([_p(result) for result in tested])
+    # The first result of each score, and the p-value it is judged by.
+    first = {result.metric: result for result in reversed(results)}
+    adjusted = {result.metric: p for result, p in reversed(list(zip(tested, corrected, strict=True)))}
     sure = {name for name, p in adjusted.items() if p < 1 - level}
-    diversity = first.get("huse_d")
-    narrow = diversity is not None and diversity.interval is not None and diversity.interval.high < 1
+    said = _correction(len(tested))
     if not sure:
-        return Verdict("same", (_not_told(tested), *([_by_probability(diversity)] if narrow else [])))
-    reasons = [_told(first, adjusted, sure)]
-    if "huse_q" in tested:
+        return Verdict("same", (_not_told(first, adjusted, said),))
+    reasons = [_told(first, adjusted, sure, said)]
+    if "huse_q" in adjusted:
         reasons.append(_by_rating(first["huse_q"], found="huse_q" in sure))
-    if diversity is not None:
-        reasons.append(_by_probability(diversity) if narrow else _no_loss(diversity))
+    if "huse_d" in first and first["huse_d"].interval is not None:
+        reasons.append(_by_probability(first["huse_d"]))
     return Verdict("differs", tuple(reasons))
+
+
+def _why_untested(results: Sequence[Result], n_resamples: int) -> str:
+    if not n_resamples:
+        return "nothing was tested: without resamples there is no test"
+    if all(result.undefined for result in results):
+        return "nothing was tested: no score is defined"
+    return "nothing was tested: HUSE-D has no test (ask for huse and huse_q too)"
 
 
 def _p(result: Result) -> float:
     return math.nan if result.p_value is None else result.p_value
 
 
-def _told(first: dict[str, Result], adjusted: dict[str, float], sure: set[str]) -> str:
+def _correction(n_tests: int) -> str:
+    return f" after correction for {n_tests} tests" if n_tests > 1 else ""
+
+
+def _told(first: dict[str, Result], adjusted: dict[str, float], sure: set[str], said: str) -> str:
     name = "huse" if "huse" in sure else "huse_q"
+    accuracy = first[name].parts.get("accuracy", 1 - first[name].estimate / 2)
+    p = f"p = {p_text(adjusted[name])}{said}"
+    return f"human and model texts can be told apart ({share(accuracy)} of them are, {p})"
+
+
+def _not_told(first: dict[str, Result], adjusted: dict[str, float], said: str) -> str:
+    name = "huse" if "huse" in adjusted else next(iter(adjusted))
     result = first[name]
-    accuracy = result.parts.get("accuracy", 1 - result.estimate / 2)
-    return f"human and model texts can be told apart ({share(accuracy)} of them are, p = {p_text(adjusted[name])})"
-
-
-def _not_told(tested: dict[str, Result]) -> str:
-    result = tested.get("huse") or next(iter(tested.values()))
-    low = result.parts.get("chance_low", math.nan)
+    below = result.parts.get("told_below", math.nan)
     return (
-        f"human and model texts were not told apart (p = {p_text(_p(result))}); "
-        f"with {result.n:,} items only a score below {low:.2f} would have been told from chance"
+        f"human and model texts were not told apart (p = {p_text(adjusted[name])}{said}); "
+        f"with {result.n:,} items only a score below {below:.2f} would have been told from chance"
     )
 
 
@@ -60,14 +79,9 @@ def _by_rating(result: Result, *, found: bool) -> str:
     return f"by quality: ratings alone tell them apart (HUSE-Q {result.estimate:.2f}; {means})"
 
 
-def _by_probability(result: Result | None) -> str:
-    assert result is not None
-    return f"by diversity: the model's probabilities tell more than ratings do (HUSE-D {result.estimate:.2f})"
-
-
-def _no_loss(result: Result) -> str:
-    return f"no loss of diversity was found (HUSE-D {result.estimate:.2f}, interval up to {_high(result):.2f})"
-
-
-def _high(result: Result) -> float:
-    return result.interval.high if result.interval is not None else math.nan
+def _by_probability(result: Result) -> str:
+    assert result.interval is not None
+    score = f"HUSE-D {result.estimate:.2f}"
+    if result.interval.high < 1:
+        return f"by diversity: the model's probabilities tell more than ratings do ({score})"
+    return f"no loss of diversity was found ({score}, interval up to {result.interval.high:.2f})"

@@ -77,18 +77,16 @@ class StabilityPoint:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What more data would bring to a score: its interval's half-width now and with more, and the drift left.
+    """What more data would bring to a score: half of its interval now and with more.
 
-    `drift` is by how much the score is expected to change with many more ratings an item: what is left of the bias that
-    noise in the ratings causes (below 0: it will fall). `half_width_more_items` is at twice the items,
-    `half_width_more_ratings` at twice the ratings an item; `worth` puts into words which to pay for.
+    `half_width_more_items` is at twice the items, `half_width_more_ratings` at twice the ratings an item; `worth` puts
+    into words which to pay for.
     """
 
     metric: str
     half_width: float
     half_width_more_items: float
     half_width_more_ratings: float
-    drift: float
     worth: str
 
 
@@ -145,9 +143,11 @@ class DecisionMap:
 class Judged:
     """HUSE and all that explains it. `labels` names the metrics, one for each result.
 
-    Results have among their `parts`: `chance` (the mean score when sources are exchanged at random), `chance_low` and
-    `chance_high` (the range that holds `level` of those), `accuracy`. `rated` is what was measured, after balancing.
-    `cloud` has (HUSE-D, HUSE-Q) of resamples, for the plane.
+    Results have among their `parts`: `accuracy`, and where there is a test `chance` (the mean score when sources are
+    exchanged at random), `chance_low` and `chance_high` (the range that holds `level` of those), `told_below` (what a
+    score must be below to be significant). `rated` is what was measured, after balancing. `cloud` has (HUSE-D, HUSE-Q)
+    of resamples, for the plane. `chance_kinds` is how many items of each kind exchanged sources give on average, in the
+    order of `KINDS`; empty without resamples.
     """
 
     rated: RatedItems
@@ -163,6 +163,7 @@ class Judged:
     verdict: Verdict
     level: float
     notes: tuple[str, ...]
+    chance_kinds: tuple[float, ...] = ()
 
     def result(self, metric: str) -> Result | None:
         """The first result of this metric."""

@@ -44,6 +44,7 @@ def as_dict(found: Judged) -> dict[str, Any]:
             "agreement": _agreement(found.agreement) if found.agreement else None,
             "decision_map": _map(found.decision_map),
             "cloud": [_numbers(pair) for pair in found.cloud],
+            "chance_kinds": list(found.chance_kinds),
             "rated": _rated(found.rated),
         },
     }
@@ -86,6 +87,7 @@ def _read(plain: Mapping[str, Any]) -> Judged:
         agreement=_read_agreement(agreement) if agreement else None,
         decision_map=_read_map(details["decision_map"]),
         cloud=tuple((_number(x), _number(y)) for x, y in details["cloud"]),
+        chance_kinds=tuple(details["chance_kinds"]),
         verdict=Verdict(verdict["level"], tuple(verdict["reasons"])),
         level=details["level"],
         notes=tuple(details["notes"]),

@@ -85,9 +85,12 @@ def _listening(host: str, port: int) -> socket.socket:
         raise InputError(f"port {port}: wanted a number from 0 to 65535")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:
         raise InputError(f"{where}: cannot listen there ({_reason(error)}); choose with --host and --port") from None
+    # Connections inherit it. Without, the second half of a page waits for the browser to confirm the first: 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _reason(error: Exception) -> str:

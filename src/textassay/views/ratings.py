@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Self
 
@@ -20,11 +20,14 @@ Bool = NDArray[np.bool_]
 Per = Literal["token", "text"]
 # What an impossible text gets in place of minus infinity, as in the authors' program.
 IMPOSSIBLE = -1000.0
+# Means of equal ratings may differ by their last digits.
+_ROUNDING = 1e-12
+_TINY = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """One entry an item, and its ratings one after another in `ratings`, `counts` of them an item.
+    """One entry an item, and its ratings one after another in `ratings`, `counts` of them an item, by `raters`.
 
     Items of one `context` belong together; those without a context have a number of their own. `origin` is the number
     of the item itself: in a resample an item may stand several times, and copies must not vote on each other.
@@ -37,13 +40,14 @@ class Ratings:
     origin: I64
     counts: I64
     ratings: F64
+    raters: I64
     _known: dict[object, F64] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, rated: RatedItems) -> Self:
         """The view of rated items; each item needs a rating."""
         # Sorted within an item too, so that the order of a file does not move a mean by its last digit.
-        order = np.lexsort((rated.ratings, rated.item_of))
+        order = np.lexsort((rated.rater_of, rated.ratings, rated.item_of))
         counts = np.bincount(rated.item_of, minlength=len(rated.items))
         assert counts.all(), "an item without a rating"
         return cls(
@@ -54,6 +58,7 @@ class Ratings:
             np.array([_number(_who(item)) for item in rated.items]),
             counts.astype(np.int64),
             rated.ratings[order].astype(np.float64),
+            rated.rater_of[order].astype(np.int64),
         )
 
     def __len__(self) -> int:
@@ -61,7 +66,7 @@ class Ratings:
 
     def merge(self, other: Self) -> Self:
         """This and another part, one behind the other."""
-        names = ("is_model", "log_prob", "length", "context", "origin", "counts", "ratings")
+        names = ("is_model", "log_prob", "length", "context", "origin", "counts", "ratings", "raters")
         return type(self)(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     @cached_property
@@ -82,11 +87,10 @@ class Ratings:
         clipped = np.where(np.isneginf(self.log_prob), lowest, self.log_prob)
         return clipped / self.length if per == "token" else clipped
 
-    def take(self, places: I64, ratings: F64 | None = None, counts: I64 | None = None) -> Self:
-        """The items at these places, copies allowed; with other ratings where given."""
-        if ratings is None or counts is None:
-            counts = self.counts[places]
-            ratings = self.ratings[_runs(self.starts[places], counts)]
+    def take(self, places: I64) -> Self:
+        """The items at these places with their ratings, copies allowed."""
+        counts = self.counts[places]
+        drawn = _runs(self.starts[places], counts)
         return type(self)(
             self.is_model[places],
             self.log_prob[places],
@@ -94,8 +98,13 @@ class Ratings:
             self.context[places],
             self.origin[places],
             counts,
-            ratings,
+            self.ratings[drawn],
+            self.raters[drawn],
         )
+
+    def rated_by(self, drawn: I64, counts: I64) -> Self:
+        """The same items with the ratings at these places, `counts` of them an item."""
+        return replace(self, counts=counts, ratings=self.ratings[drawn], raters=self.raters[drawn])
 
     def own_votes(self, *, quality_only: bool, k: int, tied: Tied, per: Per) -> F64:
         """Of each item's neighbours, the share from the model: by mean rating alone, or by both features.
@@ -127,20 +136,22 @@ class Ratings:
 
 
 def in_deviations(values: F64) -> F64:
-    """Divided by the population standard deviation; zeros where all are the same.
+    """Divided by the population standard deviation; zeros where all are the same but for rounding.
 
     Sums are exact before they are rounded: ties at the 16th neighbour hang on the last digit of the divisor, and that
     must not depend on the order of the items.
     """
-    if not len(values) or values.min() == values.max():
+    if not len(values) or np.ptp(values) <= _ROUNDING * np.abs(values).max():
         return np.zeros(len(values))
     return values / deviation(values)
 
 
 def deviation(values: F64) -> float:
     """The population standard deviation, the same whatever the order."""
-    mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((values - mean) ** 2) / len(values))
+    gaps = values - math.fsum(values) / len(values)
+    # Squares of tiny numbers vanish.
+    unit = float(np.abs(gaps).max()) if np.abs(gaps).max() < _TINY else 1.0
+    return unit * math.sqrt(math.fsum((gaps / unit) ** 2) / len(values))
 
 
 def _who(item: object) -> tuple[str, object]:
