@@ -1,9 +1,20 @@
 """What a browser does with the forms of a page: find them, fill them in, send them."""
 
+import html
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 
-from starlette.testclient import TestClient
+import pytest
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+else:
+    # Who imports this needs a page to visit, and is skipped where there can be none.
+    TestClient = pytest.importorskip("starlette.testclient", reason="needs starlette").TestClient
+
+__all__ = ["Form", "TestClient", "answer", "begin", "forms", "heading", "status", "undo"]
 
 
 @dataclass
@@ -43,6 +54,16 @@ def forms(page: str) -> dict[str, Form]:
     parser = _Forms()
     parser.feed(page)
     return parser.found
+
+
+def heading(page: str) -> str:
+    """What a page says first."""
+    return html.unescape(re.findall(r"<h1[^>]*>([^<]*)</h1>", page)[0])
+
+
+def status(page: str) -> str:
+    """What a page says about what was done last."""
+    return html.unescape(re.findall(r'<p role="status" id="status"[^>]*>([^<]*)</p>', page)[0])
 
 
 def answer(client: TestClient, page: str, value: str) -> str:

@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from starlette.testclient import TestClient
 
-from textassay.survey.app import make_app
 from textassay.survey.store import Links, Store
 from textassay.survey.study import Study, SurveyItem
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
 
 HOME = "http://127.0.0.1:8000"
 SOURCE = "secret-model-name"
@@ -62,7 +64,7 @@ class Site:
     store: Store
     links: Links
     clock: Clock
-    visitor: Callable[[], TestClient]
+    visitor: Callable[[], "TestClient"]
 
     def rater(self, index: int = 0) -> str:
         """The address of an invited rater's page."""
@@ -83,6 +85,9 @@ class Site:
 @pytest.fixture
 def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
     """Makes studies; each visitor is a browser with cookies of its own."""
+    from tests.survey.browsing import TestClient
+    from textassay.survey.app import make_app
+
     opened: list[Store] = []
 
     def make(study: Study = STUDY, items: tuple[SurveyItem, ...] = ITEMS, base_url: str | None = None) -> Site:
@@ -105,6 +110,6 @@ def site(make_site: Callable[..., Site]) -> Site:
 
 
 @pytest.fixture
-def client(site: Site) -> TestClient:
+def client(site: Site) -> "TestClient":
     """A visitor of the study."""
     return site.visitor()

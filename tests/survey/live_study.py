@@ -45,6 +45,8 @@ MODEL = (
     "conductor elected by orchestra of 24 mayors",
     "mayor wins by eleven recounts",
 )
+INTRODUCTION = "You take part of your own will.\n\n  • By <b>Start</b> you agree. </p><script>alert(2)</script>"
+THANKS = "Your code: C0FFEE\n<img src=x onerror=alert(3)> https://example.org/complete?code=C0FFEE" + "F" * 40
 PER_RATER = len(HUMAN) + len(MODEL) + 1
 
 
@@ -86,10 +88,14 @@ def live_study(folder: Path, *, n_raters: int = 2) -> Iterator[LiveStudy]:
         ]
         lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    words = "".join(
+        f"{name} = {json.dumps(text)}\n" for name, text in (("introduction", INTRODUCTION), ("thanks", THANKS))
+    )
+    (folder / "words.toml").write_text(words, encoding="utf-8")
     said = textassay(
         "survey", "create", "study.db", "--human", "human.jsonl", "--model", "model.jsonl", "--model-name", "parrot-9",
         "--text-name", "headline", "--context-name", "news article", "--ratings", "3", "--items-per-rater", "18",
-        "--checks", "1", folder=folder,
+        "--checks", "1", "--template", "words.toml", folder=folder,
     )  # fmt: skip
     join, admin = (_path(said, kind) for kind in ("join", "admin"))
     with _served(folder) as (process, address):

@@ -6,12 +6,11 @@ import io
 import re
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from starlette.testclient import TestClient
 
-from tests.survey.browsing import answer, begin, forms, undo
+from tests.survey.browsing import TestClient, answer, begin, forms, status, undo
 from tests.survey.conftest import HOME, ITEMS, STUDY, Site
 from textassay.survey.admin_view import Watch, view_of
 from textassay.survey.histogram import HEIGHT, WIDTH, histogram
@@ -81,10 +80,13 @@ def test_who_closes_the_browser_comes_back_to_the_same_text(site: Site, client: 
 
 def test_an_answer_sent_twice_counts_once_and_the_first_stays(site: Site, client: TestClient) -> None:
     form = forms(begin(client, site.rater()))["answer"]
-    for value in ("6", "1"):
+    kept = "You had answered that text before, and that answer stays."
+    # The last one comes from another window, where the first was not seen.
+    for value, said in (("6", "Your last answer is saved."), ("6", "Your last answer is saved."), ("1", kept)):
         sent = client.post(form.action, data={**form.fields, "rating": value})
         assert sent.status_code == 303
-        assert place(client.get(sent.headers["location"]).text) == f"2 of {TOTAL}"
+        page = client.get(sent.headers["location"]).text
+        assert (place(page), status(page).startswith(said)) == (f"2 of {TOTAL}", True)
     assert site.values() == [6]
 
 
@@ -131,6 +133,15 @@ def test_the_last_answer_can_be_undone_from_the_thanks(site: Site, client: TestC
     assert len(site.values()) == TOTAL - 1
 
 
+def test_an_answer_that_can_be_withdrawn_no_more_is_not_said_to_be_none(
+    site: Site, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textassay.survey.answering._MOST_WITHDRAWN", 1)
+    page = answer(client, undo(client, answer(client, begin(client, site.rater()), "6")), "5")
+    assert status(undo(client, page)) == "You have withdrawn that answer so often that it now stays."
+    assert site.values() == [5]
+
+
 def test_undo_of_the_only_answer_leads_to_the_text_not_to_the_introduction(site: Site, client: TestClient) -> None:
     page = undo(client, answer(client, begin(client, site.rater()), "6"))
     assert place(page) == f"1 of {TOTAL}"
@@ -156,11 +167,23 @@ def test_an_old_window_is_led_to_the_current_text(site: Site, client: TestClient
     assert site.values() == [3, 4]
 
 
+def test_an_answer_to_a_text_that_is_not_its_turn_is_not_said_to_be_saved(site: Site, client: TestClient) -> None:
+    second = answer(client, begin(client, site.rater()), "6")
+    undo(client, second)
+    old = forms(second)["answer"]
+    sent = client.post(old.action, data={**old.fields, "rating": "1"})
+    page = client.get(sent.headers["location"]).text
+    assert (place(page), site.values()) == (f"1 of {TOTAL}", [])
+    assert status(page).startswith("That answer was not saved:")
+
+
 def test_choices_are_labelled_radio_buttons_of_one_group(site: Site, client: TestClient) -> None:
     page = begin(client, site.rater())
     assert page.count('type="radio" name="rating"') == len(TYPICALITY)
     assert page.count("<label") == len(TYPICALITY)
     assert re.search(r"<fieldset>\s*<legend[^>]*>How typical is this exact title\?</legend>", page)
+    assert "undoes the last answer" not in page
+    assert "undoes the last answer" in answer(client, page, "3")
     assert re.findall(r'data-key="(\d)"', page) == re.findall(r'<kbd aria-hidden="true">(\d)</kbd>', page)
 
 
@@ -179,7 +202,7 @@ def test_join_makes_a_rater_with_a_link_to_keep(site: Site, client: TestClient) 
     sent = client.post(form.action, data=form.fields)
     assert sent.status_code == 303
     personal = sent.headers["location"]
-    assert re.fullmatch(r"/r/[A-Za-z0-9_-]{20,}", personal)
+    assert re.fullmatch(r"/r/[a-z2-7]{39}", personal)
     assert f">{HOME}{personal}</a>" in client.get(personal).text
     cookie = sent.headers["set-cookie"]
     assert {"HttpOnly", "SameSite=lax", f"Path={address}"} <= set(cookie.split("; "))
@@ -241,6 +264,13 @@ def test_the_admin_page_of_an_empty_study_has_no_numbers_to_invent(site: Site) -
     view = view_of(site.store, datetime.now(UTC))
     assert (view.agreement, view.seconds, view.share, view.started) == ("–", "–", 0, 0)
     assert {rater.last_seen for rater in view.raters} == {"never"}
+
+
+def test_last_seen_fits_the_column_of_a_phone(site: Site, client: TestClient) -> None:
+    answer(client, begin(client, site.rater()), "3")
+    now = datetime.now(UTC)
+    seen = [view_of(site.store, now + timedelta(minutes=minutes)).raters[0].last_seen for minutes in (0, 5, 200)]
+    assert seen == ["now", "5 min ago", "3 h ago"]
 
 
 def test_a_watch_looks_again_when_it_can_afford_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,7 @@ def test_done_early_when_all_items_have_enough(tmp_path: Path) -> None:
             all_at_once(store, [rater])
         assert store.summary().items_complete == 6
         assert store.task(raters[2]) is None  # not even an attention check
+        assert not store.stage(raters[2]).left
         assert store.undo(raters[0])
         assert store.undo(raters[0])  # one of the two is no check
         assert store.summary().ratings < 12
@@ -161,6 +162,7 @@ def test_an_abandoned_task_holds_its_item_for_half_an_hour(tmp_path: Path, monke
         assert open_task is not None
         monkeypatch.setattr(clock, "now", lambda: now + 29 * 60)
         assert store.task(two) is None
+        assert store.stage(two).left
         monkeypatch.setattr(clock, "now", lambda: now + 31 * 60)
         late = store.task(two)
         assert late is not None
@@ -169,6 +171,7 @@ def test_an_abandoned_task_holds_its_item_for_half_an_hour(tmp_path: Path, monke
         assert store.answer(one, open_task.number, 5) == "recorded"
         assert store.answer(two, late.number, 4) == "recorded"
         assert store.task(three) is None
+        assert not store.stage(three).left
         assert store.summary().ratings_an_item == (2,)
 
 

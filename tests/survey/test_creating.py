@@ -113,6 +113,30 @@ def test_repeated_and_unequal_texts_are_said(tmp_path: Path) -> None:
     assert not made.with_context
 
 
+def test_looks_that_give_a_source_away_are_said_before_anybody_rates(tmp_path: Path) -> None:
+    human = lines(tmp_path / "h.txt", *(f"Storks return to town {n}." for n in range(30)))
+    split = lines(tmp_path / "m.txt", *(f"Town gets {n} more storks ." for n in range(30)))
+    said = [note for note in items_of_files(human, split, model_name="gpt\x1b").notes if "log-prob" not in note]
+    assert said == [
+        "format of 'gpt\\x1b' (candidate) and human texts (reference): "
+        "100 % of candidate texts have a space before punctuation (reference 0 %)",
+        "raters see such differences and may go by them; make both sides alike before you ask anybody",
+    ]
+    marked = lines(tmp_path / "k.txt", *(f"**Town** gets {n} more storks." for n in range(30)))
+    first, *_ = (note for note in items_of_files(human, marked).notes if "log-prob" not in note)
+    assert first.endswith(
+        "use Markdown such as **Town** (reference 0 %): strip the Markdown of the candidate before comparing"
+    )
+    alike = lines(tmp_path / "a.txt", *(f"Town gets {n} more storks." for n in range(30)))
+    assert not [note for note in items_of_files(human, alike).notes if "format" in note or "raters see" in note]
+    # Whoever is compared with whom: each model of a file with its human texts.
+    both = [["human", f"Storks {n}."] for n in range(30)] + [
+        [m, f"Storks {n} ."] for m in ("a", "b") for n in range(30)
+    ]
+    notes = items_of_file(table(tmp_path / "items.csv", ["source", "text"], *both)).notes
+    assert [note[:13] for note in notes if note.startswith("format")] == ["format of 'a'", "format of 'b'"]
+
+
 def test_size_draws_pairs_by_seed(tmp_path: Path) -> None:
     human = lines(tmp_path / "h.txt", *(f"h{n}" for n in range(30)))
     model = lines(tmp_path / "m.txt", *(f"m{n}" for n in range(30)))
@@ -196,7 +220,7 @@ def test_two_files_refused(tmp_path: Path) -> None:
         ("h.txt has 2 rows; wanted as many", {"contexts": lines(tmp_path / "c.txt", "1")}),
         ("--model-name is 'human'", {"model_name": "human"}),
         ("--model-name is ' '", {"model_name": " "}),
-        ("1 texts of 'model'; wanted 2 (--size)", {"size": 2}),
+        ("1 text of 'model'; wanted 2 (--size)", {"size": 2}),
         ("no field 'lp'; fields are 'text' (use --log-prob-field)", {"columns": Columns(log_prob="lp")}),
         ("both --contexts and --context-field", {"columns": Columns(context="c"), "contexts": human}),
         ("unknown encoding", {"encoding": "nonsense"}),
@@ -256,13 +280,31 @@ def test_a_template_changes_what_it_names(tmp_path: Path) -> None:
     assert (found.title, found.question) == ("My study", "Fluent? “{text}” %s")
     assert found.choices == (Choice(1, "no", ""), Choice(0, "yes", "at all"))
     assert found.context_intro == "Given this context:"
+    assert (found.introduction, found.thanks) == ("", "")
+
+
+def test_a_template_says_what_comes_before_and_after(tmp_path: Path) -> None:
+    path = tmp_path / "words.toml"
+    path.write_text(
+        'introduction = """\nYou take part of your own will.\n\n  Press Start to agree.\n"""\n'
+        'thanks = "Code: C0FFEE"\n',
+        encoding="utf-8",
+    )
+    found = wording_of(str(path))
+    assert found.introduction == "You take part of your own will.\n\n  Press Start to agree."
+    assert found.thanks == "Code: C0FFEE"
+    assert found.question == "How typical is this exact text?"
 
 
 @pytest.mark.parametrize(
     ("written", "wanted"),
     [
         ("question = ", "not valid TOML"),
-        ("questions = 'a'", "unknown 'questions'; wanted 'title', 'context_intro', 'question', 'note', 'choices'"),
+        (
+            "questions = 'a'",
+            "unknown 'questions'; wanted 'title', 'introduction', 'context_intro', 'question', 'note', ",
+        ),
+        ("thanks = 7", "'thanks' is a number (7); wanted a string"),
         ("question = 7", "'question' is a number (7); wanted a string"),
         ("question = ' '", "'question' is blank"),
         ("note = 1979-05-27", "'note' is date; wanted a string"),

@@ -11,7 +11,17 @@ from zlib import crc32
 import pytest
 
 from tests.survey.browser import DESKTOP, PHONE, Browser, opened_browser, overflow, small_targets, tab_to
-from tests.survey.live_study import CONTEXTS, HUMAN, MODEL, PER_RATER, LiveStudy, live_study, textassay
+from tests.survey.live_study import (
+    CONTEXTS,
+    HUMAN,
+    INTRODUCTION,
+    MODEL,
+    PER_RATER,
+    THANKS,
+    LiveStudy,
+    live_study,
+    textassay,
+)
 from textassay.survey.study import TYPICALITY
 
 pytest.importorskip("starlette", reason="needs starlette")
@@ -113,6 +123,7 @@ def with_keys_only(study: LiveStudy, browser: Browser) -> Person:
     tab_to(page, "Join")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Your personal link")).to_be_visible()
+    assert page.locator(".own").inner_text() == INTRODUCTION
     tab_to(page, "Start")
     page.keyboard.press("Enter")
     person.rate(page, by_keys, until=3)
@@ -138,6 +149,7 @@ def on_a_phone(study: LiveStudy, browser: Browser) -> Person:
     expect(page.locator("#personal")).to_have_text(study.personal[0])
     page.get_by_role("button", name="Start").tap()
     person.rate(page, by_tap)
+    assert page.locator(".own").inner_text() == THANKS
     assert (overflow(page), small_targets(page)) == (0, [])
     page.context.close()
     return person

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -68,18 +69,35 @@ def test_one_row_a_rating(store: Store) -> None:
         assert float(row["log_prob"]) == item.log_prob
         assert row["rating_label"] == {c.value: c.label for c in STUDY.choices}[int(row["rating"])]
         assert float(row["seconds"]) >= 0
-        assert row["checks_passed"] == {"r001": "1/1", "r002": "0/1"}[row["rater"]]
-    assert "check" not in text.replace("checks_passed", "")
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row["answered"])
+        # No cell is such as 1/1, which a spreadsheet would take for a day.
+        assert (row["checks_right"], row["checks_answered"]) == {"r001": ("1", "1"), "r002": ("0", "1")}[row["rater"]]
+    assert "check" not in text.replace("checks_right,checks_answered", "")
 
 
-def test_the_file_is_what_huse_reads(store: Store, tmp_path: Path) -> None:
+def test_who_failed_a_check_can_be_left_out(store: Store) -> None:
+    every = rows("".join(ratings_csv(store)))
+    kept = rows("".join(ratings_csv(store, without_failed=True)))
+    assert kept == [row for row in every if row["rater"] == "r001"]
+    assert len(kept) == 20
+    # Who has not met a check yet has not failed it.
+    store.import_ratings({"elsewhere": [(ITEMS[0].id, 5, 1.0)]})
+    assert len(rows("".join(ratings_csv(store, without_failed=True)))) == 21
+
+
+@pytest.mark.parametrize(("without_failed", "raters"), [(False, ("r001", "r002")), (True, ("r001",))])
+def test_the_file_is_what_huse_reads(
+    store: Store, tmp_path: Path, without_failed: bool, raters: tuple[str, ...]
+) -> None:
     path = tmp_path / "ratings.csv"
-    path.write_text("".join(ratings_csv(store)), encoding="utf-8", newline="")
+    path.write_text("".join(ratings_csv(store, without_failed=without_failed)), encoding="utf-8", newline="")
     read = read_ratings(str(path))
     assert {(item.id, item.text, item.context) for item in read.items} == {(i.id, i.text, i.context) for i in ITEMS}
-    assert len(read.ratings) == 40
-    assert read.raters == ("r001", "r002")
+    assert len(read.ratings) == 20 * len(raters)
+    assert read.raters == raters
     assert read.model == "model"
+    given = {(item.id, item.log_prob) for item in read.items}
+    assert given == {(item.id, item.log_prob) for item in ITEMS}
 
 
 def test_a_spreadsheet_runs_nothing_where_asked(store: Store) -> None:

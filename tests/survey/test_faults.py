@@ -1,16 +1,14 @@
 """The server under raters and `kill -9`: a short run of the benchmark, and proof that it would notice a fault."""
 
-import http.client
 import importlib
 import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -47,37 +45,6 @@ def test_no_page_waits_for_its_own_first_half_to_be_confirmed() -> None:
         taken, _ = listener.accept()
         with closing(taken):
             assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
-
-
-FEW_FILES = """
-import resource, sys
-from pathlib import Path
-from textassay.survey.server import serve
-resource.setrlimit(resource.RLIMIT_NOFILE, (100, int(sys.argv[2])))
-serve(Path(sys.argv[1]), port=0, on_ready=lambda url: print(url, flush=True))
-"""
-
-
-@pytest.mark.parametrize(("hard", "status"), [(1000, 200), (350, 503)])
-def test_idle_connections_never_take_the_files_that_answers_need(tmp_path: Path, hard: int, status: int) -> None:
-    """Where the system allows more files, more are taken; where it does not, people are turned away in good time."""
-    pytest.importorskip("resource")
-    store, links = opened(tmp_path / "s.db", n_raters=1)
-    store.close()
-    command = [sys.executable, "-c", FEW_FILES, str(tmp_path / "s.db"), str(hard)]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
-        ExitStack() as idle,
-    ):
-        idle.callback(process.kill)
-        assert process.stdout is not None
-        where = urlsplit(process.stdout.readline().strip())
-        early = idle.enter_context(closing(http.client.HTTPConnection(where.netloc, timeout=30)))
-        early.connect()
-        for _ in range(150):
-            idle.enter_context(socket.create_connection((where.hostname, where.port or 0)))
-        early.request("GET", f"/r/{links.raters[0]}?now=start")
-        assert early.getresponse().status == status
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """Limits on how often somebody may ask: raters never meet them, somebody who guesses does at once."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
 
-from tests.survey.browsing import answer, begin, forms
+from tests.survey.browsing import TestClient, answer, begin, forms
 from tests.survey.conftest import Clock, Site
-from textassay.survey.limits import Buckets, Limits, Recent, address_key, token_key
+from textassay.survey.limits import Buckets, Limits, address_key, token_key
+from textassay.survey.queues import Queues
 
 
 @given(st.lists(st.floats(0, 3), max_size=60), st.integers(1, 5), st.sampled_from([0.5, 1.0, 4.0]))
@@ -16,8 +18,7 @@ def test_no_more_than_the_burst_and_the_rate_gets_through(gaps: list[float], bur
     begun, buckets, taken = clock.now, Buckets(rate=rate, burst=burst, clock=clock), 0
     for gap in gaps:
         clock.now += gap
-        wait = buckets.wait("a")
-        assert buckets.take("a") == wait
+        wait = buckets.take("a")
         taken += wait == 0.0
         assert taken <= burst + (clock.now - begun) * rate + 1e-6
         assert wait <= 1 / rate
@@ -35,14 +36,31 @@ def test_who_waits_as_told_gets_through() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    buckets, recent = Buckets(rate=1, burst=1, clock=Clock(), most=10), Recent(most=10)
+    buckets = Buckets(rate=1, burst=1, clock=Clock(), most=10)
     for number in range(1000):
         buckets.take(str(number))
-        recent.add(str(number))
-    assert len(buckets) == len(recent) == 10
-    assert buckets.wait("999") > 0
-    assert "999" in recent
-    assert "0" not in recent
+    assert len(buckets) == 10
+    assert buckets.take("999") > 0
+    assert buckets.take("0") == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from("+-!"), st.integers(0, 9)), max_size=60))
+def test_whoever_has_to_go_is_the_first_of_the_longest_queue(steps: list[tuple[str, int]]) -> None:
+    queues, waiting = Queues[int](), list[int]()
+    for step, member in steps:
+        if step == "+":
+            queues.add(member, str(member % 3))
+            waiting += [member] * (member not in waiting)
+        elif step == "-":
+            queues.remove(member, str(member % 3))
+            waiting = [other for other in waiting if other != member]
+        elif (gone := queues.pop()) is None:
+            assert not waiting
+        else:
+            counts = Counter(other % 3 for other in waiting)
+            assert counts[gone % 3] == max(counts.values())
+            assert gone == next(other for other in waiting if other % 3 == gone % 3)
+            waiting.remove(gone)
 
 
 def test_clients_are_told_apart_by_what_they_hold() -> None:
@@ -54,14 +72,9 @@ def test_clients_are_told_apart_by_what_they_hold() -> None:
     assert "secret" not in token_key("secret")
 
 
-def test_guessing_stops_after_a_few_and_starts_no_lookup(
-    site: Site, client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked: list[str] = []
-    monkeypatch.setattr(site.store, "rater", looked.append)
+def test_guessing_is_told_to_wait_after_a_few(site: Site, client: TestClient) -> None:
     codes = [client.get(f"/r/guess{number}").status_code for number in range(100)]
     assert codes == [404] * 30 + [429] * 70
-    assert len(looked) == 30
     sent = client.get("/admin/guess")
     assert (sent.status_code, int(sent.headers["retry-after"])) == (429, 5)
     assert "guess" not in sent.text
@@ -69,16 +82,18 @@ def test_guessing_stops_after_a_few_and_starts_no_lookup(
     assert [client.get(f"/admin/again{number}").status_code for number in range(2)] == [404, 429]
 
 
-def test_somebody_who_guesses_does_not_lock_out_raters_behind_the_same_address(site: Site, client: TestClient) -> None:
-    page = begin(client, site.rater())
-    while client.get("/r/guess").status_code != 429:
-        pass
-    page = answer(client, page, "4")
+def test_somebody_who_guesses_locks_out_nobody_behind_the_same_address(site: Site, client: TestClient) -> None:
+    for number in range(40):
+        client.get(f"/admin/guess{number}")
+    assert client.get("/r/guess").status_code == 429
+    # None of these links was used before.
+    page = answer(client, begin(client, site.rater()), "4")
     assert "Your last answer is saved." in page
-    # A link that was not used before waits like the guesses do.
-    assert client.get(site.rater(1)).status_code == 429
-    site.clock.now += 5
-    assert client.get(site.rater(1)).status_code == 200
+    for path in (site.rater(1), f"/join/{site.links.join}", f"/admin/{site.links.admin}"):
+        assert client.get(path).status_code == 200
+    assert client.post(f"/join/{site.links.join}", data={"new": "1"}).status_code == 303
+    # And one's own link helps nobody to guess.
+    assert client.get("/r/guess").status_code == 429
 
 
 def test_one_link_cannot_be_asked_for_without_end(site: Site, client: TestClient) -> None:

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
-from tests.survey.browsing import answer, begin, forms
+from tests.survey.browsing import TestClient, answer, begin, forms
 from tests.survey.conftest import HOME, ITEMS, SCRIPT, SOURCE, SQL, STUDY, Site
 from textassay.survey import clock
 from textassay.survey.app import make_app
@@ -411,6 +410,7 @@ def test_every_answer_carries_the_security_headers(site: Site, client: TestClien
             "default-src": "'none'",
             "style-src": "'self'",
             "script-src": "'self'",
+            "img-src": "'self'",
             "connect-src": "'self'",
             "form-action": "'self'",
             "frame-ancestors": "'none'",
@@ -423,6 +423,16 @@ def test_every_answer_carries_the_security_headers(site: Site, client: TestClien
         assert sent.headers["cross-origin-opener-policy"] == "same-origin"
         assert sent.headers["cross-origin-resource-policy"] == "same-origin"
         assert "camera=()" in sent.headers["permissions-policy"]
+
+
+def test_the_icon_of_the_page_is_our_own(site: Site, client: TestClient) -> None:
+    (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', client.get(site.rater()).text)
+    sent = client.get(icon)
+    assert (sent.status_code, sent.headers["content-type"]) == (200, "image/svg+xml")
+    assert "immutable" in sent.headers["cache-control"]
+    # Nothing in it acts or loads anything; the one address names what language it is in.
+    assert re.findall(r"https?:[^\"]*", sent.text) == ["http://www.w3.org/2000/svg"]
+    assert not re.search(r"script|href|style|on\w+=", sent.text)
 
 
 def test_pages_ask_nobody_else_for_anything(site: Site, client: TestClient) -> None:
@@ -448,7 +458,7 @@ def test_a_fault_of_ours_tells_no_story(
         raise RuntimeError(f"{site.path} is on fire, {site.links.raters[0]}")
 
     monkeypatch.setattr(site.store, "task", broken)
-    sent = client.get(site.rater())
+    sent = client.get(site.rater(), params={"now": "start"})
     refused(sent, site, 500)
     assert "Something went wrong here" in sent.text
     assert sent.headers["cache-control"] == "no-store"

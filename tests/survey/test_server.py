@@ -4,42 +4,19 @@ import http.client
 import os
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from tests.survey.browsing import forms
 from tests.survey.conftest import ITEMS, STUDY
+from tests.survey.server_process import connected, received, served
 from textassay.corpus.errors import InputError, MissingExtra
 from textassay.survey.server import serve
 from textassay.survey.store import Links, Store
-
-PROGRAM = """
-import sys
-from pathlib import Path
-from textassay.survey.server import serve
-serve(Path(sys.argv[1]), port=0, on_ready=lambda url: print(url, flush=True))
-print("closed", flush=True)
-"""
-
-
-@contextmanager
-def served(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process that serves the study, and its address."""
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            yield process, urlsplit(process.stdout.readline().strip()).netloc
-        finally:
-            if process.poll() is None:
-                process.kill()
 
 
 @pytest.fixture
@@ -83,6 +60,55 @@ def test_an_endless_body_is_cut_off(study: tuple[Path, Links]) -> None:
         assert process.wait(30) == 0
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01 no request\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n",
+        b"POST /join/x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nnew=",
+    ],
+    ids=["nonsense", "websocket", "gone in the middle"],
+)
+def test_nobody_can_make_the_server_write_to_its_log(study: tuple[Path, Links], sent: bytes) -> None:
+    with served(study[0]) as (process, where):
+        with closing(connected(where)) as connection:
+            connection.sendall(sent)
+            connection.shutdown(socket.SHUT_WR)
+            received(connection, within=5)
+        process.terminate()
+        assert process.communicate(timeout=30) == ("closed\n", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "believed"),
+    [
+        ({}, False),
+        ({"base_url": "https://rate.example.org"}, True),
+        ({"base_url": "https://rate.example.org", "proxies": ["192.0.2.7"]}, False),
+        ({"proxies": ["192.0.2.7", "127.0.0.0/8"]}, True),
+    ],
+)
+def test_only_proxies_are_believed_when_they_say_who_asks(
+    study: tuple[Path, Links], options: dict[str, Any], believed: bool
+) -> None:
+    def guess(sender: str) -> int:
+        connection.request("GET", "/r/guess", headers={"x-forwarded-for": f"198.51.100.1, {sender}"})
+        response = connection.getresponse()
+        response.read()
+        return response.status
+
+    with served(study[0], **options) as (_, where), closing(http.client.HTTPConnection(where)) as connection:
+        assert {guess("203.0.113.1") for _ in range(40)} == {404, 429}
+        # Whoever guessed is another one, or is said to be another one by nobody in particular.
+        assert guess("203.0.113.2") == (404 if believed else 429)
+
+
+@pytest.mark.parametrize("proxy", ["", "*", "proxy.example.org", "10.0.0.0/33", "0.0.0.0/0", "::/0", "x" * 300])
+def test_a_proxy_that_is_none_is_one_clear_line(study: tuple[Path, Links], proxy: str) -> None:
+    with pytest.raises(InputError, match=r"^--proxy: '.*' is (no address|everybody); wanted the address or network of"):
+        serve(study[0], port=0, proxies=[proxy])
+
+
 def test_a_port_that_is_taken_is_one_clear_line(study: tuple[Path, Links]) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
@@ -116,7 +142,7 @@ def test_a_port_out_of_range_is_one_clear_line(study: tuple[Path, Links], port: 
     ],
 )
 def test_a_base_url_that_is_none_is_one_clear_line(study: tuple[Path, Links], base_url: str) -> None:
-    with pytest.raises(InputError, match=r"^base URL: .* is not a web address; wanted something like https://"):
+    with pytest.raises(InputError, match=r"^--url: .* is not a web address; wanted something like https://"):
         serve(study[0], port=0, base_url=base_url)
 
 

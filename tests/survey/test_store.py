@@ -11,7 +11,7 @@ from tests.survey.small_studies import STUDY, current, opened, pairs, raters_of
 from textassay.corpus.errors import InputError
 from textassay.survey import clock
 from textassay.survey.store import Links, Store
-from textassay.survey.study import Choice, Rater, Study, SurveyItem
+from textassay.survey.study import Choice, Rater, Stage, Study, SurveyItem
 
 HOSTILE = (
     "'; DROP TABLE tasks; --",
@@ -44,7 +44,7 @@ def test_a_task_stays_until_it_is_answered_and_answers_count(study: tuple[Store,
         assert store.answer(two, first.number, 3) == "stale"
         assert store.answer(one, first.number, 3) == "recorded"
         assert store.answer(one, first.number, 3) == "already"
-        assert store.answer(one, first.number, 4) == "already"
+        assert store.answer(one, first.number, 4) == "kept"
         second = current(store, one)
         assert second.done == 1
         assert second.text != first.text
@@ -158,6 +158,47 @@ def test_new_links_replace_the_old_ones(study: tuple[Store, Links]) -> None:
             store.invite(-1)
 
 
+def test_a_lost_personal_link_is_replaced_and_its_rater_goes_on(study: tuple[Store, Links]) -> None:
+    store, links = study
+    with closing(store):
+        one, two, _ = raters_of(store, links.raters)
+        store.answer(two, current(store, two).number, 3)
+        task = current(store, two)
+        (token,) = store.renew(["r002"])
+        assert store.rater(links.raters[1]) is None
+        assert raters_of(store, [token]) == [two]
+        assert current(store, two) == task
+        assert raters_of(store, links.raters[:1]) == [one]
+        assert raters_of(store, store.renew(["r003", "r001", "r003"])) == [replace(one, number=3, name="r003"), one]
+
+
+@pytest.mark.parametrize("name", ["r004", "r000", "r-1", "3", "", "r", "R001", "r٣", "r9999999999", *HOSTILE])
+def test_a_wrong_name_replaces_no_link(study: tuple[Store, Links], name: str) -> None:
+    store, links = study
+    with closing(store):
+        with pytest.raises(InputError, match=r"the study has no such rater; wanted one of r001 to r003$") as caught:
+            store.renew(["r001", name])
+        assert "\n" not in str(caught.value)
+        assert len(raters_of(store, links.raters)) == 3
+
+
+def test_who_was_imported_has_no_link_to_replace(study: tuple[Store, Links]) -> None:
+    store, _ = study
+    with closing(store):
+        given = {"A1": [("item-0", 3, 1.0)]}
+        assert store.import_ratings(given) == 1
+        with pytest.raises(InputError, match=r"^rater 'r004': has no link, as the ratings were imported; wanted"):
+            store.renew(["r004"])
+        assert store.import_ratings(given) == 0
+        assert len(store.summary().raters) == 4
+
+
+def test_a_study_without_raters_has_no_link_to_replace(tmp_path: Path) -> None:
+    store, _ = opened(tmp_path / "s.db")
+    with closing(store), pytest.raises(InputError, match=r"no such rater; wanted links for new raters first$"):
+        store.renew(["r001"])
+
+
 def test_links_end_after_their_days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = clock.now()
     monkeypatch.setattr(clock, "now", lambda: now)
@@ -175,6 +216,7 @@ def test_links_end_after_their_days(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert store.is_admin(links.admin)  # whoever runs the study is not locked out
         assert store.join(store.new_join()) is not None
         assert not raters_of(store, store.invite(1))[0].expired
+        assert not raters_of(store, store.renew(["r001"]))[0].expired
 
 
 def test_the_shared_link_makes_only_so_many_raters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,6 +228,26 @@ def test_the_shared_link_makes_only_so_many_raters(tmp_path: Path, monkeypatch: 
         assert store.join(links.join) is None
         assert len(store.invite(3)) == 3
         assert len(store.summary().raters) == 23
+        again = store.new_join()  # and as many once more, by another link
+        assert not store.full()
+        assert all(store.join(again) for _ in range(20))
+        assert store.full()
+
+
+def test_how_far_a_rater_is_can_be_seen_without_giving_a_task(study: tuple[Store, Links]) -> None:
+    store, links = study
+    with closing(store):
+        one, two, _ = raters_of(store, links.raters)
+        assert store.stage(one) == Stage(0, 7, task=None, left=True)
+        assert store.summary().raters[0].last_seen is None
+        task = current(store, one)
+        assert store.stage(one) == Stage(0, 7, task=task.number, left=True)
+        store.answer(one, task.number, 3)
+        assert store.stage(one) == Stage(1, 7, task=None, left=True)
+        while (following := store.task(one)) is not None:
+            store.answer(one, following.number, 3)
+        assert store.stage(one) == Stage(7, 7, task=None, left=False)
+        assert store.stage(two).answered == 0
 
 
 def test_form_keys_are_bound_to_rater_and_study(tmp_path: Path) -> None:
@@ -251,7 +313,7 @@ def test_hostile_strings_come_back_as_they_went_in(tmp_path: Path) -> None:
     ] + [SurveyItem("check", text, text, expected=1) for text in HOSTILE[:1]]
     for k, text in enumerate(HOSTILE):
         choices = (Choice(1, text, text), Choice(2, text, text))
-        study = Study(text, text, text, text, choices, items_per_rater=len(items))
+        study = Study(text, text, text, text, choices, items_per_rater=len(items), introduction=text, thanks=text)
         path = tmp_path / f"{k} ?#%41 ü.db"
         links = Store.create(path, study, items, n_raters=1)
         with closing(Store.open(path)) as store:

@@ -40,6 +40,14 @@ def in_threads(works: list[Callable[[], None]]) -> None:
         raise failures[0]
 
 
+def wait_for(number: int, writer: Writer) -> None:
+    """Until so many wait for the writer; a writer that loses one fails the test, and does not hang it."""
+    end = time.monotonic() + 30
+    while len(writer._waiting) < number:
+        assert time.monotonic() < end, f"{len(writer._waiting)} of {number} wait"
+        time.sleep(0.005)
+
+
 def loads_are_right(path: Path) -> None:
     """What the queue counts is what there is."""
     with closing(sqlite3.connect(path)) as connection:
@@ -60,7 +68,8 @@ def test_many_raters_in_many_threads(tmp_path: Path) -> None:
     def rate(rater: Rater) -> None:
         while (task := store.task(rater)) is not None:
             assert store.answer(rater, task.number, 1 + task.number % 6) == "recorded"
-            assert store.answer(rater, task.number, 1) == "already"
+            assert store.answer(rater, task.number, 1 + task.number % 6) == "already"
+            assert store.answer(rater, task.number, 1 + (task.number + 1) % 6) == "kept"
             recorded.append((rater.name, 1 + task.number % 6))
 
     def look() -> None:
@@ -136,8 +145,7 @@ def test_those_who_wait_share_a_commit_and_fail_alone(tmp_path: Path) -> None:
     works: list[Callable[[], None]] = [lambda number=number: add(number) for number in range(500, 510)]  # type: ignore[misc]
     runner = threading.Thread(target=in_threads, args=([*works[:5], fail, *works[5:]],))
     runner.start()
-    while len(writer._waiting) < 11:
-        time.sleep(0.005)
+    wait_for(11, writer)
     assert numbers == []
     writer._lock.release()
     runner.join()
@@ -174,8 +182,7 @@ def test_a_commit_that_fails_is_nobodys_success(tmp_path: Path) -> None:
     threads = [threading.Thread(target=run, args=(work,)) for work in (add, interrupted, add)]
     for thread in threads:
         thread.start()
-    while len(writer._waiting) < 3:
-        time.sleep(0.005)
+    wait_for(3, writer)
     writer._lock.release()
     for thread in threads:
         thread.join()

@@ -1,8 +1,11 @@
 """The file of a study: made once, whole or not at all, for its owner's eyes, and never mistaken for another."""
 
 import os
+import shutil
 import sqlite3
-from collections.abc import Callable
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import cycle
@@ -204,6 +207,8 @@ def test_a_name_that_would_steer_a_terminal(tmp_path: Path) -> None:
             "expects the answer 9, which is not on",
         ),
         (replace(STUDY, title="\udfff"), pairs(2), "the study's title: the text holds half"),
+        (replace(STUDY, introduction="\udfff"), pairs(2), "the study's introduction: the text holds half"),
+        (replace(STUDY, thanks="\udfff"), pairs(2), "the study's thanks: the text holds half"),
         (replace(STUDY, choices=STUDY.choices[:1]), pairs(2), "wanted two or more, all different"),
         (
             replace(STUDY, choices=(Choice(1, "a", ""), Choice(1, "b", ""))),
@@ -283,3 +288,160 @@ def test_another_process_that_holds_the_file(tmp_path: Path, monkeypatch: pytest
         assert store.answer(rater, task.number, 3) == "recorded"
         with suppress(sqlite3.OperationalError):
             other.execute("ROLLBACK")
+
+
+def whole(path: Path) -> list[tuple[str, int]]:
+    """The ratings in a file by itself, whatever stands beside the study that it was copied from."""
+    with closing(Store.open(path)) as store:
+        return sorted((rating.rater, rating.value) for rating in store.ratings(checks=True))
+
+
+def test_a_backup_while_the_study_is_in_use_is_whole(tmp_path: Path) -> None:
+    store, links = opened(tmp_path / "s.db", items=40, n_raters=4, items_per_rater=40, ratings_wanted=9)
+    copies = [tmp_path / f"copy{n}.db" for n in range(3)]
+    with closing(store):
+        raters, acknowledged = raters_of(store, links.raters), []
+        for number, copy in enumerate(copies, 1):
+            for rater in raters:
+                assert store.answer(rater, current(store, rater).number, number) == "recorded"
+                acknowledged.append((rater.name, number))
+            with closing(Store.open(tmp_path / "s.db", read_only=True)) as other:
+                other.backup(copy)
+            assert copy.stat().st_mode & 0o777 == 0o600
+            assert whole(copy) == sorted(acknowledged)
+    with closing(Store.open(copies[0])) as again:
+        assert again.is_admin(links.admin)
+        assert again.codes() == store_codes(tmp_path / "s.db")
+        rater = raters_of(again, links.raters)[0]
+        assert again.answer(rater, current(again, rater).number, 5) == "recorded"
+    assert sorted(os.listdir(tmp_path)) == ["copy0.db", "copy1.db", "copy2.db", "s.db"]
+
+
+def store_codes(path: Path) -> dict[str, str]:
+    with closing(Store.open(path)) as store:
+        return store.codes()
+
+
+def test_a_backup_touches_nothing_that_exists_and_copies_no_damage(tmp_path: Path) -> None:
+    store, _ = opened(tmp_path / "s.db")
+    (tmp_path / "old.db").write_text("precious")
+    with closing(store):
+        with pytest.raises(InputError, match=r"old\.db: exists and is never overwritten"):
+            store.backup(tmp_path / "old.db")
+        with pytest.raises(InputError, match=r"s\.db: exists and is never overwritten"):
+            store.backup(tmp_path / "s.db")
+        with pytest.raises(InputError, match=r"the folder .*nowhere does not exist$"):
+            store.backup(tmp_path / "nowhere" / "copy.db")
+    _damage_a_rare_page(tmp_path / "s.db")
+    with (
+        closing(Store.open(tmp_path / "s.db")) as damaged,
+        pytest.raises(InputError, match=r"copy\.db: the study is damaged, and so would be its copy") as caught,
+    ):
+        damaged.backup(tmp_path / "copy.db")
+    assert "\n" not in str(caught.value)
+    assert (tmp_path / "old.db").read_text() == "precious"
+    assert sorted(os.listdir(tmp_path)) == ["old.db", "s.db"]
+
+
+def _damage_a_rare_page(path: Path) -> None:
+    """One that is not read while a study is opened."""
+    with closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'withdrawn_task'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
+def test_soon_after_an_answer_the_file_by_itself_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textassay.survey.connections._TIDY_SECONDS", 0.01)
+    store, links = opened(tmp_path / "s.db", n_raters=1)
+    with closing(store):
+        (rater,) = raters_of(store, links.raters)
+        store.answer(rater, current(store, rater).number, 4)
+        deadline = time.monotonic() + 20
+        found: list[tuple[str, int]] = []
+        while not found and time.monotonic() < deadline:
+            time.sleep(0.05)
+            shutil.copy(tmp_path / "s.db", tmp_path / "copy.db")
+            found = whole(tmp_path / "copy.db")
+        assert found == [("r001", 4)]
+
+
+def test_once_closed_the_file_by_itself_holds_all_though_others_have_it_open(tmp_path: Path) -> None:
+    store, links = opened(tmp_path / "s.db", n_raters=1)
+    with closing(sqlite3.connect(tmp_path / "s.db")) as other:
+        assert other.execute("SELECT count(*) FROM raters").fetchone() == (1,)
+        (rater,) = raters_of(store, links.raters)
+        store.answer(rater, current(store, rater).number, 4)
+        store.close()
+        assert (tmp_path / "s.db-wal").stat().st_size == 0
+        shutil.copy(tmp_path / "s.db", tmp_path / "copy.db")
+        assert whole(tmp_path / "copy.db") == [("r001", 4)]
+
+
+@pytest.fixture
+def sealed() -> Iterator[Callable[[Callable[[Path], None]], Path]]:
+    """Makes a study in a folder in which nothing can be written from then on: for root by being somebody else."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, me = Path(name), os.geteuid()
+
+        def seal(make: Callable[[Path], None]) -> Path:
+            make(folder / "s.db")
+            for file in folder.iterdir():
+                file.chmod(0o444)
+            folder.chmod(0o555)
+            if me == 0:
+                os.seteuid(65_534)
+            return folder / "s.db"
+
+        try:
+            yield seal
+        finally:
+            if me == 0:
+                os.seteuid(0)
+            folder.chmod(0o755)
+
+
+def _answered(path: Path) -> None:
+    store, links = opened(path, n_raters=1)
+    with closing(store):
+        (rater,) = raters_of(store, links.raters)
+        store.answer(rater, current(store, rater).number, 4)
+
+
+def test_where_nothing_can_be_written_a_study_can_be_read(sealed: Callable[[Callable[[Path], None]], Path]) -> None:
+    path, refused = sealed(_answered), r"s\.db: .* \(attempt to write a readonly database\)$"
+    with closing(Store.open(path, read_only=True)) as store:
+        assert [rating.value for rating in store.ratings(checks=True)] == [4]
+        assert store.summary().raters[0].done == 1
+        with pytest.raises(InputError, match=refused):
+            store.invite(1)
+    with pytest.raises(InputError, match=refused):
+        Store.open(path)
+    assert os.listdir(path.parent) == ["s.db"]
+
+
+def _with_log(path: Path) -> None:
+    """As a server leaves it that was killed."""
+    store, _ = opened(path.with_name("other.db"))
+    with closing(store):
+        store.invite(1)
+        shutil.copy(path.with_name("other.db"), path)
+        shutil.copy(path.with_name("other.db-wal"), f"{path}-wal")
+
+
+def test_a_log_that_cannot_be_read_is_not_passed_over(sealed: Callable[[Callable[[Path], None]], Path]) -> None:
+    path = sealed(_with_log)
+    with pytest.raises(
+        InputError, match=r"s\.db: nothing can be written beside it, and .*s\.db-wal holds a part of it"
+    ):
+        Store.open(path, read_only=True)
+
+
+def test_who_only_looks_cannot_write(tmp_path: Path) -> None:
+    Store.create(tmp_path / "s.db", STUDY, pairs(4))
+    with closing(Store.open(tmp_path / "s.db", read_only=True)) as store:
+        with pytest.raises(InputError, match="attempt to write a readonly database"):
+            store.invite(1)
+        assert store.summary().raters == ()

@@ -15,7 +15,7 @@ from tests.survey.small_studies import hurried, opened
 from textassay.survey import clock
 from textassay.survey.answering import HOLD_SECONDS
 from textassay.survey.store import Store
-from textassay.survey.study import Rater, Rating, SurveyItem, Task
+from textassay.survey.study import Rater, Rating, Stage, SurveyItem, Task
 
 MINUTE = 60.0
 
@@ -121,6 +121,22 @@ class Model(RuleBasedStateMachine):
         modelled.tasks.append(task)
         modelled.held_until[done] = self.now + HOLD_SECONDS
 
+    @rule(which=st.integers(0, 50))
+    def look(self, which: int) -> None:
+        """How far a rater is, which gives nobody anything."""
+        modelled, rater = self._rater(which)
+        done, total = len(modelled.answers), self.each + self.checks
+        open_task = modelled.tasks[done].number if done < len(modelled.tasks) else None
+        given = {task.text for task in modelled.tasks}
+        answers = Counter(task.text for other in self.raters for task in other.tasks[: len(other.answers)])
+        lacking = any(
+            answers[text] < self.wanted and text not in given
+            for text, item in self.items.items()
+            if item.expected is None
+        )
+        left = open_task is not None or (lacking and len(given) < total)
+        assert self.store.stage(rater) == Stage(done, total, open_task, left)
+
     @rule(which=st.integers(0, 50), value=st.integers(0, 7), back=st.integers(-1, 2))
     def answer(self, which: int, value: int, back: int) -> None:
         """An answer to the current task, to one before it, or to one after it."""
@@ -135,7 +151,7 @@ class Model(RuleBasedStateMachine):
         elif not known or place > done:
             assert outcome == "stale"
         elif place < done:
-            assert outcome == "already"
+            assert outcome == ("already" if value == modelled.answers[place] else "kept")
         else:
             assert outcome == "recorded"
             modelled.answers.append(value)

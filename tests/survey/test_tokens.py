@@ -8,11 +8,15 @@ from hypothesis import strategies as st
 from textassay.survey.tokens import digest_of, draw, is_token, keyed, new_secret, new_token
 
 
-def test_tokens_have_at_least_128_bits_and_are_never_the_same() -> None:
+def test_tokens_have_192_bits_and_are_never_the_same() -> None:
     tokens = {new_token() for _ in range(200)}
     assert len(tokens) == 200
-    assert all(len(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))) * 8 >= 128 for token in tokens)
+    assert {len(base64.b32decode(token.upper() + "=" * (-len(token) % 8))) for token in tokens} == {24}
     assert len({new_secret() for _ in range(50)}) == 50
+
+
+def test_tokens_hold_nothing_that_a_mail_program_would_take_for_the_end_of_a_link() -> None:
+    assert {sign for _ in range(200) for sign in new_token()} == set("abcdefghijklmnopqrstuvwxyz234567")
 
 
 @given(st.text(st.characters(), max_size=60), st.text(st.characters(), max_size=60))

@@ -5,8 +5,9 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from hypothesis import strategies as st
 
 from textassay.corpus.errors import InputError
 from textassay.survey.checks import built_in
+from textassay.survey.codes import codes_of
 from textassay.survey.exporting import ratings_csv
 from textassay.survey.store import Store
 from textassay.survey.study import TYPICALITY, Choice, Study, SurveyItem
-from textassay.survey.turk import NO_CONTEXT, Batch, codes, largest_page, make_batch, referenced
+from textassay.survey.turk import NO_CONTEXT, Batch, largest_page, make_batch, referenced
 from textassay.survey.turk_layout import layout
-from textassay.survey.turk_results import read_results
+from textassay.survey.turk_results import Results, read_results
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -45,12 +47,17 @@ def items(n: int = 12, *, context: bool = True) -> list[SurveyItem]:
     return [*rated, *built_in(TYPICALITY)]
 
 
+def batch_of(study: Study, items: Sequence[SurveyItem], *, per_hit: int | None = None, seed: int = 0) -> Batch:
+    codes = codes_of((item.id for item in items), b"secret")
+    return make_batch(study, items, codes, items_per_hit=per_hit, seed=seed)
+
+
 def table(batch: Batch) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(batch.csv(), newline="")))
 
 
 def test_every_item_stands_in_one_hit_and_checks_in_turn() -> None:
-    batch = make_batch(STUDY, items())
+    batch = batch_of(STUDY, items())
     assert (len(batch.hits), batch.slots, batch.assignments, batch.repeated) == (4, 7, 3, 0)
     shown = Counter(item.id for hit in batch.hits for item in hit if item.expected is None)
     assert set(shown.values()) == {1}
@@ -59,15 +66,15 @@ def test_every_item_stands_in_one_hit_and_checks_in_turn() -> None:
         assert Counter(item.source for item in hit) == {"human": 3, "model": 3, "check": 1}
         assert hit[0].expected is None
     assert len({item.expected for hit in batch.hits for item in hit if item.expected}) == 4
-    assert batch == make_batch(STUDY, items())
-    assert batch.hits != make_batch(STUDY, items(), seed=1).hits
+    assert batch == batch_of(STUDY, items())
+    assert batch.hits != batch_of(STUDY, items(), seed=1).hits
     places = [[item.expected is None for item in hit].index(False) for hit in batch.hits]
     assert len(set(places)) > 1
 
 
 @pytest.mark.parametrize(("per_hit", "hits", "repeated"), [(5, 5, 1), (7, 4, 0), (23, 2, 0), (24, 1, 0), (999, 1, 0)])
 def test_hits_are_of_one_length(per_hit: int, hits: int, repeated: int) -> None:
-    batch = make_batch(STUDY, items(), items_per_hit=per_hit)
+    batch = batch_of(STUDY, items(), per_hit=per_hit)
     assert (len(batch.hits), batch.repeated) == (hits, repeated)
     assert len({len(hit) for hit in batch.hits}) == 1
     shown = Counter(item.id for hit in batch.hits for item in hit if item.expected is None)
@@ -77,30 +84,27 @@ def test_hits_are_of_one_length(per_hit: int, hits: int, repeated: int) -> None:
 
 
 def test_a_study_without_checks_or_contexts() -> None:
-    batch = make_batch(STUDY, [item for item in items(3, context=False) if item.expected is None])
+    batch = batch_of(STUDY, [item for item in items(3, context=False) if item.expected is None])
     assert batch.header()[:4] == ["item_1", "text_1", "item_2", "text_2"]
     assert (len(batch.hits), batch.slots) == (1, 6)
     assert "${context" not in layout(STUDY, batch)
     assert "Given:" not in layout(STUDY, batch)
     with pytest.raises(InputError, match="no items to rate"):
-        make_batch(STUDY, built_in(TYPICALITY))
+        batch_of(STUDY, built_in(TYPICALITY))
 
 
 def test_the_batch_gives_no_source_away() -> None:
     every = items()
-    batch = make_batch(STUDY, every)
+    batch = batch_of(STUDY, every)
     cells = [cell for row in table(batch) for cell in row.values()]
     assert not any(cell.startswith(("human-", "model-", "check-")) for cell in cells)
     found = {row[f"item_{slot}"] for row in table(batch) for slot in range(1, 8)}
-    assert all(re.fullmatch(r"i[0-9a-f]{12}", code) for code in found)
-    assert len(set(codes(every).values())) == len(every)
-    # The same id has another code in another study.
-    other = [*every[:-1], SurveyItem("check-9", "check", "x", expected=1)]
-    assert codes(every)["human-1"] != codes(other)["human-1"]
+    assert all(re.fullmatch(r"i[0-9a-f]{16}", code) for code in found)
+    assert len(set(batch.codes.values())) == len(every)
 
 
 def test_cells_are_plain_and_start_no_formula() -> None:
-    batch = make_batch(STUDY, items())
+    batch = batch_of(STUDY, items())
     text = batch.csv()
     assert text.isascii()
     assert not any(re.search(r"[<>$\"'=+@\s-]", cell.replace(" ", "")) for row in batch.rows() for cell in row)
@@ -146,7 +150,7 @@ def filled(html: str, row: dict[str, str]) -> str:
 def test_the_page_shows_the_texts_and_runs_nothing_of_them() -> None:
     study = Study('<b>T</b> ${text_1}"', "Given ${x} <i>", "Q </script>", "]]>", checks_per_rater=1, items_per_rater=6,
                   choices=(Choice(-1, "<no>", "${help}"), Choice(2, 'y"es', "")))  # fmt: skip
-    batch = make_batch(study, items())
+    batch = batch_of(study, items())
     html = layout(study, batch)
     assert set(re.findall(r"\$\{(\w+)\}", html)) == {name for name in batch.header() if not name.startswith("item_")}
     empty = Page(html).tags
@@ -161,10 +165,20 @@ def test_the_page_shows_the_texts_and_runs_nothing_of_them() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(st.characters(exclude_categories=["Cs", "Cc"])))
+@given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_references_show_what_they_stand_for(text: str) -> None:
-    assert Page(f"<blockquote>{referenced(text)}</blockquote>").quotes == [text]
+    seen = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef]", "\ufffd", text)
+    seen = "".join("\ufffd" if ord(sign) & 0xFFFE == 0xFFFE else sign for sign in seen)
+    assert Page(f"<blockquote>{referenced(text)}</blockquote>").quotes == [seen]
     assert not re.search(r"[<>$\"'{}=]", referenced(text))
+
+
+@pytest.mark.parametrize("sign", ["\x80", "\x85", "\x92", "\x9f", "\x00"])
+def test_what_browsers_would_take_for_another_character_is_replaced_and_said(sign: str) -> None:
+    assert Page(f"<blockquote>{referenced(f'a{sign}b’')}</blockquote>").quotes == ["a\ufffdb’"]
+    every = [SurveyItem("a", "human", "x"), SurveyItem("b", "model", "y", f"{sign} z"), SurveyItem("c", "model", sign)]
+    assert batch_of(STUDY, every).altered == 2
+    assert batch_of(STUDY, items()).altered == 0
 
 
 @pytest.fixture
@@ -192,7 +206,7 @@ def flat_on(slot: int, value: int) -> dict[str, str]:
 
 def answered(store: Store, *, form: Form = plain, workers: int = 3) -> list[dict[str, str]]:
     """A results file in which each HIT is done by so many workers; the first gets every check wrong."""
-    batch = make_batch(store.study, store.items())
+    batch = make_batch(store.study, store.items(), store.codes())
     rows = []
     for number, (hit, inputs) in enumerate(zip(batch.hits, table(batch), strict=True)):
         for worker in range(workers):
@@ -218,8 +232,12 @@ def written(path: Path, rows: list[dict[str, str]]) -> str:
     return str(path)
 
 
+def read(store: Store, path: str) -> Results:
+    return read_results(path, store.study, store.items(), store.codes())
+
+
 def add(store: Store, path: str) -> int:
-    found = read_results(path, store.study, store.items())
+    found = read(store, path)
     return store.import_ratings(
         {
             worker: [(answer.item.id, answer.value, answer.seconds) for answer in answers]
@@ -231,7 +249,7 @@ def add(store: Store, path: str) -> int:
 @pytest.mark.parametrize("form", [plain, flat, flat_on])
 def test_results_become_ratings_once(store: Store, tmp_path: Path, form: Form) -> None:
     path = written(tmp_path / "results.csv", answered(store, form=form))
-    found = read_results(path, store.study, store.items())
+    found = read(store, path)
     assert (found.assignments, found.rejected, found.unanswered, found.repeated) == (12, 0, 0, 0)
     assert found.failed == ("A0",)
     assert add(store, path) == 84
@@ -264,6 +282,18 @@ def test_json_in_one_column(store: Store, tmp_path: Path) -> None:
     assert store.summary().ratings == 72
 
 
+def test_results_of_another_study_over_the_same_texts_are_refused(store: Store, tmp_path: Path) -> None:
+    Store.create(tmp_path / "other.db", replace(STUDY, question="How rude?"), items())
+    with closing(Store.open(tmp_path / "other.db")) as other:
+        path = written(tmp_path / "results.csv", answered(other))
+        assert not set(store.codes().values()) & set(other.codes().values())
+        assert store.codes() == store.codes()
+        with pytest.raises(InputError, match=r"results\.csv:2: Input\.item_1 is 'i\w+'; not an item of this study$"):
+            add(store, path)
+        assert store.summary().raters == ()
+        assert add(other, path) == 84
+
+
 def test_a_second_file_adds_what_is_new(store: Store, tmp_path: Path) -> None:
     rows = answered(store)
     assert add(store, written(tmp_path / "first.csv", rows[:5])) == 35
@@ -274,7 +304,7 @@ def test_rejected_assignments_are_left_out(store: Store, tmp_path: Path) -> None
     rows = [{**row, "Approve": "", "Reject": ""} for row in answered(store)]
     rows[0] |= {"AssignmentStatus": "Rejected", "Answer.rating_1": "99"}
     rows[1]["Reject"] = "no effort"
-    found = read_results(written(tmp_path / "results.csv", rows), store.study, store.items())
+    found = read(store, written(tmp_path / "results.csv", rows))
     assert (found.assignments, found.rejected) == (10, 2)
     assert len(found.answers["A0"]) == 21
 
@@ -284,7 +314,7 @@ def test_open_and_repeated_answers_are_counted(store: Store, tmp_path: Path) -> 
     rows[0]["Answer.rating_2"] = ""
     rows.append({**rows[1], "Answer.rating_1": "6", "Answer.rating_3": "6"})
     path = written(tmp_path / "results.csv", rows)
-    found = read_results(path, store.study, store.items())
+    found = read(store, path)
     assert (found.unanswered, found.repeated) == (1, 7)
     assert add(store, path) == 83
 
@@ -322,10 +352,10 @@ def test_one_bad_row_and_nothing_is_added(store: Store, tmp_path: Path, change: 
 def test_columns_that_must_be_there(store: Store, tmp_path: Path, column: str) -> None:
     rows = [{name: cell for name, cell in row.items() if name != column} for row in answered(store)]
     with pytest.raises(InputError, match=f"no field '{column}'; fields are"):
-        read_results(written(tmp_path / "results.csv", rows), store.study, store.items())
+        read(store, written(tmp_path / "results.csv", rows))
     rows = [{name: cell for name, cell in row.items() if "item_" not in name} for row in answered(store)]
     with pytest.raises(InputError, match=r"no columns 'Input\.item_1' and so on"):
-        read_results(written(tmp_path / "results.csv", rows), store.study, store.items())
+        read(store, written(tmp_path / "results.csv", rows))
 
 
 def test_imported_ratings_are_all_or_nothing(store: Store) -> None:

@@ -2,7 +2,7 @@
 
 import typer
 
-from textassay.cli import survey_create, survey_links, survey_ratings, survey_serve, survey_turk
+from textassay.cli import survey_backup, survey_create, survey_links, survey_ratings, survey_serve, survey_turk
 
 app = typer.Typer(help="Collect ratings of texts on a web page, or on Mechanical Turk.", no_args_is_help=True)
 app.command("create")(survey_create.create)
@@ -10,5 +10,6 @@ app.command("serve")(survey_serve.serve)
 app.command("links")(survey_links.links)
 app.command("status")(survey_ratings.status)
 app.command("export")(survey_ratings.export)
+app.command("backup")(survey_backup.backup)
 app.command("turk-export")(survey_turk.turk_export)
 app.command("turk-import")(survey_turk.turk_import)

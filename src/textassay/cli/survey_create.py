@@ -80,11 +80,14 @@ def create(
         items_per_rater=items_per_rater,
         checks_per_rater=checks,
         days=days,
+        introduction=wording.introduction,
+        thanks=wording.thanks,
     )
     asked = checks_for(settings, [item.id for item in made.items], path=checks_file, encoding=encoding)
     tokens = Store.create(Path(study), settings, [*made.items, *asked], n_raters=raters)
     _show(study, settings, made, n_checks=len(asked))
     _hand_out(study, tokens, addresses, links)
+    _what_next(study, addresses)
 
 
 def _check_targets(study: str, links: str | None, read: list[str], *, raters: int) -> None:
@@ -136,7 +139,7 @@ def _show(path: str, study: "Study", made: "Made", *, n_checks: int) -> None:
 def _hand_out(path: str, tokens: "Links", addresses: "Addresses", file: str | None) -> None:
     from textassay.cli.screen import output_console
     from textassay.cli.survey_links import hand_out_personal
-    from textassay.cli.survey_screen import command, say, show_whole
+    from textassay.cli.survey_screen import say, show_whole
 
     console = output_console()
     console.print()
@@ -145,8 +148,21 @@ def _hand_out(path: str, tokens: "Links", addresses: "Addresses", file: str | No
     say(console, "admin link, to watch the study fill (for you alone):")
     show_whole(console, addresses.admin(tokens.admin))
     hand_out_personal(console, path, tokens.raters, addresses, file)
+
+
+def _what_next(path: str, addresses: "Addresses") -> None:
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey_screen import command, say, show_whole
+    from textassay.survey.links import DEFAULT_URL
+
+    console = output_console()
     console.print()
-    say(console, "Links are shown only now; only their hashes are stored. For new ones, and for another address:")
-    show_whole(console, command("survey", "links", path))
+    known = [] if addresses.base == DEFAULT_URL else ["--url", addresses.base]
+    if not known:
+        say(console, f"Served elsewhere, only {DEFAULT_URL} differs in these links (or give the address with --url).")
+    say(console, "Links are shown only now; only their hashes are stored. A personal link for one more rater:")
+    show_whole(console, command("survey", "links", path, "--raters", "1", *known))
     say(console, "Next:")
-    show_whole(console, command("survey", "serve", path))
+    # An encrypted address is a proxy's; any other is that of the server, which then has options of its own.
+    behind = known if addresses.base.lower().startswith("https:") else []
+    show_whole(console, command("survey", "serve", path, *behind))

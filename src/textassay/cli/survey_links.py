@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textassay.cli import survey_options as options
+from textassay.cli.options import split
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,14 +20,22 @@ if TYPE_CHECKING:
 def links(
     study: options.StudyFile,
     raters: options.MoreRaters = 0,
+    again: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RATER",
+            help="A new personal link for this rater, such as r007, who goes on where they stopped; the old one stops "
+            "working. Repeatable.",
+        ),
+    ] = None,
     join: Annotated[bool, typer.Option("--join", help="A new shared link; the old one stops working.")] = False,
     admin: Annotated[bool, typer.Option("--admin", help="A new admin link; the old one stops working.")] = False,
     url: options.Url = "http://127.0.0.1:8000",
     file: options.LinksFile = None,
 ) -> None:
-    """Make new links: personal ones for more raters, or a new shared or admin link in place of the old one.
+    """Make new links: personal ones for more raters, or one in place of a personal, shared or admin link that is lost.
 
-    Old links cannot be shown again: only their hashes are stored. Personal links that were handed out keep working.
+    Old links cannot be shown again: only their hashes are stored. All links that are not replaced keep working.
     """
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable
     from textassay.cli.screen import output_console
@@ -35,23 +44,28 @@ def links(
     from textassay.survey.links import Addresses, check_new
     from textassay.survey.store import Store
 
-    if not (raters or join or admin):
-        raise InputError("no links asked for; wanted --raters N, --join or --admin")
-    if file is not None and (not raters or file == STANDARD_OUTPUT):
-        raise InputError("--file is for personal links; wanted --raters N with it, and a new file")
+    lost = split(again)
+    if not (raters or lost or join or admin):
+        raise InputError("no links asked for; wanted --raters N, --again RATER, --join or --admin")
+    if file is not None and (not (raters or lost) or file == STANDARD_OUTPUT):
+        raise InputError("--links is for personal links; wanted --raters N or --again RATER with it, and a new file")
     check_new(file)
     check_writable([file], inputs=[study])
     addresses = Addresses.under(url)
     console = output_console()
     with closing(Store.open(Path(study))) as store:
+        # First, as this refuses names that are wrong: nothing else is replaced then.
+        tokens = store.renew(lost)
         if join:
             say(console, "new shared link, for everybody who is to rate (the old one no longer works):")
             show_whole(console, addresses.join(store.new_join()))
         if admin:
             say(console, "new admin link, for you alone (the old one no longer works):")
             show_whole(console, addresses.admin(store.new_admin()))
-        tokens = store.invite(raters) if raters else []
+        tokens += store.invite(raters) if raters else []
     hand_out_personal(console, study, tokens, addresses, file)
+    if lost:
+        say(console, f"No longer works: the old link of {', '.join(dict.fromkeys(lost))}.")
     say(console, "Links are shown only now; only their hashes are stored.")
 
 

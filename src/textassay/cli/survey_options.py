@@ -39,7 +39,8 @@ Template = Annotated[
     str | None,
     typer.Option(
         metavar="FILE.toml",
-        help="Other words: title, context_intro, question, note, and [[choices]] with value, label and help.",
+        help="Other words: title, introduction, context_intro, question, note, thanks, and [[choices]] with value, "
+        "label and help.",
     ),
 ]
 Ratings = Annotated[int, typer.Option(min=1, max=100_000, help="Ratings wanted for each item.")]
@@ -52,7 +53,8 @@ ChecksFile = Annotated[
 Raters = Annotated[int, typer.Option(min=0, max=100_000, help="So many personal links right away.")]
 MoreRaters = Annotated[int, typer.Option(min=0, max=100_000, help="So many new raters, with personal links.")]
 LinksFile = Annotated[
-    str | None, typer.Option(metavar="FILE.csv", help="Write the personal links to a new file instead of showing them.")
+    str | None,
+    typer.Option("--links", metavar="FILE.csv", help="Write personal links to a new file instead of showing them."),
 ]
 Days = Annotated[int | None, typer.Option(min=1, max=36_500, help="Links work for so many days. [default: for ever]")]
 SizeOfSource = Annotated[

@@ -16,6 +16,7 @@ from textassay.cli import survey_options as options
 
 if TYPE_CHECKING:
     from textassay.survey.store import Store
+    from textassay.survey.study import Summary
 
 
 def status(study: options.StudyFile, json: common.Json = None) -> None:
@@ -26,7 +27,7 @@ def status(study: options.StudyFile, json: common.Json = None) -> None:
     from textassay.survey.store import Store
 
     check_writable([json], inputs=[study])
-    with closing(Store.open(Path(study))) as store:
+    with closing(Store.open(Path(study), read_only=True)) as store:
         found = _standing(store)
     deliver(
         [(json, lambda: json_format.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))],
@@ -41,6 +42,9 @@ def export(
     checks: Annotated[
         str | None, typer.Option(metavar="FILE.csv", help="Write the answers to attention checks, to another file.")
     ] = None,
+    without_failed: Annotated[
+        bool, typer.Option("--without-failed", help="Leave out raters who failed an attention check.")
+    ] = False,
     spreadsheet_safe: Annotated[
         bool,
         typer.Option(
@@ -53,7 +57,6 @@ def export(
 ) -> None:
     """Write the ratings as CSV, one row a rating, for textassay huse. Works while the page is served."""
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, write
-    from textassay.cli.survey_screen import many
     from textassay.corpus.printable import printable
     from textassay.survey.exporting import checks_csv, ratings_csv
     from textassay.survey.store import Store
@@ -61,9 +64,11 @@ def export(
     check_writable([out, checks], inputs=[study])
     makers: dict[str | None, Callable[[Store], str]] = {
         checks: lambda store: "".join(checks_csv(store, spreadsheet_safe=spreadsheet_safe)),
-        out: lambda store: "".join(ratings_csv(store, spreadsheet_safe=spreadsheet_safe)),
+        out: lambda store: "".join(
+            ratings_csv(store, spreadsheet_safe=spreadsheet_safe, without_failed=without_failed)
+        ),
     }
-    with closing(Store.open(Path(study))) as store:
+    with closing(Store.open(Path(study), read_only=True)) as store:
         summary = store.summary()
         texts = {target: make(store) for target, make in makers.items() if target is not None}
     for target, text in texts.items():
@@ -71,10 +76,26 @@ def export(
         if not quiet and target != STANDARD_OUTPUT:
             sys.stderr.write(f"wrote {printable(target)}\n")
     if not quiet:
-        raters = sum(rater.done > 0 for rater in summary.raters)
-        what = f"{many(summary.ratings, 'rating')} of {many(summary.items, 'item')} by {many(raters, 'rater')}"
-        share = "" if summary.ratings >= summary.wanted else f" ({summary.wanted:,} wanted)"
-        sys.stderr.write(f"{what}{share}\n")
+        sys.stderr.write("".join(f"{line}\n" for line in _exported(summary, without_failed=without_failed)))
+
+
+def _exported(summary: "Summary", *, without_failed: bool) -> list[str]:
+    """What the file holds, and what attention checks say about it."""
+    from textassay.cli.survey_screen import many
+    from textassay.survey.exporting import has_failed
+
+    started = [rater for rater in summary.raters if rater.done]
+    failed = [rater for rater in started if has_failed(rater)]
+    theirs = sum(rater.done - rater.checks_done for rater in failed)
+    ratings = summary.ratings - (theirs if without_failed else 0)
+    raters = len(started) - (len(failed) if without_failed else 0)
+    share = "" if ratings >= summary.wanted else f" ({summary.wanted:,} wanted)"
+    lines = [f"{many(ratings, 'rating')} of {many(summary.items, 'item')} by {many(raters, 'rater')}{share}"]
+    if failed:
+        who = f"{many(len(failed), 'rater')} failed an attention check"
+        what = f"their {many(theirs, 'rating')}"
+        lines.append(f"{who}: {what} left out" if without_failed else f"{who}: --without-failed leaves out {what}")
+    return lines
 
 
 def _standing(store: "Store") -> dict[str, Any]:

@@ -8,6 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from textassay.corpus.printable import printable
+from textassay.survey.counting import many
+
+__all__ = ["command", "many", "say", "show_facts", "show_notes", "show_whole"]
 
 
 def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
@@ -54,12 +57,3 @@ def command(*words: str) -> str:
     "textassay survey serve 'my study.db'"
     """
     return shlex.join(("textassay", *words))
-
-
-def many(count: int, what: str, plural: str | None = None) -> str:
-    """A number of things.
-
-    >>> many(1, "rating"), many(4000, "rating"), many(2, "reply", "replies")
-    ('1 rating', '4,000 ratings', '2 replies')
-    """
-    return f"{count:,} {what if count == 1 else plural or f'{what}s'}"

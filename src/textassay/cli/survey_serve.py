@@ -17,7 +17,17 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 for any free one.")] = 8000,
     url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="The address by which raters know the page, where a proxy stands before it."),
+        typer.Option(
+            metavar="URL", help="The address by which raters know the page, where that is a name or a proxy's address."
+        ),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The address or network of a proxy before the page, as often as needed: only these are believed when "
+            "they say for whom they ask. [default: this machine with --url, else nobody]",
+        ),
     ] = None,
 ) -> None:
     """Serve the rating page of a study. Every answer is safe on disk before the rater sees the next text."""
@@ -28,20 +38,20 @@ def serve(
     console = output_console()
 
     def ready(address: str) -> None:
-        show_facts(
-            console,
-            [
-                ("serving", study),
-                ("at", address),
-                ("links", f"{command('survey', 'links', study)} --raters N --url {_known_by(address)}"),
-                ("stop", "Ctrl-C"),
-            ],
-        )
+        known = url.rstrip("/") if url else address
+        facts = [
+            ("serving", study),
+            ("at", known),
+            *([("proxy to", _known_by(address))] if url else []),
+            ("links", f"{command('survey', 'links', study)} --raters N --url {_known_by(known)}"),
+            ("stop", "Ctrl-C"),
+        ]
+        show_facts(console, facts)
         show_notes(console, exposure(host, url))
 
     # The server stops by itself when it is interrupted, but for the moment before it listens to signals.
     with suppress(KeyboardInterrupt):
-        run(Path(study), host=host, port=port, base_url=url, on_ready=ready)
+        run(Path(study), host=host, port=port, base_url=url, proxies=proxy or (), on_ready=ready)
     say(console, f"stopped; every answer that was taken is in {study}")
 
 
@@ -60,6 +70,11 @@ def exposure(host: str, url: str | None) -> list[str]:
         f"listening on {host}: anyone who reaches this machine there can open the page; without a link they see "
         "nothing of the study, with somebody's link they can answer as that person"
     ]
+    if url is None:
+        notes.append(
+            f"the page is known by its number and by this machine's own name, {socket.gethostname()}; where people "
+            "open it under another name, give that with --url, or they are refused"
+        )
     if url is None or not url.lower().startswith("https:"):
         notes.append(
             "traffic is not encrypted: links and answers can be read on the way; put the page behind a proxy with TLS "

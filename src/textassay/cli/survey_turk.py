@@ -11,6 +11,7 @@ from textassay.cli import survey_options as options
 
 if TYPE_CHECKING:
     from textassay.survey.turk import Batch
+    from textassay.survey.turk_results import Results
 
 
 def turk_export(
@@ -32,9 +33,9 @@ def turk_export(
     from textassay.survey.turk_layout import layout
 
     check_writable([out, template_out], inputs=[study])
-    with closing(Store.open(Path(study))) as store:
-        settings, items = store.study, store.items()
-    batch = make_batch(settings, items, items_per_hit=items_per_hit, seed=seed)
+    with closing(Store.open(Path(study), read_only=True)) as store:
+        settings, items, codes = store.study, store.items(), store.codes()
+    batch = make_batch(settings, items, codes, items_per_hit=items_per_hit, seed=seed)
     page = layout(settings, batch)
     for target, text in ((template_out, page), (out, batch.csv())):
         if target is not None:
@@ -60,7 +61,7 @@ def turk_import(
     from textassay.survey.turk_results import read_results
 
     with closing(Store.open(Path(study))) as store:
-        found = read_results(results, store.study, store.items(), encoding=encoding)
+        found = read_results(results, store.study, store.items(), store.codes(), encoding=encoding)
         given = {
             worker: [(answer.item.id, answer.value, answer.seconds) for answer in answers]
             for worker, answers in found.answers.items()
@@ -70,16 +71,22 @@ def turk_import(
     console = output_console()
     of = f"{many(len(given), 'worker')} in {many(found.assignments, 'assignment')}"
     show_facts(console, [("study", study), ("added", f"{many(added, 'answer')} of {of}")])
+    show_notes(console, _imported(found, before=answers - added))
+
+
+def _imported(found: "Results", *, before: int) -> list[str]:
+    """What there is to say about answers that were not simply added."""
+    from textassay.cli.survey_screen import many
+
+    again, names = "of items that the worker had rated before: the first counts", ", ".join(found.failed)
     notes = [
-        (answers - added, "answers were in the study before"),
-        (found.rejected, "rejected assignments were left out"),
-        (found.unanswered, "texts were left without an answer"),
-        (found.repeated, "answers repeat an item that the worker had rated before; the first counts"),
+        (before, f"{many(before, 'answer')} in the study already"),
+        (found.rejected, f"{many(found.rejected, 'rejected assignment')} left out"),
+        (found.unanswered, f"{many(found.unanswered, 'text')} without an answer"),
+        (found.repeated, f"{many(found.repeated, 'answer')} left out, {again}"),
+        (len(found.failed), f"{many(len(found.failed), 'worker')} failed an attention check: {names}"),
     ]
-    show_notes(console, [f"{count:,} {text}" for count, text in notes if count])
-    if found.failed:
-        names = ", ".join(found.failed)
-        show_notes(console, [f"{many(len(found.failed), 'worker')} failed an attention check: {names}"])
+    return [text for count, text in notes if count]
 
 
 def _explain(study: str, batch: "Batch", page: str, template: str | None) -> None:
@@ -101,7 +108,10 @@ def _explain(study: str, batch: "Batch", page: str, template: str | None) -> Non
     show_facts(console, facts)
     notes = []
     if batch.repeated:
-        notes.append(f"{many(batch.repeated, 'item')} stand in two HITs, so that all are of one length")
+        notes.append(f"{many(batch.repeated, 'item')} put into a second HIT too, so that all are of one length")
+    if batch.altered:
+        what = "with control characters, which no page can show"
+        notes.append(f"{many(batch.altered, 'item')} {what}: workers see U+FFFD in their place")
     size = largest_page(batch, page)
     if size > LARGEST_PAGE:
         notes.append(

@@ -25,7 +25,7 @@ class Access:
 
     def rater(self, request: Request) -> Rater:
         """Whose link this is."""
-        rater = self._holder(request, "rater", self.store.rater)
+        rater = self._holder(request, self.store.rater)
         self._not_too_often(request, "rater")
         if rater.expired:
             raise Problem(410)
@@ -33,12 +33,12 @@ class Access:
 
     def admin(self, request: Request) -> None:
         """Let only the admin go on."""
-        self._holder(request, "admin", self.store.is_admin)
+        self._holder(request, self.store.is_admin)
         self._not_too_often(request, "admin")
 
     def joining(self, request: Request) -> None:
         """Let only those go on who have the link that is shared; all of them have the same."""
-        self._holder(request, "join", self.store.is_join)
+        self._holder(request, self.store.is_join)
 
     def check_room(self) -> None:
         """Let nobody in by the shared link any more when it has made all the raters that it may."""
@@ -50,24 +50,21 @@ class Access:
         self.check_room()
         if wait := self.limits.joins.take(address_key(request.scope.get("client"))):
             raise Problem(429, retry_after=wait)
-        return self._holder(request, "join", self.store.join)
+        return self._holder(request, self.store.join)
 
     def returning(self, token: str) -> bool:
         """Whether a token that a browser kept still opens somebody's page."""
         rater = self.store.rater(token) if _TOKEN.fullmatch(token) else None
         return rater is not None and not rater.expired
 
-    def _holder(self, request: Request, kind: str, look: Callable[[str], T | None]) -> T:
+    def _holder(self, request: Request, look: Callable[[str], T | None]) -> T:
+        """A right token always opens its page: one address may stand for many people, and for one who guesses."""
         token: str = request.path_params["token"]
-        key, address = token_key(f"{kind} {token}"), address_key(request.scope.get("client"))
-        if key not in self.limits.known and (wait := self.limits.failures.wait(address)):
+        if found := look(token) if _TOKEN.fullmatch(token) else None:
+            return found
+        if wait := self.limits.failures.take(address_key(request.scope.get("client"))):
             raise Problem(429, retry_after=wait)
-        found = look(token) if _TOKEN.fullmatch(token) else None
-        if not found:
-            self.limits.failures.take(address)
-            raise Problem(404)
-        self.limits.known.add(key)
-        return found
+        raise Problem(404)
 
     def _not_too_often(self, request: Request, kind: str) -> None:
         if wait := self.limits.tokens.take(token_key(f"{kind} {request.path_params['token']}")):

@@ -1,9 +1,10 @@
 """What the admin sees: how far the study is, how well raters agree, who rated, and the ratings to take away."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from textassay.survey.access import Access
 from textassay.survey.admin_view import Watch
@@ -29,13 +30,18 @@ class AdminPage:
         return self._pages.page("admin_data", **self._content(request))
 
     def ratings(self, request: Request) -> Response:
-        """All ratings as a file. It is made in one piece: a cursor of the store must not wander between threads."""
+        """All ratings as a file, made while it is sent; `?for=spreadsheet` for one without formulas."""
         from textassay.survey.exporting import ratings_csv
 
         self._access.admin(request)
-        text = "".join(ratings_csv(self._store))
-        headers = {"content-disposition": 'attachment; filename="ratings.csv"'}
-        return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
+        safe = request.query_params.get("for") == "spreadsheet"
+        headers = {"content-disposition": f'attachment; filename="{"ratings-spreadsheet" if safe else "ratings"}.csv"'}
+        pieces = _encoded(ratings_csv(self._store, spreadsheet_safe=safe))
+        return StreamingResponse(pieces, media_type="text/csv; charset=utf-8", headers=headers)
 
     def _content(self, request: Request) -> dict[str, Any]:
         return {"study": self._store.study, "token": request.path_params["token"], "view": self._watch.look()}
+
+
+def _encoded(pieces: Iterator[str]) -> Iterator[bytes]:
+    return (piece.encode("utf-8", "replace") for piece in pieces)

@@ -139,4 +139,4 @@ def _ago(moment: str | None, now: datetime) -> str:
     for length, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= length:
             return f"{int(seconds // length)} {name} ago"
-    return "just now"
+    return "now"

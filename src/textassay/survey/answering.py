@@ -1,15 +1,15 @@
 """A rater's tasks in the store: giving the next one, recording an answer, taking the last one back.
 
-All functions but `current` write and belong inside a transaction of the writer.
+`give`, `answer` and `undo` write and belong inside a transaction of the writer.
 """
 
 import sqlite3
 from typing import Literal
 
-from textassay.survey.assigning import Plan, next_item
-from textassay.survey.study import Task
+from textassay.survey.assigning import Plan, items_left, next_item
+from textassay.survey.study import Stage, Task
 
-Recorded = Literal["recorded", "already", "stale", "refused"]
+Recorded = Literal["recorded", "already", "kept", "stale", "refused"]
 
 # A task that has been open for longer than this no longer keeps its item from others.
 HOLD_SECONDS = 30 * 60.0
@@ -36,6 +36,14 @@ def given_so_far(connection: sqlite3.Connection, rater: int) -> int:
     """How many tasks this rater has been given: the place of the next one."""
     (last,) = connection.execute("SELECT max(place) FROM tasks WHERE rater = ?", (rater,)).fetchone()
     return 0 if last is None else int(last) + 1
+
+
+def stage_of(connection: sqlite3.Connection, plan: Plan, rater: int) -> Stage:
+    """How far a rater is."""
+    (answered,) = connection.execute("SELECT count(value) FROM tasks WHERE rater = ?", (rater,)).fetchone()
+    task = current(connection, plan, rater)
+    left = task is not None or items_left(connection, plan, rater=rater)
+    return Stage(answered, plan.total, task=None if task is None else task.number, left=left)
 
 
 def give(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: float) -> Task | None:
@@ -65,7 +73,7 @@ def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int,
         return "stale"
     place, earlier = row
     if earlier is not None:
-        return "already"
+        return "already" if earlier == value else "kept"
     (first,) = connection.execute("SELECT min(place) FROM tasks WHERE rater = ? AND value IS NULL", (rater,)).fetchone()
     if place != first:
         return "stale"

@@ -46,13 +46,14 @@ def make_app(
 
 
 def _for_all(pages: Pages) -> list[Route]:
-    def home(_: Request) -> Response:
+    # None of these needs the store, and none must wait for a thread while others wait for the store in all of them.
+    async def home(_: Request) -> Response:
         return pages.page("home")
 
-    def static(request: Request) -> Response:
+    async def static(request: Request) -> Response:
         return static_response(request.path_params["name"])
 
-    def health(_: Request) -> Response:
+    async def health(_: Request) -> Response:
         return PlainTextResponse("ok\n")
 
     return [Route("/", home), Route("/static/{name}", static), Route("/health", health)]

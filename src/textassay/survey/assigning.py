@@ -80,6 +80,21 @@ def next_item(connection: sqlite3.Connection, plan: Plan, *, rater: int, place: 
     return order[checks_before]
 
 
+def items_left(connection: sqlite3.Connection, plan: Plan, *, rater: int) -> bool:
+    """Whether there are items for this rater: now, or once others leave unanswered what they were given just now."""
+    items = {item for (item,) in connection.execute("SELECT item FROM tasks WHERE rater = ?", (rater,))}
+    if len(items) >= plan.total:
+        return False
+    if _lowest_load(connection, plan, items) is not None:
+        return True
+    held = connection.execute(
+        "SELECT t.item FROM tasks t JOIN queue q ON q.item = t.item WHERE t.held_until IS NOT NULL"
+        " AND (SELECT count(o.value) FROM tasks o WHERE o.item = t.item) < ?",
+        (plan.wanted,),
+    )
+    return any(item not in items for (item,) in held)
+
+
 def places_of_checks(plan: Plan, rater: int) -> set[int]:
     """Where the attention checks of a rater stand: any set of places is as likely as any other (Floyd's way)."""
     places: set[int] = set()

@@ -9,6 +9,8 @@ from textassay.corpus.item_records import check_unique, id_of
 from textassay.corpus.printable import quoted, shortened
 from textassay.inference.streams import stream
 from textassay.survey.columns import Columns, Given, GivenText, log_prob_in, read_given
+from textassay.survey.counting import many
+from textassay.survey.looks import differing_looks
 from textassay.survey.records import Record, read_records, text_field
 from textassay.survey.study import SurveyItem
 
@@ -98,9 +100,9 @@ def items_of_file(path: str, *, size: int | None = None, seed: int = 0, encoding
     records.need("source", "text")
     full = [record for record in records.rows if text_field(record, "text").strip()]
     blank = len(records.rows) - len(full)
-    notes = [f"{records.where}: {_many(blank, 'blank text')} left out"] if blank else []
+    notes = [f"{records.where}: {many(blank, 'blank text')} left out"] if blank else []
     if not full:
-        raise InputError(f"{records.where}: {_many(blank, 'row')}, all texts blank; wanted a text a row")
+        raise InputError(f"{records.where}: {many(blank, 'row')}, all texts blank; wanted a text a row")
     width = max(3, len(str(len(records.rows))))
     items = [_item(record, width) for record in full]
     check_unique([item.id for item in items], [record.place for record in full])
@@ -127,8 +129,8 @@ def _check_name(name: str) -> None:
 def _check_sources(items: Sequence[SurveyItem], where: str) -> None:
     sources = list(dict.fromkeys(item.source for item in items))
     if len(sources) < 2 or HUMAN not in sources:
-        many = "source is" if len(sources) == 1 else "sources are"
-        raise InputError(f"{where}: the {many} {quoted(sources)}; wanted '{HUMAN}' and a model")
+        these = "source is" if len(sources) == 1 else "sources are"
+        raise InputError(f"{where}: the {these} {quoted(sources)}; wanted '{HUMAN}' and a model")
     bare = sum(item.context is None for item in items)
     if 0 < bare < len(items):
         raise InputError(f"{where}: {bare:,} of {len(items):,} texts have no context; wanted contexts for all or none")
@@ -141,8 +143,10 @@ def _with_contexts(sides: dict[str, Given], path: str, encoding: str) -> dict[st
     found = [text_field(record, name) for record in records.rows]
     for given in sides.values():
         if len(given.rows) != len(found):
-            many = _many(len(found), "context")
-            raise InputError(f"{records.where}: {many}; {given.where} has {len(given.rows):,} rows; wanted as many")
+            rows = many(len(given.rows), "row")
+            raise InputError(
+                f"{records.where}: {many(len(found), 'context')}; {given.where} has {rows}; wanted as many"
+            )
     for given in sides.values():
         for row, context, record in zip(given.rows, found, records.rows, strict=True):
             if row.text.strip() and not context.strip():
@@ -171,9 +175,9 @@ def _without_blank(given: Given, notes: Counter[str]) -> list[GivenText]:
     full = [row for row in given.rows if row.text.strip()]
     blank = len(given.rows) - len(full)
     if not full:
-        raise InputError(f"{given.where}: {_many(blank, 'row')}, all blank; wanted a text a row")
+        raise InputError(f"{given.where}: {many(blank, 'row')}, all blank; wanted a text a row")
     if blank:
-        notes[f"{given.where}: {_many(blank, 'blank text')} left out"] += 1
+        notes[f"{given.where}: {many(blank, 'blank text')} left out"] += 1
     return full
 
 
@@ -190,8 +194,10 @@ def _cut(items: Sequence[SurveyItem], size: int | None, seed: int, where: str) -
     for pool in pools:
         source = pool[0][0].source
         if len(pool) < size:
-            what = "contexts with texts of all sources" if shared else f"texts of {quoted([source])}"
-            raise InputError(f"{where}: {len(pool):,} {what}; wanted {size:,} (--size)")
+            what = f"{many(len(pool), 'context')} with texts of all sources"
+            if not shared:
+                what = f"{many(len(pool), 'text')} of {quoted([source])}"
+            raise InputError(f"{where}: {what}; wanted {size:,} (--size)")
         order = stream(seed, "survey", "contexts" if shared else source).permutation(len(pool))[:size]
         chosen |= {item.id for place in order.tolist() for item in pool[place]}
     return [item for item in items if item.id in chosen]
@@ -220,20 +226,16 @@ def _remarks(items: Sequence[SurveyItem]) -> list[str]:
     notes = []
     counts = Counter(item.source for item in items)
     if len(set(counts.values())) > 1:
-        many = ", ".join(f"{count:,} of {quoted([source])}" for source, count in counts.items())
-        notes.append(f"unequal numbers of texts: {many}; textassay huse will use as many of each (or set --size)")
+        each = ", ".join(f"{count:,} of {quoted([source])}" for source, count in counts.items())
+        notes.append(f"unequal numbers of texts: {each}; textassay huse will use as many of each (or set --size)")
     for source in counts:
         texts = Counter((item.text, item.context) for item in items if item.source == source)
         repeated = sum(count - 1 for count in texts.values())
         if repeated:
             verb = "repeats" if repeated == 1 else "repeat"
-            notes.append(f"{_many(repeated, 'text')} of {quoted([source])} {verb} another; each is rated on its own")
+            notes.append(f"{many(repeated, 'text')} of {quoted([source])} {verb} another; each is rated on its own")
     missing = sum(item.log_prob is None for item in items)
     if missing:
-        many = "the" if missing == len(items) else f"{missing:,} of {len(items):,}"
-        notes.append(f"{many} texts have no log-probability; join them later with textassay huse --log-probs")
-    return notes
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+        which = "the" if missing == len(items) else f"{missing:,} of {len(items):,}"
+        notes.append(f"{which} texts have no log-probability; join them later with textassay huse --log-probs")
+    return [*notes, *differing_looks(items, HUMAN)]

@@ -5,10 +5,11 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from textassay.survey.store import Store
-from textassay.survey.study import Rating
+from textassay.survey.study import RaterProgress, Rating
 
 FIELDS = (
-    "item", "context", "text", "source", "log_prob", "rater", "rating", "rating_label", "seconds", "checks_passed",
+    "item", "context", "text", "source", "log_prob", "rater", "rating", "rating_label", "seconds", "answered",
+    "checks_right", "checks_answered",
 )  # fmt: skip
 CHECK_FIELDS = ("item", "context", "text", "rater", "rating", "rating_label", "expected", "passed", "seconds")
 # What a spreadsheet may take for a formula when a cell begins with it.
@@ -16,16 +17,25 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PIECE = 1 << 16
 
 
-def ratings_csv(store: Store, *, spreadsheet_safe: bool = False) -> Iterator[str]:
+def ratings_csv(store: Store, *, spreadsheet_safe: bool = False, without_failed: bool = False) -> Iterator[str]:
     """All ratings in pieces of CSV text, the header first; every text reads back exactly as it was rated.
 
     A text may begin like a formula, and a spreadsheet would run it. `spreadsheet_safe` puts an apostrophe before such
-    cells; they are then no longer the texts that were rated.
+    cells; they are then no longer the texts that were rated. `without_failed` leaves out raters who gave a wrong answer
+    to an attention check.
     """
     labels = {choice.value: choice.label for choice in store.study.choices}
-    passed = {rater.name: f"{rater.checks_right}/{rater.checks_done}" for rater in store.summary().raters}
-    rows = (_row(rating, labels, passed.get(rating.rater, "")) for rating in store.ratings())
+    raters = {rater.name: rater for rater in store.summary().raters}
+    left_out = {name for name, rater in raters.items() if without_failed and has_failed(rater)}
+    rows = (
+        _row(rating, labels, raters.get(rating.rater)) for rating in store.ratings() if rating.rater not in left_out
+    )
     return _pieces(FIELDS, rows, spreadsheet_safe=spreadsheet_safe)
+
+
+def has_failed(rater: RaterProgress) -> bool:
+    """Whether a rater gave a wrong answer to an attention check."""
+    return rater.checks_right < rater.checks_done
 
 
 def checks_csv(store: Store, *, spreadsheet_safe: bool = False) -> Iterator[str]:
@@ -36,7 +46,9 @@ def checks_csv(store: Store, *, spreadsheet_safe: bool = False) -> Iterator[str]
     return _pieces(CHECK_FIELDS, rows, spreadsheet_safe=spreadsheet_safe)
 
 
-def _row(rating: Rating, labels: dict[int, str], passed: str) -> list[str]:
+def _row(rating: Rating, labels: dict[int, str], rater: RaterProgress | None) -> list[str]:
+    # Two columns: to a spreadsheet 1/2 is a day in January. A rater who came after the count has none yet.
+    checks = ("", "") if rater is None else (str(rater.checks_right), str(rater.checks_done))
     item = rating.item
     return [
         item.id,
@@ -48,7 +60,8 @@ def _row(rating: Rating, labels: dict[int, str], passed: str) -> list[str]:
         str(rating.value),
         labels.get(rating.value, ""),
         _seconds(rating.seconds),
-        passed,
+        rating.at,
+        *checks,
     ]
 
 

@@ -3,8 +3,11 @@
 import logging
 from dataclasses import dataclass
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from textassay.corpus.errors import InputError
+from textassay.survey.connections import StudyBusy
 from textassay.survey.limits import Limits, address_key
 from textassay.survey.origins import Origins, same_site
 from textassay.survey.pages import Pages
@@ -13,11 +16,13 @@ from textassay.survey.problems import Problem
 MOST_BODY = 16 * 1024
 MOST_PATH = 512
 MOST_HEADERS = 16 * 1024
+# When to ask again, in seconds, while another program holds the study.
+_LATER = 5.0
 
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
-        "frame-ancestors 'none'; base-uri 'none'"
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -55,13 +60,15 @@ class Guard:
         try:
             self._admit(scope)
             await self.app(self._inside(scope), _Bounded(receive), sealed)
+        except ClientDisconnect:
+            # Gone in the middle of a download: there is nobody to tell.
+            return
         except Exception as fault:
-            problem = fault if isinstance(fault, Problem) else Problem(500)
-            if problem.status == 500:
-                log.error("a request failed", exc_info=fault)
-            if sealed.started:
+            _report(fault)
+            if not sealed.started:
+                await self.pages.problem(_problem(fault))(scope, receive, sealed)
+            elif not isinstance(fault, InputError):
                 raise
-            await self.pages.problem(problem)(scope, receive, sealed)
 
     def _admit(self, scope: Scope) -> None:
         """Refuse what can be refused by its head alone."""
@@ -89,6 +96,20 @@ class Guard:
         if prefix and path.startswith(f"{prefix}/"):
             return {**scope, "path": path[len(prefix) :]}
         return scope
+
+
+def _problem(fault: Exception) -> Problem:
+    if isinstance(fault, StudyBusy):
+        return Problem(503, retry_after=_LATER)
+    return fault if isinstance(fault, Problem) else Problem(500)
+
+
+def _report(fault: Exception) -> None:
+    """Say what is wrong: in one line where it is a matter of the disk or of other programs, at length else."""
+    if isinstance(fault, InputError):
+        log.error("a request failed: %s", fault)
+    elif not isinstance(fault, Problem) or fault.status == 500:
+        log.error("a request failed", exc_info=fault)
 
 
 class _Sealed:

@@ -34,7 +34,7 @@ def add_ratings(
 def _rater(connection: sqlite3.Connection, mark: bytes, now: float) -> int:
     """The rater with this mark, made if need be. It stands where the digest of a token stands, and no token has it."""
     connection.execute(
-        "INSERT INTO raters (token, joined, until, seen) VALUES (?, 0, NULL, ?) ON CONFLICT (token) DO NOTHING",
+        "INSERT INTO raters (token, origin, seen) VALUES (?, 'imported', ?) ON CONFLICT (token) DO NOTHING",
         (mark, now),
     )
     (number,) = connection.execute("SELECT number FROM raters WHERE token = ?", (mark,)).fetchone()

@@ -29,11 +29,6 @@ class Buckets:
                 self._levels.popitem(last=False)
             return wait
 
-    def wait(self, key: str) -> float:
-        """The seconds until one can be taken, without taking it."""
-        with self._lock:
-            return self._wait(self._level(key)[0])
-
     def __len__(self) -> int:
         return len(self._levels)
 
@@ -46,44 +41,18 @@ class Buckets:
         return 0.0 if level >= 1.0 else (1.0 - level) / self._rate
 
 
-class Recent:
-    """The last keys that were seen, at most so many."""
-
-    def __init__(self, most: int = 20_000) -> None:
-        self._most = most
-        self._keys: OrderedDict[str, None] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def add(self, key: str) -> None:
-        """Remember this key as the latest."""
-        with self._lock:
-            self._keys[key] = None
-            self._keys.move_to_end(key)
-            while len(self._keys) > self._most:
-                self._keys.popitem(last=False)
-
-    def __contains__(self, key: str) -> bool:
-        with self._lock:
-            return key in self._keys
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-
 @dataclass(frozen=True)
 class Limits:
     """All limits of one running page.
 
     A person makes about two requests a second at most, and a whole class may sit behind one address. Wrong tokens are
-    another matter: nobody has thirty of them by accident. `known` are tokens that were right, so that somebody who
-    guesses does not lock out the raters behind the same address.
+    another matter: nobody has thirty of them by accident.
     """
 
     addresses: Buckets
     tokens: Buckets
     failures: Buckets
     joins: Buckets
-    known: Recent
 
     @classmethod
     def standard(cls, clock: Clock) -> "Limits":
@@ -93,7 +62,6 @@ class Limits:
             tokens=Buckets(rate=10, burst=60, clock=clock),
             failures=Buckets(rate=0.2, burst=30, clock=clock),
             joins=Buckets(rate=0.2, burst=300, clock=clock),
-            known=Recent(),
         )
 
 

@@ -82,7 +82,7 @@ def _parsed_base(base_url: str) -> tuple[tuple[str, int], str]:
     parts = urlsplit(base_url) if outside else None
     if outside is None or parts is None or not _BASE.fullmatch(base_url):
         seen = shortened(base_url, 80)
-        raise InputError(f"base URL: '{seen}' is not a web address; wanted something like https://rate.example.org")
+        raise InputError(f"--url: '{seen}' is not a web address; wanted something like https://rate.example.org")
     return outside, parts.path.rstrip("/")
 
 

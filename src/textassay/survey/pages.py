@@ -8,10 +8,11 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.responses import HTMLResponse, Response
 
 from textassay.survey.problems import Problem, said
+from textassay.survey.templating import environment
 
 
 @dataclass(frozen=True)
@@ -31,20 +32,15 @@ class Static:
 def statics() -> MappingProxyType[str, Static]:
     """All files that may be asked for, by name: there is no way from a name to a path."""
     folder = files("textassay.survey").joinpath("templates")
-    kinds = {"survey.css": "text/css", "survey.js": "text/javascript"}
+    kinds = {"survey.css": "text/css", "survey.js": "text/javascript", "icon.svg": "image/svg+xml"}
     return MappingProxyType({name: Static(folder.joinpath(name).read_bytes(), kind) for name, kind in kinds.items()})
 
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("textassay.survey", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.globals["versions"] = {name.replace(".", "_"): static.version for name, static in statics().items()}
+    found = environment().overlay()
+    versions = {name.replace(".", "_"): static.version for name, static in statics().items()}
+    found.globals = found.globals | {"versions": versions}
     return found
 
 

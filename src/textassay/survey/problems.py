@@ -38,7 +38,7 @@ _SAID = {
     410: Said(
         "This link has expired",
         "The study took answers for a limited time, and that time is over. "
-        "All answers that you gave are saved. Thank you for your help.",
+        "What you answered before its end is saved; an answer that came later is not. Thank you for your help.",
     ),
     413: Said("That was too much", "The form was larger than any answer can be. Nothing was changed."),
     429: Said(
@@ -47,6 +47,11 @@ _SAID = {
     500: Said(
         "Something went wrong here",
         "The fault is ours. Answers that were confirmed are saved. Please open your link again in a moment.",
+    ),
+    503: Said(
+        "One moment, please",
+        "Another program is using the study, so nothing could be saved just now. Answers that were confirmed before "
+        "are safe. Please open your link again in a moment.",
     ),
 }
 

@@ -12,8 +12,8 @@ from textassay.survey.forms import check_key, integer, read_form
 from textassay.survey.origins import Origins
 from textassay.survey.pages import Pages
 from textassay.survey.problems import Problem
-from textassay.survey.store import Store
-from textassay.survey.study import Choice, Task
+from textassay.survey.store import Recorded, Store
+from textassay.survey.study import Choice
 
 COOKIE = "textassay_rater"
 _YEAR = 365 * 24 * 3600
@@ -22,10 +22,14 @@ _YEAR = 365 * 24 * 3600
 STATUS = {
     "start": "",
     "saved": "Your last answer is saved.",
+    "kept": "You had answered that text before, and that answer stays. Use Undo to change it.",
+    "old": "That answer was not saved: this text comes before that one.",
     "undone": "Your last answer is withdrawn. Please answer again.",
     "none": "There is no answer to withdraw.",
+    "fixed": "You have withdrawn that answer so often that it now stays.",
     "choose": "Please choose one of the answers first.",
 }
+_AFTER: dict[Recorded, str] = {"recorded": "saved", "already": "saved", "kept": "kept", "stale": "old"}
 
 
 @dataclass(frozen=True)
@@ -54,17 +58,26 @@ class RatingPage:
         return await run_in_threadpool(self._joined, request, form)
 
     def show(self, request: Request) -> Response:
-        """The introduction, the current text, or thanks."""
+        """The introduction, the current text, or thanks.
+
+        Who only looks at the introduction, as mail programs do with links, is given no text: that starts a clock and
+        keeps the text from others.
+        """
         rater, token = self.access.rater(request), request.path_params["token"]
         message = STATUS.get(request.query_params.get("now", ""))
+        content = {"study": self.store.study, "token": token, "key": self.store.form_key(rater)}
+        if message is None:
+            message, stage = "", self.store.stage(rater)
+            if not stage.answered and not stage.left:
+                return self.pages.page("done", **content, stage=stage, message=message)
+            if not stage.answered:
+                link = self.origins.link(request.url.scheme, request.headers["host"], f"/r/{token}")
+                return self.pages.page("introduction", **content, total=stage.total, link=link)
         task = self.store.task(rater)
-        content = {"study": self.store.study, "token": token, "key": self.store.form_key(rater), "task": task}
         if task is None:
-            return self.pages.page("done", **content, message=message or "")
-        if task.done == 0 and message is None:
-            host, path = request.headers["host"], f"/r/{token}"
-            return self.pages.page("introduction", **content, link=self.origins.link(request.url.scheme, host, path))
-        return self.pages.page("item", **content, message=message or "", keys=shortcut_keys(self.store.study.choices))
+            return self.pages.page("done", **content, stage=self.store.stage(rater), message=message)
+        keys = shortcut_keys(self.store.study.choices)
+        return self.pages.page("item", **content, task=task, message=message, keys=keys)
 
     async def answer(self, request: Request) -> Response:
         """Record an answer; the page that follows is asked for anew, so that no reload can send it twice."""
@@ -105,23 +118,22 @@ class RatingPage:
         recorded = self.store.answer(rater, integer(form.get("task", "")), integer(form["rating"]))
         if recorded == "refused":
             raise Problem(400)
-        # Answered before (a second click) or no longer current (an old window): the current text sets that right.
-        return self._back(request, "saved" if recorded != "stale" else "start")
+        # Answered before (a second click, another window) or not current (an old window): the current text is shown.
+        return self._back(request, _AFTER[recorded])
 
     def _undo(self, request: Request, form: dict[str, str]) -> Response:
         rater = self.access.rater(request)
         check_key(form.get("key", ""), self.store.form_key(rater))
         with self._locks[rater.number % len(self._locks)]:
-            if form.get("task", "") != _number(self.store.task(rater)):
+            stage = self.store.stage(rater)
+            if form.get("task", "") != ("" if stage.task is None else str(stage.task)):
                 return self._back(request, "start")
-            return self._back(request, "undone" if self.store.undo(rater) else "none")
+            if self.store.undo(rater):
+                return self._back(request, "undone")
+            return self._back(request, "fixed" if stage.answered else "none")
 
     def _back(self, request: Request, now: str) -> Response:
         return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}?now={now}", 303)
-
-
-def _number(task: Task | None) -> str:
-    return "" if task is None else str(task.number)
 
 
 def shortcut_keys(choices: tuple[Choice, ...]) -> tuple[str, ...]:

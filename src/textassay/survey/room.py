@@ -1,12 +1,29 @@
-"""How many connections a server has room for: a browser holds several, and each takes one of the process's files."""
+"""How many connections a server has room for, and how long it waits for each: all of them share one process."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 
-# Browsers hold up to about three connections each for half a minute: enough for a thousand raters at once.
+# Browsers hold up to about three connections each for half a minute: enough for a thousand raters at once. Each takes
+# one of the files that the process may open.
 MOST = 4096
 # What the store, its readers in all threads and the rest need beside connections; these must never lack a file.
 _KEPT = 256
 _FEWEST = 64
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How many seconds a server waits for others.
+
+    `request`: for the first byte of a request on a new connection, and from there on for all of it; a phone on a bad
+    line takes a few seconds. `reader`: for somebody who does not read what was sent. `idle`: for the next request.
+    `store`: for another process that holds the study.
+    """
+
+    request: float = 20.0
+    reader: float = 60.0
+    idle: int = 30
+    store: float = 5.0
 
 
 def room_for_connections(most: int = MOST) -> int:

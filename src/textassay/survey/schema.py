@@ -10,7 +10,8 @@ VERSION = 1
 
 # A task is an item given to a rater. It counts for its item (`queue.load`) when it has been answered, and while it is
 # held: shown not long ago and expected to be answered soon. Triggers keep that count, so that nothing can forget it.
-# A rater's tasks are numbered by `place` from 0 on and are answered in that order.
+# A rater's tasks are numbered by `place` from 0 on and are answered in that order. Raters who joined by the shared link
+# as it is now have numbers above `shared_after`.
 _TABLES = """
 CREATE TABLE study (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -18,7 +19,8 @@ CREATE TABLE study (
     secret BLOB NOT NULL,
     admin BLOB NOT NULL,
     shared BLOB NOT NULL,
-    shared_until REAL
+    shared_until REAL,
+    shared_after INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE contexts (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE items (
@@ -41,11 +43,11 @@ CREATE INDEX queue_order ON queue (load, source, shuffle);
 CREATE TABLE raters (
     number INTEGER PRIMARY KEY,
     token BLOB NOT NULL UNIQUE,
-    joined INTEGER NOT NULL,
+    origin TEXT NOT NULL CHECK (origin IN ('invited', 'joined', 'imported')),
     until REAL,
     seen REAL
 );
-CREATE INDEX raters_joined ON raters (number) WHERE joined;
+CREATE INDEX raters_joined ON raters (number) WHERE origin = 'joined';
 CREATE TABLE tasks (
     number INTEGER PRIMARY KEY,
     rater INTEGER NOT NULL REFERENCES raters,

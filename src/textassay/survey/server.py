@@ -5,16 +5,21 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 from textassay.corpus.errors import InputError, MissingExtra
 from textassay.corpus.printable import shortened
-from textassay.survey.room import room_for_connections
+from textassay.survey.proxies import trusted_proxies
+from textassay.survey.room import Patience, room_for_connections
 from textassay.survey.store import Store
 
 _BACKLOG = 1024
+# So many connections are taken before others are ended for them: they need files for as long.
+_AT_ONCE = 16
+_PATIENCE = Patience()
 
 
 def serve(
@@ -23,18 +28,25 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     base_url: str | None = None,
+    proxies: Sequence[str] = (),
+    patience: Patience = _PATIENCE,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve a study until the process is told to stop. `on_ready` gets the address once connections are taken.
+    """Serve a study until the process is told to stop.
 
-    Port 0 takes any free one. Requests are not logged: the tokens that open pages stand in their paths.
+    Port 0 takes any free one. `base_url` is the address by which raters know the page, where a proxy stands before it;
+    `proxies` are the addresses or networks of such proxies, which alone are believed when they say who asks, and are
+    this machine where there is only a base URL. `on_ready` gets the address at which connections are taken. Requests
+    are not logged: the tokens that open pages stand in their paths.
     """
     _check_installed()
-    with closing(Store.open(path)) as store, closing(_listening(host, port)) as listener:
-        url = base_url or _address(host, listener)
-        run = _server(store, host, base_url)
-        if on_ready is not None:
-            on_ready(url.rstrip("/"))
+    trusted = trusted_proxies(proxies, base_url)
+    with (
+        closing(Store.open(path, patience=patience.store)) as store,
+        closing(_listening(host, port)) as listener,
+    ):
+        ready = partial(on_ready, _address(host, listener)) if on_ready is not None else None
+        run = _server(store, host, base_url, trusted, patience, ready)
         with _stopped_by_signals():
             run([listener])
 
@@ -45,38 +57,54 @@ def _check_installed() -> None:
             raise MissingExtra(package, "survey")
 
 
-def _server(store: Store, host: str, base_url: str | None) -> Callable[[list[socket.socket]], None]:
+def _server(
+    store: Store,
+    host: str,
+    base_url: str | None,
+    proxies: Sequence[str],
+    patience: Patience,
+    ready: Callable[[], None] | None,
+) -> Callable[[list[socket.socket]], None]:
     import uvicorn
 
     from textassay.survey.app import make_app
+    from textassay.survey.incoming import incoming
 
     config = uvicorn.Config(
         make_app(store, base_url=base_url, hosts=_names(host)),
-        http="h11",
+        http=incoming(patience),
         ws="none",
         loop="asyncio",
         lifespan="off",
-        log_level="warning",
+        # Everybody can make the server warn, of requests that are none, as often as they like.
+        log_level="error",
         access_log=False,
         server_header=False,
-        # Where there is a proxy on this machine, it says who asks; from elsewhere nobody is believed.
-        proxy_headers=base_url is not None,
-        forwarded_allow_ips="127.0.0.1,::1",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=",".join(proxies),
         limit_concurrency=room_for_connections(),
-        backlog=_BACKLOG,
-        timeout_keep_alive=30,
+        backlog=_AT_ONCE,
+        timeout_keep_alive=patience.idle,
         timeout_graceful_shutdown=10,
         h11_max_incomplete_event_size=32 * 1024,
     )
-    server = uvicorn.Server(config)
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            """Say that all is ready when it is, and when signals no longer cut such words in two."""
+            await super().startup(sockets)
+            for listener in sockets or ():
+                listener.listen(_BACKLOG)
+            if ready is not None:
+                ready()
+
+    server = Server(config)
     return lambda sockets: server.run(sockets=sockets)
 
 
 def _names(host: str) -> list[str]:
-    """The bound host; where that is all addresses, also the names that this machine calls itself."""
-    if host in {"0.0.0.0", "::"}:  # noqa: S104
-        return [host, socket.gethostname(), f"{socket.gethostname()}.local"]
-    return [host]
+    """The bound host, and the names that this machine calls itself."""
+    return [host, socket.gethostname(), f"{socket.gethostname()}.local"]
 
 
 def _listening(host: str, port: int) -> socket.socket:

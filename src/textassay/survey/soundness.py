@@ -15,7 +15,7 @@ def check_study(study: Study) -> None:
     # Brings Arrow along, which a server that only opens a study can do without.
     from textassay.corpus.strings import check_text
 
-    for name in ("title", "context_intro", "question", "note"):
+    for name in ("title", "introduction", "context_intro", "question", "note", "thanks"):
         check_text(getattr(study, name), f"the study's {name}")
     for choice in study.choices:
         check_text(choice.label + choice.help, f"choice {choice.value}")

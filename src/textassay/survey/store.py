@@ -1,8 +1,6 @@
 """The store of a study: one SQLite file, written so that no acknowledged rating is ever lost."""
 
-import os
 import sqlite3
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,13 +12,16 @@ from textassay.corpus.printable import printable
 from textassay.survey import answering, clock, raters, schema
 from textassay.survey.answering import Recorded
 from textassay.survey.assigning import Plan, plan_of
+from textassay.survey.codes import codes_of
 from textassay.survey.connections import Readers, Writer, connect, failures_named
+from textassay.survey.copying import copy_study
+from textassay.survey.existing_file import check_is_file
 from textassay.survey.filling import put_items, put_study, read_study
 from textassay.survey.importing import Imported, add_ratings
 from textassay.survey.new_file import new_database
 from textassay.survey.soundness import check_items, check_study
 from textassay.survey.standing import all_ratings, numbered_items, summary_of
-from textassay.survey.study import Rater, Rating, Study, Summary, SurveyItem, Task
+from textassay.survey.study import Rater, Rating, Stage, Study, Summary, SurveyItem, Task
 from textassay.survey.tokens import digest_of, is_token, keyed, new_secret, new_token
 
 __all__ = ["Links", "Recorded", "Store"]
@@ -66,12 +67,17 @@ class Store:
         return Links(admin, shared, tuple(personal))
 
     @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open a study; anything else than a study file is an InputError."""
+    def open(cls, path: Path, *, read_only: bool = False, patience: float | None = None) -> Self:
+        """Open a study; anything else than a study file is an InputError.
+
+        `read_only` is for who only looks: it works where nothing can be written, and writing is then an InputError.
+        While another process holds the file one waits for `patience` seconds, half a minute where that is not said,
+        and then it is StudyBusy.
+        """
         where = printable(str(path))
-        _check_is_file(path, where)
+        check_is_file(path, where)
         with failures_named(where):
-            connection = connect(path)
+            connection = connect(path, read_only=read_only, patience=patience)
             try:
                 schema.check(connection, where)
                 study, secret = read_study(connection, where)
@@ -79,7 +85,8 @@ class Store:
             except BaseException:
                 connection.close()
                 raise
-        return cls(study, plan, readers=Readers(path.absolute(), where), writer=Writer(connection, where))
+        readers = Readers(path.absolute(), where, read_only=read_only, patience=patience)
+        return cls(study, plan, readers=readers, writer=Writer(connection, where))
 
     def close(self) -> None:
         """Close all connections."""
@@ -108,6 +115,13 @@ class Store:
         _check_count(n)
         return self._writer.run(lambda connection: raters.add(connection, n, until=self._until()))
 
+    def renew(self, names: Sequence[str]) -> list[str]:
+        """New personal tokens for raters of these names (`r007`), in place of lost ones; all their answers stay.
+
+        A name that is not there, or that has no link, is an InputError, and then no token is replaced.
+        """
+        return self._writer.run(lambda connection: raters.renew(connection, names, until=self._until()))
+
     def join(self, token: str) -> str | None:
         """A new rater by the link that everybody may share; the personal token, or None where the link is not right.
 
@@ -119,12 +133,15 @@ class Store:
         def work(connection: sqlite3.Connection) -> str | None:
             if raters.is_full(connection, self._plan):
                 return None
-            return raters.add(connection, 1, until=self._until(), joined=True)[0]
+            return raters.add(connection, 1, until=self._until(), origin="joined")[0]
 
         return self._writer.run(work)
 
     def full(self) -> bool:
-        """Whether the shared link makes no more raters, whoever has it; those invited one by one are not counted."""
+        """Whether the shared link makes no more raters, whoever has it, until there is a new one (`new_join`).
+
+        Those who were invited one by one are not counted.
+        """
         with self._readers.reading() as connection:
             return raters.is_full(connection, self._plan)
 
@@ -137,13 +154,17 @@ class Store:
     def new_join(self) -> str:
         """A new shared link in place of the old one."""
         token = new_token()
-        fields = (digest_of(token), self._until())
-        self._writer.run(lambda connection: connection.execute("UPDATE study SET shared = ?, shared_until = ?", fields))
+        self._writer.run(lambda connection: raters.share(connection, token, until=self._until()))
         return token
 
     def form_key(self, rater: Rater) -> str:
         """What a rater's forms must carry: bound to the rater, made from a secret of the study."""
         return keyed(self._plan.secret, "form", rater.number).hex()
+
+    def stage(self, rater: Rater) -> Stage:
+        """How far this rater is; only looks, and gives no task."""
+        with self._readers.reading() as connection:
+            return answering.stage_of(connection, self._plan, rater.number)
 
     def task(self, rater: Rater) -> Task | None:
         """The item that this rater has to rate now, always the same until it is answered; None when all is done."""
@@ -157,8 +178,8 @@ class Store:
     def answer(self, rater: Rater, task: int, value: int) -> Recorded:
         """Record a rating durably. Once it returns, the rating survives a crash.
 
-        `already` when this task has been answered (the first answer stays), `stale` when it is not this rater's current
-        one, `refused` when the value is not on the scale.
+        `already` when this task has been answered so before, `kept` when it has been answered otherwise (that answer
+        stays), `stale` when it is not this rater's current one, `refused` when the value is not on the scale.
         """
         if value not in self._values:
             return "refused"
@@ -167,7 +188,10 @@ class Store:
         )
 
     def undo(self, rater: Rater) -> bool:
-        """Withdraw this rater's last answer, so that its item is the current one again; False where there is none."""
+        """Withdraw this rater's last answer, so that its item is the current one again.
+
+        False where there is none, or where it was withdrawn so often that it stays.
+        """
         return self._writer.run(lambda connection: answering.undo(connection, rater.number, now=clock.now()))
 
     def summary(self) -> Summary:
@@ -184,6 +208,15 @@ class Store:
         """All ratings, by item and rater; answers to attention checks only where asked for."""
         with self._readers.reading() as connection:
             yield from all_ratings(connection, checks=checks)
+
+    def codes(self) -> dict[str, str]:
+        """A code for each item's id that says nothing about its source, and that no other study has."""
+        return codes_of((item.id for item in self.items()), self._plan.secret)
+
+    def backup(self, path: Path) -> None:
+        """A copy of the study as it is now, in a new file: its links open it too. One that exists is never touched."""
+        with self._readers.reading() as connection:
+            copy_study(connection, path)
 
     def import_ratings(self, ratings: Mapping[str, Sequence[Imported]]) -> int:
         """Add ratings that were given elsewhere, by any key of their rater: all of them, or none where one is wrong.
@@ -202,17 +235,3 @@ class Store:
 def _check_count(n: int) -> None:
     if not 0 <= n <= 1_000_000:
         raise InputError(f"{n} new raters; wanted a number from 0 to 1,000,000")
-
-
-def _check_is_file(path: Path, where: str) -> None:
-    """Refuse what SQLite would explain badly, without opening it: closing it again would drop the locks of others."""
-    try:
-        mode = os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        raise InputError(f"{where}: no such file; make a study with textassay survey create") from None
-    except OSError as error:
-        raise InputError(f"{where}: cannot be read ({printable(error.strerror or str(error))})") from error
-    if stat.S_ISDIR(mode):
-        raise InputError(f"{where}: is a folder; wanted the file of a study")
-    if not stat.S_ISREG(mode):
-        raise InputError(f"{where}: is no regular file; wanted the file of a study")

@@ -28,7 +28,8 @@ class Study:
     """The settings of a study. `{text}` and `{context}` are not filled into the question: both stand below or above it.
 
     A page shows `context_intro` and the context (where there is one), `question` and the text, then `note` and the
-    choices, in their order. `days` is how long links work after they are made, None for ever.
+    choices, in their order. `introduction` comes before the first text (what it is about, consent), `thanks` after the
+    last one (such as a completion code). `days` is how long links work after they are made, None for ever.
     """
 
     title: str
@@ -40,12 +41,8 @@ class Study:
     items_per_rater: int = 25
     checks_per_rater: int = 1
     days: int | None = None
-
-    @property
-    def scale(self) -> tuple[int, int]:
-        """The lowest and the highest rating."""
-        values = [choice.value for choice in self.choices]
-        return min(values), max(values)
+    introduction: str = ""
+    thanks: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +78,20 @@ class Task:
     context: str | None
     done: int
     total: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How far a rater is: answers that stand, of how many if the study needs them, and the open task's number.
+
+    `left` is False when nothing more can come: what this rater could rate has all its ratings, and not only because
+    others are giving them just now.
+    """
+
+    answered: int
+    total: int
+    task: int | None
+    left: bool
 
 
 @dataclass(frozen=True)

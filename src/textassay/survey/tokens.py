@@ -1,5 +1,6 @@
 """Secrets of a study: tokens that cannot be guessed, their digests, and numbers that follow from the study's secret."""
 
+import base64
 import hashlib
 import hmac
 import secrets
@@ -9,8 +10,11 @@ _SECRET_BYTES = 32
 
 
 def new_token() -> str:
-    """A token of 192 random bits that fits in an address."""
-    return secrets.token_urlsafe(_TOKEN_BYTES)
+    """A token of 192 random bits that fits in an address.
+
+    Letters and digits only: a mail program may leave a dash or an underscore at the end out of the link.
+    """
+    return base64.b32encode(secrets.token_bytes(_TOKEN_BYTES)).decode("ascii").rstrip("=").lower()
 
 
 def new_secret() -> bytes:

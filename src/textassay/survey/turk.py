@@ -1,9 +1,9 @@
 """A study as a batch for Mechanical Turk: one row a HIT, without sources, texts fit for a page that escapes nothing."""
 
-import hashlib
 import math
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
@@ -18,6 +18,7 @@ from textassay.survey.study import Study, SurveyItem
 LARGEST_PAGE = 65_535
 NO_CONTEXT = "(none)"
 _PLAIN = frozenset(" .,:;!?()")
+_REPLACEMENT = "\ufffd"
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Batch:
     """
 
     hits: tuple[tuple[SurveyItem, ...], ...]
-    codes: dict[str, str]
+    codes: Mapping[str, str]
     with_context: bool
     assignments: int
     repeated: int
@@ -38,6 +39,12 @@ class Batch:
     def slots(self) -> int:
         """How many texts a HIT has."""
         return len(self.hits[0])
+
+    @property
+    def altered(self) -> int:
+        """How many items have a character that workers do not see, and a replacement in its place."""
+        shown = {item.id: f"{item.context or ''}{item.text}" for hit in self.hits for item in hit}
+        return sum(any(map(_is_lost, text)) for text in shown.values())
 
     def header(self) -> list[str]:
         """The columns: for each text its code, its context where there are contexts, and the text."""
@@ -58,8 +65,15 @@ class Batch:
         return [self.codes[item.id], *context, referenced(item.text)]
 
 
-def make_batch(study: Study, items: Sequence[SurveyItem], *, items_per_hit: int | None = None, seed: int = 0) -> Batch:
-    """Deal all items to HITs, about as many of each source to each, shuffled.
+def make_batch(
+    study: Study,
+    items: Sequence[SurveyItem],
+    codes: Mapping[str, str],
+    *,
+    items_per_hit: int | None = None,
+    seed: int = 0,
+) -> Batch:
+    """Deal all items to HITs, about as many of each source to each, shuffled; `codes` stand for their ids.
 
     One HIT an item: Mechanical Turk gives a HIT to a worker only once, so nobody rates a text twice.
     """
@@ -79,25 +93,11 @@ def make_batch(study: Study, items: Sequence[SurveyItem], *, items_per_hit: int 
         _add_checks(hit, [next(turns) for _ in range(n_checks)], rng)
     return Batch(
         hits=tuple(tuple(hit) for hit in hits),
-        codes=codes(items),
+        codes=codes,
         with_context=any(item.context is not None for item in items),
         assignments=study.ratings_wanted,
         repeated=repeated,
     )
-
-
-def codes(items: Iterable[SurveyItem]) -> dict[str, str]:
-    """A code for each item's id that says nothing about its source, and that only the whole study lets one work out."""
-    known = list(items)
-    whole = hashlib.blake2b(digest_size=32)
-    for item in sorted(known, key=lambda one: one.id):
-        whole.update(repr((item.id, item.source, item.text, item.context)).encode("utf-8", "surrogatepass"))
-    key = whole.digest()
-    # A letter in front: a code such as 12e45678 would be a number to a spreadsheet.
-    return {
-        item.id: f"i{hashlib.blake2b(item.id.encode('utf-8', 'surrogatepass'), key=key, digest_size=6).hexdigest()}"
-        for item in known
-    }
 
 
 def referenced(text: str) -> str:
@@ -105,12 +105,13 @@ def referenced(text: str) -> str:
 
     Mechanical Turk puts cells into the page as they are, refuses characters beyond the basic plane (emoji), and fills
     in whatever looks like one of its placeholders; spreadsheets run what begins with an equals sign. References stop
-    all of that, and a browser shows the text as it was.
+    all of that, and a browser shows the text as it was; for a character that no reference can stand for (controls,
+    some of which browsers take for other characters) it shows U+FFFD.
 
     >>> referenced('<b>${text_1}</b> 😀')
     '&#60;b&#62;&#36;&#123;text&#95;1&#125;&#60;&#47;b&#62; &#128512;'
     """
-    return "".join(sign if _is_plain(sign) else f"&#{ord(sign)};" for sign in text)
+    return "".join(sign if _is_plain(sign) else f"&#{ord(_REPLACEMENT if _is_lost(sign) else sign)};" for sign in text)
 
 
 def largest_page(batch: Batch, layout: str) -> int:
@@ -120,6 +121,18 @@ def largest_page(batch: Batch, layout: str) -> int:
 
 def _is_plain(sign: str) -> bool:
     return sign.isascii() and (sign.isalnum() or sign in _PLAIN)
+
+
+def _is_lost(sign: str) -> bool:
+    """Whether HTML has no reference for this character: controls but tabs and line ends, and what Unicode never uses.
+
+    >>> [_is_lost(sign) for sign in ("\\x00", "\\x92", "\\uffff", "\\n", "’")]
+    [True, True, True, False, False]
+    """
+    code = ord(sign)
+    return (unicodedata.category(sign) == "Cc" and sign not in "\t\n\r") or (
+        code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+    )
 
 
 def _sources(items: Sequence[SurveyItem]) -> list[list[SurveyItem]]:

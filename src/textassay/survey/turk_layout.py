@@ -2,10 +2,11 @@
 
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup
 
 from textassay.survey.study import Study
+from textassay.survey.templating import environment
 from textassay.survey.turk import Batch, referenced
 
 
@@ -16,13 +17,7 @@ def layout(study: Study, batch: Batch) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("textassay.survey", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = environment().overlay()
     # Stricter than escaping: words of the study must not be taken for placeholders either.
-    environment.filters["referenced"] = lambda text: Markup(referenced(text))  # noqa: S704
-    return environment.get_template("turk_layout.html.j2")
+    templates.filters = templates.filters | {"referenced": lambda text: Markup(referenced(text))}  # noqa: S704
+    return templates.get_template("turk_layout.html.j2")

@@ -10,7 +10,6 @@ from textassay.corpus.jsonl import decode_json
 from textassay.corpus.printable import quoted, shortened
 from textassay.survey.records import Record, Records, read_records
 from textassay.survey.study import Study, SurveyItem
-from textassay.survey.turk import codes
 
 WORKER = "WorkerId"
 STATUS = "AssignmentStatus"
@@ -47,12 +46,17 @@ class Results:
     failed: tuple[str, ...] = field(default=())
 
 
-def read_results(path: str, study: Study, items: Sequence[SurveyItem], *, encoding: str = "utf-8") -> Results:
-    """The answers of a results file; whatever does not fit the study is an error, and nothing of the file is used."""
+def read_results(
+    path: str, study: Study, items: Sequence[SurveyItem], codes: Mapping[str, str], *, encoding: str = "utf-8"
+) -> Results:
+    """The answers of a results file; whatever does not fit the study is an error, and nothing of the file is used.
+
+    `codes` are those that stand for the ids of the items in the study's batches.
+    """
     records = read_records(path, encoding=encoding)
     records.need(WORKER, STATUS, TIME)
     slots = _slots(records)
-    by_code = {code: item for (_, code), item in zip(codes(items).items(), items, strict=True)}
+    by_code = {codes[item.id]: item for item in items}
     values = [choice.value for choice in study.choices]
     given: dict[str, dict[str, Answer]] = {}
     rejected = unanswered = repeated = 0

@@ -11,7 +11,7 @@ from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sources import failures_named
 from textassay.survey.study import TYPICALITY, Choice
 
-_TEXTS = ("title", "context_intro", "question", "note")
+_TEXTS = ("title", "introduction", "context_intro", "question", "note", "thanks")
 _CHOICE = ("value", "label", "help")
 # Far wider than any scale people can use, and safely within what a file of ratings can hold.
 _LARGEST = 1000
@@ -26,6 +26,8 @@ class Wording:
     question: str
     note: str
     choices: tuple[Choice, ...] = TYPICALITY
+    introduction: str = ""
+    thanks: str = ""
 
 
 def wording_of(
@@ -68,8 +70,9 @@ def typicality(*, text_name: str = "text", context_name: str = "context", with_c
 def with_template(wording: Wording, path: str) -> Wording:
     """The wording with whatever a TOML file says in other words.
 
-    The file may have `title`, `context_intro`, `question` and `note`, and `[[choices]]` with `value`, `label` and
-    optionally `help`, in the order in which they are shown.
+    The file may have `title`, `introduction` (before the first text), `context_intro`, `question`, `note` and `thanks`
+    (after the last text), and `[[choices]]` with `value`, `label` and optionally `help`, in the order in which they are
+    shown.
     """
     where = shortened(path)
     with failures_named(where):

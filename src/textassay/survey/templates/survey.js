@@ -16,13 +16,19 @@
     setTimeout(() => { status.textContent = message; }, 150);
   }
 
-  // The first click counts; pages that come back from the browser's memory may send again.
+  // The first click counts. A page that comes back from the browser's memory may send again, and one that is still there
+  // after a while: then the first time came to nothing (Stop, a lost network), or it counts once all the same.
   for (const form of document.querySelectorAll('form[method="post"]')) {
+    const allow = () => { delete form.dataset.sent; };
     form.addEventListener("submit", (event) => {
-      if (form.dataset.sent) event.preventDefault();
+      if (form.dataset.sent) {
+        event.preventDefault();
+        return;
+      }
       form.dataset.sent = "1";
+      setTimeout(allow, 4000);
     });
-    addEventListener("pageshow", () => { delete form.dataset.sent; });
+    addEventListener("pageshow", allow);
   }
 
   // The address without its question mark is the one to keep.
