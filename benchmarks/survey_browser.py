@@ -121,6 +121,19 @@ async def _reply(reader: asyncio.StreamReader) -> tuple[Reply, bool]:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.strip().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    body = await reader.readexactly(int(headers["content-length"]))
+    if headers.get("transfer-encoding", "").lower() == "chunked":
+        body = await _chunks(reader)
+    else:
+        body = await reader.readexactly(int(headers["content-length"]))
     reply = Reply(int(first.split(" ", 2)[1]), headers.get("location", ""), body.decode("utf-8"))
     return reply, headers.get("connection", "").lower() != "close"
+
+
+async def _chunks(reader: asyncio.StreamReader) -> bytes:
+    """A body that comes in pieces, each with its length before it; an empty one is the last."""
+    body = b""
+    while length := int(await reader.readline(), 16):
+        body += await reader.readexactly(length)
+        await reader.readexactly(2)
+    await reader.readline()
+    return body
