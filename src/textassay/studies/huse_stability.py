@@ -61,7 +61,7 @@ def rating_steps(most: int) -> list[int]:
     """Numbers of ratings to try, closer together where they are few.
 
     >>> rating_steps(20)
-    [1, 2, 3, 5, 7, 10, 14, 20]
+    [1, 2, 4, 6, 8, 13, 20]
     """
     if most < 2:
         return []
