@@ -7,6 +7,7 @@ import pytest
 from textassay.corpus.errors import InputError
 from textassay.report.figure import figure
 from textassay.report.reproduction import render_markdown
+from textassay.studies.huse import huse
 from textassay.studies.reproductions import reproduce
 
 
@@ -21,6 +22,16 @@ def test_table_1(data: Path) -> None:
     assert "| HUSE-Q | 0.58 | 0.58 |" in render_markdown(found)
     with pytest.raises(InputError, match="huse-table-1 is a table and has no figure"):
         figure(found)
+
+
+def test_the_table_has_the_intervals_of_the_command(data: Path) -> None:
+    """One signature, one number: both ways must draw the same resamples."""
+    found = huse(str(data / "huse" / "summarization_ratings.csv"), n_resamples=999, stability=False)
+    made = reproduce("huse-table-1", data=str(data))
+    assert made.signature == found.results[0].signature
+    for row, result in zip(made.tables[0].rows, found.results, strict=True):
+        assert result.interval is not None
+        assert row.numbers[2:4] == (result.interval.low, result.interval.high)
 
 
 def test_figure_5(data: Path) -> None:

@@ -9,10 +9,15 @@ import numpy as np
 from textassay.corpus.errors import InputError
 from textassay.corpus.rated import RatedItem, RatedItems
 from textassay.inference.streams import stream
+from textassay.studies.huse_order import in_one_order
 
 
 def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
-    """Cut the source with more items to the other's number, at random; items without a counterpart go first."""
+    """Cut the source with more items to the other's number, at random; items without a counterpart go first.
+
+    What comes back is in one order, whatever the file's, so that everything measured on it has one value.
+    """
+    rated = in_one_order(rated)
     model = [place for place, item in enumerate(rated.items) if item.is_model]
     human = [place for place, item in enumerate(rated.items) if not item.is_model]
     if not model or not human:
