@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from textassay.corpus.errors import InputError
+from textassay.corpus.frames import frame_columns, is_frame
 from textassay.corpus.item_files import ItemFile
 from textassay.corpus.item_records import entry_of, kind_of
 from textassay.corpus.item_table import Row, table_entries
@@ -24,23 +24,11 @@ def object_entries(value: Any, where: str) -> ItemFile:
     # Before anything else is asked of it: even the names of its columns are work for a lazy frame.
     if hasattr(value, "lazy") and hasattr(value, "collect"):
         raise InputError(f"{where}: a lazy frame; wanted it collected")
-    return _table(value, where) if _is_table(value) else _listed(value, where)
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, pa.Table) or all(hasattr(value, name) for name in ("columns", "head", "__getitem__"))
+    return _table(value, where) if is_frame(value) else _listed(value, where)
 
 
 def _table(frame: Any, where: str) -> ItemFile:
-    if isinstance(frame, pa.Table):
-        header, columns = frame.column_names, [column.to_pylist() for column in frame.columns]
-    else:
-        header = [str(label) for label in frame.columns]
-        # By place, as two columns may share a name; which is refused further on, where it matters.
-        columns = [
-            (frame.iloc[:, place] if hasattr(frame, "iloc") else frame[:, place]).to_list()
-            for place in range(len(header))
-        ]
+    header, columns = frame_columns(frame)
     return ItemFile(where, table_entries(header, _rows(columns), where), header)
 
 

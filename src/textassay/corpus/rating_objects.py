@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from textassay.corpus.errors import InputError
+from textassay.corpus.frames import frame_columns, is_frame
 from textassay.corpus.item_records import kind_of
 from textassay.corpus.rated import RatedItems
 from textassay.corpus.rating_columns import Columns, columns_of
@@ -51,20 +51,11 @@ def _columns(value: Any, where: str, notes: Counter[str]) -> Columns:
     # Before anything else is asked of it: even the names of its columns are work for a lazy frame.
     if hasattr(value, "lazy") and hasattr(value, "collect"):
         raise InputError(f"{where}: a lazy frame; wanted it collected")
-    is_frame = isinstance(value, pa.Table) or all(hasattr(value, name) for name in ("columns", "head", "__getitem__"))
-    return columns_of([(_frame if is_frame else _records)(value, where)], where)
+    return columns_of([(_frame if is_frame(value) else _records)(value, where)], where)
 
 
 def _frame(frame: Any, where: str) -> Table:
-    if isinstance(frame, pa.Table):
-        header, columns = frame.column_names, [column.to_pylist() for column in frame.columns]
-    else:
-        header = [str(label) for label in frame.columns]
-        # By place, as two columns may share a name; which is refused further on, where it matters.
-        columns = [
-            (frame.iloc[:, place] if hasattr(frame, "iloc") else frame[:, place]).to_list()
-            for place in range(len(header))
-        ]
+    header, columns = frame_columns(frame)
     if not columns or not columns[0]:
         raise InputError(f"{where}: a frame without rows; wanted at least one")
     plain: list[Sequence[Any]] = [[_plain(cell) for cell in column] for column in columns]

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from textassay.report.svg import SHAPES, element, marker, rectangle, stamps
+from textassay.report.piece_bar import piece_bar
+from textassay.report.svg import SHAPES, element, marker, stamps
 from textassay.studies.conditioned import KINDS
 
 # Names of classes; the shapes point the way: inwards for narrow, outwards for wide.
@@ -16,7 +17,6 @@ CLASSES = {
     "untested": "untested-kind",
 }
 _SHAPES = {"too narrow": "down", "too wide": "triangle", "elsewhere": "square", "same": "circle", "untested": "diamond"}
-_WIDTH, _HEIGHT, _GAP = 600.0, 26.0, 1.5
 
 
 def kind_class(kind: str) -> str:
@@ -41,18 +41,4 @@ def _shape(kind: str) -> int:
 
 def kind_bar(counts: Sequence[int]) -> Markup:
     """A bar as long as all items, a piece a kind; the numbers stand beside it as text."""
-    total = sum(counts) or 1
-    pieces, at = [], 0.0
-    for kind, count in zip(KINDS, counts, strict=True):
-        width = _WIDTH * count / total
-        if count:
-            pieces.append(rectangle(at, 0.0, max(width - _GAP, 1.0), _HEIGHT, kind_class(kind)))
-        at += width
-    return element(
-        "svg",
-        *pieces,
-        viewBox=f"0 0 {_WIDTH:.0f} {_HEIGHT:.0f}",
-        preserveAspectRatio="none",
-        class_="kind-bar",
-        aria_hidden="true",
-    )
+    return piece_bar((kind_class(kind), count) for kind, count in zip(KINDS, counts, strict=True))
