@@ -206,8 +206,8 @@ should be 1 less their total variation distance (TV). `python benchmarks/calibra
 
 ## As items grow
 
-Mean HUSE over repeated draws. With the paper's 16 neighbours it stays too high by 0.03 to 0.05 however many items there
-are, since a vote of 16 errs near the boundary; with k = 16 (n / 200)^(2/3) it approaches the truth.
+Mean HUSE over repeated draws. With the paper's 16 neighbours it stays too high by 0.02 to 0.05 however many items there
+are, since a vote of 16 errs near the boundary; with k = 16 (n / 200)^(2/3) it comes within 0.02 of the truth.
 
 | distributions | items | 1 - TV | the paper's k | growing k |
 |---|---|---|---|---|
