@@ -72,6 +72,7 @@ def test_a_model_that_copies_is_good_and_not_diverse() -> None:
     assert diversity < 0.3
 
 
+@pytest.mark.slow
 def test_where_nothing_differs_p_values_are_seldom_small() -> None:
     world = calibration().same()
     rate = partial(calibration().by_people, ratings=5)

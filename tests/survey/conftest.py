@@ -33,7 +33,7 @@ TEXTS = (
     f"one {SCRIPT}",
     f"two {SQL}",
     'three " onmouseover=alert(1) x="',
-    "four\n   indented {{ 7 * 7 }} {% raw %}",
+    "four\n   indented {{ 7919 * 7907 }} {% raw %}",
     "خمسة كلمات",
     "six ' \u202e txet",
 )

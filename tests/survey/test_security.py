@@ -21,7 +21,7 @@ ATTACKS = (
     "' OR '1'='1",
     "1 OR 1=1",
     '"><img src=x onerror=alert(1)>',
-    "{{ 7 * 7 }}",
+    "{{ 7919 * 7907 }}",
     "../../etc/passwd",
     "%00",
     "\x00",
@@ -292,7 +292,8 @@ def test_hostile_texts_are_only_ever_text(site: Site, client: TestClient) -> Non
         assert "alert" not in re.sub(r">[^<]*<", "><", shown)
         assert re.findall(r"<script(?![^>]* src=\"/static/)", shown) == []
         assert "style=" not in shown
-        assert "49" not in re.sub(r"[0-9a-f]{12,}|\d+%", "", html.unescape(re.sub(r"<[^>]+>", "", shown)))
+        # A product that no clock and no count shows by chance: nobody has worked out the text.
+        assert "62615533" not in html.unescape(shown)
 
 
 def test_the_source_is_nowhere_to_be_seen(site: Site, client: TestClient) -> None:
