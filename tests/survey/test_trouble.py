@@ -133,7 +133,8 @@ def test_the_ratings_are_sent_while_they_are_made(tmp_path: Path, monkeypatch: p
             for value in (2, 3, 4):
                 store.answer(rater, current(store, rater).number, value)
         pieces = asyncio.run(_sent(store, f"/admin/{links.admin}/ratings.csv"))
-        assert len(pieces) > 6
+        # How many depends on which items were attention checks; in one piece it never comes.
+        assert len(pieces) > 3
         assert pieces[-1] == b""
         assert b"".join(pieces).decode() == "".join(exporting.ratings_csv(store))
 
