@@ -16,7 +16,7 @@ from tests.report.huse_builders import judged, undefined
 from tests.report.item_builders import HOSTILE
 from textassay.report.embedded import embedded, fitting
 from textassay.report.html import MOST_BYTES
-from textassay.report.huse_data import MOST_CHARACTERS, huse_block
+from textassay.report.huse_data import huse_block
 from textassay.report.huse_facts import chosen_k, huse_facts, outcome_sentence, tie_rule
 from textassay.report.huse_html import render_huse_html
 from textassay.report.huse_items import entries, groups, most_telling, telling_order
@@ -24,6 +24,7 @@ from textassay.report.huse_map import draw_map
 from textassay.report.huse_raters import raters
 from textassay.report.huse_scores import scores
 from textassay.report.items_view import readable
+from textassay.report.page_with_items import MOST_CHARACTERS
 from textassay.studies.comparison import Verdict
 from textassay.studies.judged import KINDS, DecisionMap, Judged
 

@@ -17,7 +17,7 @@ from tests.report.many_items import many_items
 from textassay.corpus.items import Item, ItemSet
 from textassay.report.html import MOST_BYTES
 from textassay.report.items_curves import curves
-from textassay.report.items_data import MOST_CHARACTERS, items_block
+from textassay.report.items_data import items_block
 from textassay.report.items_facts import outcome_sentence
 from textassay.report.items_html import render_items_html
 from textassay.report.items_paired import paired_rows
@@ -25,6 +25,7 @@ from textassay.report.items_profile import profile
 from textassay.report.items_scatter import scatters
 from textassay.report.items_view import excerpt, folded, item_views, readable, worst_first
 from textassay.report.kinds import kind_bar
+from textassay.report.page_with_items import MOST_CHARACTERS
 from textassay.studies.comparison import Contest
 from textassay.studies.conditioned import Conditional, CurvePoint, Miss, Sensitivity
 

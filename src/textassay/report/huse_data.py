@@ -6,51 +6,33 @@ stands for it.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
-
-from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
 from textassay.report.axis import Axis
-from textassay.report.embedded import embedded, fitting, size
 from textassay.report.huse_facts import log_prob_of, whole_texts
 from textassay.report.huse_items import telling_order
 from textassay.report.huse_map import Map
 from textassay.report.items_view import readable
+from textassay.report.page_with_items import MOST_CHARACTERS, Block, block_of, fitted
 from textassay.studies.judged import KINDS, Judged
 
-# A single text may not push the texts of other items out of the page.
-MOST_CHARACTERS = 3000
 # Ratings and log-probabilities as thousandths, votes as hundredths: digits that are shown or seen on the map.
 _FINE, _SHARE = 1000, 100
 _LONGEST_ID = 60
-# Numbers of the list may take this share of the room; what is left is for texts.
-_FOR_ROWS = 0.8
 
 
-@dataclass(frozen=True)
-class HuseBlock:
-    """The JSON text, safe inside a script element, and how many items it lists and how many come with texts."""
-
-    json: Markup
-    listed: int
-    with_texts: int
-
-
-def huse_block(found: Judged, drawn: Map | None, *, room: int) -> HuseBlock:
+def huse_block(found: Judged, drawn: Map | None, *, room: int) -> Block:
     """As many items as fit into so many bytes, the most telling first."""
     order = telling_order(found)
     frame = _frame(found, drawn)
-    room -= size(frame)
-    for_rows = int(room * _FOR_ROWS)
-    rows, left = fitting((_rows(found, places) for places in order), for_rows)
     writer = _Writer(found)
-    texts, _ = fitting((writer.texts(places) for places in order[: len(rows)]), room - for_rows + left)
-    frame |= {"entries": rows, "texts": texts}
+    fit = fitted(
+        frame, (_rows(found, places) for places in order), (writer.texts(places) for places in order), room=room
+    )
+    frame |= {"entries": fit.rows, "texts": fit.texts}
     # Before the texts of an entry stands its context.
-    listed, with_texts = sum(map(len, rows)), sum(len(entry) - 1 for entry in texts)
-    return HuseBlock(Markup(embedded(frame)), listed, with_texts)  # noqa: S704
+    return block_of(frame, listed=sum(map(len, fit.rows)), with_texts=sum(len(entry) - 1 for entry in fit.texts))
 
 
 def _frame(found: Judged, drawn: Map | None) -> dict[str, Any]:

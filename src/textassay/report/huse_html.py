@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Template
 
 from textassay.report.assets import asset, policy
 from textassay.report.guide import entries as guide_entries
-from textassay.report.html import MOST_BYTES, environment
 from textassay.report.huse_curves import METRICS, k_curves, stability_curves
-from textassay.report.huse_data import HuseBlock, huse_block
+from textassay.report.huse_data import huse_block
 from textassay.report.huse_facts import (
     chosen_k,
     citations,
@@ -28,14 +27,11 @@ from textassay.report.huse_plane import draw_plane
 from textassay.report.huse_raters import raters
 from textassay.report.huse_scores import scores
 from textassay.report.huse_words import all_notes, k_range, score
+from textassay.report.page_with_items import page_with_items, template
 from textassay.report.standing import WORDS
 from textassay.studies.judged import KINDS, TITLES, Judged, titled
 from textassay.version import __version__
 
-# What the page around the items may take: the rest is for the items themselves.
-_MOST_AROUND = 600_000
-# Sentences on how many items have their texts differ in length with the numbers in them.
-_SLACK = 2_000
 _STYLES = ("report.css", "items.css", "huse.css")
 _SCRIPTS = ("report.js", "items_tools.js", "huse_store.js", "huse_list.js", "huse_map.js", "huse.js")
 # Up to here every item has its own mark on the map.
@@ -71,32 +67,20 @@ def render_huse_html(found: Judged) -> str:
     It stays under 1.5 MB: the most telling items come with their texts, as many as there is room for, and the page says
     how many do not. Scores, notes and charts are always whole.
     """
-    around, content = 0, {}
-    for limits in _LADDER:
-        content = _content(found, limits)
-        around = len(_page(content, HuseBlock(asset(), 0, 0)).encode())
-        if around <= _MOST_AROUND:
-            break
-    room = max(MOST_BYTES - around - _SLACK, 0)
-    return _page(content, huse_block(found, content["map"], room=room))
-
-
-def _page(content: dict[str, Any], block: HuseBlock) -> str:
-    return _environment().get_template("huse.html.j2").render(content, block=block)
+    contents = (_content(found, limits) for limits in _LADDER)
+    return page_with_items(_template(), contents, lambda content, room: huse_block(found, content["map"], room=room))
 
 
 @cache
-def _environment() -> Environment:
-    """The templates of all reports, and what only HUSE needs."""
-    found = environment().overlay()
-    found.filters = environment().filters | {
+def _template() -> Template:
+    filters: dict[str, Any] = {
         "kind_class": kind_class,
         "kind_key": kind_key,
         "source_key": source_key,
         "score": score,
         "titled": titled,
     }
-    return found
+    return template("huse.html.j2", filters)
 
 
 def _content(found: Judged, limits: HuseLimits) -> dict[str, Any]:

@@ -7,47 +7,28 @@ its number stands for it.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
-
-from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS
-from textassay.report.embedded import embedded, fitting, size
 from textassay.report.items_profile import profile, sides_of
 from textassay.report.items_view import outcomes, readable, worst_first
+from textassay.report.page_with_items import MOST_CHARACTERS, Block, block_of, fitted
 from textassay.studies.conditioned import KINDS, Conditional, ItemOutcome
 
-# A single text may not push the texts of other items out of the page.
-MOST_CHARACTERS = 3000
 # p-values as whole ten-thousandths, standard scores as hundredths, shares as hundredths: digits that are shown.
 _P, _Z, _SHARE = 10_000, 100, 100
-# Numbers of the list may take this share of the room; what is left is for texts.
-_FOR_ROWS = 0.8
 
 
-@dataclass(frozen=True)
-class ItemsBlock:
-    """The JSON text, safe inside a script element, and how many items it lists and how many come with texts."""
-
-    json: Markup
-    listed: int
-    with_texts: int
-
-
-def items_block(conditional: Conditional, *, room: int) -> ItemsBlock:
+def items_block(conditional: Conditional, *, room: int) -> Block:
     """As many items as fit into so many bytes, those that miss farthest first."""
     order = worst_first(conditional)
     frame = _frame(conditional)
-    room -= size(frame)
     writer = _Writer(conditional, frame["decimals"], frame["profiled"], frame["sides"])
-    for_rows = int(room * _FOR_ROWS)
-    rows, left = fitting((writer.row(place) for place in order), for_rows)
-    texts, _ = fitting((writer.texts(place) for place in order[: len(rows)]), room - (for_rows - left))
-    frame |= {"rows": sorted(rows), "texts": texts}
-    return ItemsBlock(Markup(embedded(frame)), len(rows), len(texts))  # noqa: S704
+    fit = fitted(frame, map(writer.row, order), map(writer.texts, order), room=room)
+    frame |= {"rows": sorted(fit.rows), "texts": fit.texts}
+    return block_of(frame, listed=len(fit.rows), with_texts=len(fit.texts))
 
 
 def _frame(conditional: Conditional) -> dict[str, Any]:

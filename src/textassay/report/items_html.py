@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Template
 
 from textassay.report.assets import asset, policy
 from textassay.report.guide import entries
-from textassay.report.html import MOST_BYTES, environment
 from textassay.report.html_table import TITLES
 from textassay.report.items_curves import curves
-from textassay.report.items_data import ItemsBlock, items_block
+from textassay.report.items_data import items_block
 from textassay.report.items_facts import candidates_span, item_facts, level_of, outcome_sentence
 from textassay.report.items_grid import item_grid
 from textassay.report.items_missing import missing_lines
@@ -21,15 +20,12 @@ from textassay.report.items_strips import item_strip
 from textassay.report.items_view import excerpt, item_views, worst_first
 from textassay.report.items_words import all_notes
 from textassay.report.kinds import kind_bar, kind_class, kind_key
+from textassay.report.page_with_items import page_with_items, template
 from textassay.report.standing import WORDS
 from textassay.report.strip_chart import Strip
 from textassay.studies.conditioned import KINDS, Conditional, SystemColumn
 from textassay.version import __version__
 
-# What the page around the items may take: the rest is for the items themselves.
-_MOST_AROUND = 600_000
-# Sentences on how many items have their texts differ in length with the numbers in them.
-_SLACK = 2_000
 _STYLES = ("report.css", "items.css")
 _SCRIPTS = ("report.js", "items_tools.js", "items_store.js", "items_list.js", "items_page.js", "items.js")
 
@@ -69,31 +65,19 @@ def render_items_html(conditional: Conditional) -> str:
     page says how many do not. Verdicts and the table are always whole, so only a table of many thousands of cells can
     go beyond.
     """
-    around, content = 0, {}
-    for limits in _LADDER:
-        content = _content(conditional, limits)
-        around = len(_page(content, ItemsBlock(asset(), 0, 0)).encode())
-        if around <= _MOST_AROUND:
-            break
-    room = max(MOST_BYTES - around - _SLACK, 0)
-    return _page(content, items_block(conditional, room=room))
-
-
-def _page(content: dict[str, Any], block: ItemsBlock) -> str:
-    return _environment().get_template("items.html.j2").render(content, block=block)
+    contents = (_content(conditional, limits) for limits in _LADDER)
+    return page_with_items(_template(), contents, lambda _, room: items_block(conditional, room=room))
 
 
 @cache
-def _environment() -> Environment:
-    """The templates of all reports, and what only items need."""
-    found = environment().overlay()
-    found.filters = environment().filters | {
+def _template() -> Template:
+    filters: dict[str, Any] = {
         "kind_class": kind_class,
         "kind_key": kind_key,
         "excerpt": excerpt,
         "level_of": level_of,
     }
-    return found
+    return template("items.html.j2", filters)
 
 
 def _content(conditional: Conditional, limits: ItemLimits) -> dict[str, Any]:
