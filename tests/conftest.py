@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
@@ -17,8 +17,10 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.views.material import Material, Settings
 
 # Machines are noisy: how long one example takes says nothing about the code.
-settings.register_profile("noisy", deadline=None)
-settings.load_profile("noisy")
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples every time: whether a change may land must not hang on chance.
+settings.register_profile("gate", settings.get_profile("search"), derandomize=True)
+settings.load_profile(os.environ.get("TEXTASSAY_EXAMPLES", "search"))
 
 ROOT = Path(__file__).resolve().parent.parent
 
