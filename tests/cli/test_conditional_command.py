@@ -3,11 +3,8 @@
 import csv
 import io
 import json
-import os
 import random
 import re
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -105,12 +102,6 @@ def test_every_output_is_written_and_the_json_reads_back(items: str, tmp_path: P
     assert targets["report"].read_text(encoding="utf-8").lower().startswith("<!doctype html>")
 
 
-def test_files_that_were_written_are_named_unless_quiet(items: str, tmp_path: Path, textassay: Command) -> None:
-    target = str(tmp_path / "out.csv")
-    assert textassay(items, *FAST, "--csv", target).stderr == f"wrote {target}\n"
-    assert textassay(items, *FAST, "--csv", target, "--quiet").stderr == ""
-
-
 def test_json_on_standard_output_is_all_there_is(items: str, textassay: Command) -> None:
     found = textassay(items, *FAST, "--json", "-")
     assert json.loads(found.stdout)["items"]["n"] == 10
@@ -156,23 +147,6 @@ def test_estimates_only(items: str, textassay: Command) -> None:
     results = [result for column in found["systems"] for result in column["results"]]
     assert all(result["interval"] is None and result["p_value"] is None for result in results)
     assert "no test was run" in textassay(items, "--distance", "edit", "--resamples", "0").stdout
-
-
-def test_the_number_of_threads_changes_nothing(items: str, textassay: Command) -> None:
-    one, two = (textassay(items, *FAST, "--engine", f"local:{n}", "--json", "-").stdout for n in (1, 2))
-    assert re.sub(r'"seconds": [^,}]*', "", one) == re.sub(r'"seconds": [^,}]*', "", two)
-
-
-def test_a_pipe_gets_the_table_without_colour(items: str) -> None:
-    settings = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
-    found = subprocess.run(
-        [sys.executable, "-m", "textassay", "conditional", items, *FAST],
-        env=settings, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert found.returncode == 0
-    assert "human 2 v 3" in found.stdout
-    assert "\x1b" not in found.stdout
-    assert found.stderr == ""
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "120", "200"])
@@ -241,27 +215,3 @@ def test_bad_usage_gets_one_line_and_exit_code_2(
     assert wanted in found.stderr
     assert found.stderr.count("\n") == 1
     assert found.stdout == ""
-
-
-def test_an_output_that_cannot_be_written_is_refused_before_the_inputs_are_read(textassay: Command) -> None:
-    found = textassay("missing.jsonl", "--json", "no/such/x.json")
-    assert "no/such" in found.stderr
-    assert "missing" not in found.stderr
-
-
-def test_an_input_is_never_overwritten(items: str, textassay: Command) -> None:
-    before = Path(items).read_bytes()
-    found = textassay(items, *FAST, "--json", items)
-    assert found.returncode == 2
-    assert "is an input of the same run" in found.stderr
-    assert Path(items).read_bytes() == before
-
-
-def test_files_are_written_even_if_nobody_reads_the_table(items: str, tmp_path: Path) -> None:
-    target = tmp_path / "out.json"
-    program = [sys.executable, "-m", "textassay", "conditional", items, *FAST, "--json", str(target)]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as started:
-        assert started.stdout is not None
-        started.stdout.close()
-        assert started.wait() == 0
-    assert json.loads(target.read_text(encoding="utf-8"))["items"]["n"] == 10
