@@ -1,14 +1,18 @@
 """What tests of the rating page share: a study with hostile texts in it, its links, and visitors."""
 
+import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.survey.small_studies import quick_folder
 from textassay.survey.store import Links, Store
 from textassay.survey.study import Study, SurveyItem
 
@@ -44,6 +48,24 @@ ITEMS = (
     ),
     SurveyItem("check", "check", "Please choose “Rare” here.", expected=2),
 )
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder of the test's own, on a disk in memory: nearly every test here makes a study and saves answers."""
+    with quick_folder() as name:
+        yield Path(name)
+
+
+@pytest.fixture(autouse=True)
+def _same_chances(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has tokens and secrets of its own, and the same ones in every run: who gets which text follows."""
+    numbers = count()
+
+    def token_bytes(n: int) -> bytes:
+        return hashlib.shake_256(f"{request.node.name} {next(numbers)}".encode()).digest(n)
+
+    monkeypatch.setattr("textassay.survey.tokens.secrets", SimpleNamespace(token_bytes=token_bytes))
 
 
 class Clock:
@@ -107,6 +129,12 @@ def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
 def site(make_site: Callable[..., Site]) -> Site:
     """A study of six items and a check, with two invited raters."""
     return make_site()
+
+
+@pytest.fixture
+def everything(make_site: Callable[..., Site]) -> Site:
+    """The same study, but that a rater gets all of its texts, and not some of them by chance."""
+    return make_site(replace(STUDY, items_per_rater=len(TEXTS)))
 
 
 @pytest.fixture

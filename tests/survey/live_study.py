@@ -18,36 +18,25 @@ CONTEXTS = (
     "Researchers counted 2,481 storks along the river, more than in any year since 1987. " * 6,
     "مجلس المدينة صوّت على إغلاق الجسر القديم",
     "The museum opens late on Thursdays.\n\nTickets cost four pounds.",
-    "Rain fell for nine days; the harvest is late.",
-    "Two trains were held at the border for three hours on Sunday night.",
-    "The orchestra has a new conductor, aged 24.",
-    "Voters chose a mayor by eleven votes after two recounts.",
 )
 HUMAN = (
-    "council closes old bridge until spring",
+    "=SUM(A1:A9) council closes old bridge until spring",
     "bakery <b>wins</b> regional prize & a <script>document.title = 'owned'</script>",
     "stork numbers highest since 1987 '; DROP TABLE items; --",
     "المجلس يغلق الجسر القديم",
-    "museum opens late 👩‍👩‍👧‍👦🏳️‍🌈 on thursdays",
-    "harvest late\n   after nine days of rain",
-    "border delay holds two trains",
-    "orchestra names conductor, 24 {{ 7 * 7 }} {% raw %}",
-    "=SUM(A1:A9) votes decide mayor's race",
+    "museum opens late 👩‍👩‍👧‍👦🏳️‍🌈\n   on thursdays {{ 7 * 7 }} {% raw %}",
 )
 MODEL = (
-    "bridge bridge closes the bridge",
+    "bridge \u200b\u200d bridge closes the bridge",
     '"><img src=x onerror=alert(1)> bakery',
     "Storch" + "enzählungs" * 30 + "bericht",
     "\u202egnirps ni degdirb\u202c council",
     "museum of thursdays costs late",
-    "rain harvests nine days",
-    "trains, two, border \u200b\u200d three hours",
-    "conductor elected by orchestra of 24 mayors",
-    "mayor wins by eleven recounts",
 )
 INTRODUCTION = "You take part of your own will.\n\n  • By <b>Start</b> you agree. </p><script>alert(2)</script>"
 THANKS = "Your code: C0FFEE\n<img src=x onerror=alert(3)> https://example.org/complete?code=C0FFEE" + "F" * 40
-PER_RATER = len(HUMAN) + len(MODEL) + 1
+N_TEXTS = len(HUMAN) + len(MODEL)
+PER_RATER = N_TEXTS + 1
 
 
 @dataclass(frozen=True)
@@ -94,32 +83,42 @@ def live_study(folder: Path, *, n_raters: int = 2) -> Iterator[LiveStudy]:
     (folder / "words.toml").write_text(words, encoding="utf-8")
     said = textassay(
         "survey", "create", "study.db", "--human", "human.jsonl", "--model", "model.jsonl", "--model-name", "parrot-9",
-        "--text-name", "headline", "--context-name", "news article", "--ratings", "3", "--items-per-rater", "18",
-        "--checks", "1", "--template", "words.toml", folder=folder,
+        "--text-name", "headline", "--context-name", "news article", "--ratings", "3",
+        "--items-per-rater", str(N_TEXTS), "--checks", "1", "--template", "words.toml", folder=folder,
     )  # fmt: skip
     join, admin = (_path(said, kind) for kind in ("join", "admin"))
-    with _served(folder) as (process, address):
-        given = textassay("survey", "links", "study.db", "--raters", str(n_raters), "--url", address, folder=folder)
-        personal = tuple(re.findall(rf"^ +r\d+ +({re.escape(address)}/r/\S+)$", given, re.MULTILINE))
+    with _serving(folder) as process:
+        # While it starts; so the address is not known yet.
+        given = textassay("survey", "links", "study.db", "--raters", str(n_raters), folder=folder)
+        personal = re.findall(r"^ +r\d+ +http://[^/]+(/r/\S+)$", given, re.MULTILINE)
         assert len(personal) == n_raters
-        yield LiveStudy(folder, address, process, address + join, address + admin, personal)
+        address = _address(process)
+        yield LiveStudy(
+            folder, address, process, address + join, address + admin, tuple(address + path for path in personal)
+        )
 
 
 @contextmanager
-def _served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def _serving(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command that serves the study; it may not be ready yet."""
     with subprocess.Popen(
         [sys.executable, "-m", "textassay", "survey", "serve", "study.db", "--port", "0"],
         cwd=folder, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:
-            assert process.stdout is not None
-            said = [process.stdout.readline() for _ in range(4)]
-            address = re.search(r"^at +(http://127\.0\.0\.1:\d+)$", "".join(said), re.MULTILINE)
-            assert address is not None, said
-            yield process, address[1]
+            yield process
         finally:
             if process.poll() is None:
                 process.kill()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    """Where it is served, once it says so, which is when it is ready."""
+    assert process.stdout is not None
+    said = [process.stdout.readline() for _ in range(4)]
+    address = re.search(r"^at +(http://127\.0\.0\.1:\d+)$", "".join(said), re.MULTILINE)
+    assert address is not None, said
+    return address[1]
 
 
 def _path(said: str, kind: str) -> str:

@@ -1,11 +1,16 @@
 """Small studies for tests of the store: items in pairs of one context, attention checks, settings."""
 
+import os
+import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from textassay.survey.store import Links, Store
 from textassay.survey.study import Rater, Study, SurveyItem, Task
+
+# Where Linux has a disk in memory; None is the folder for temporary files.
+_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 STUDY = Study(
     title="How typical?",
@@ -16,6 +21,11 @@ STUDY = Study(
     items_per_rater=6,
     checks_per_rater=1,
 )
+
+
+def quick_folder() -> "tempfile.TemporaryDirectory[str]":
+    """A folder for studies where flushing costs nothing: what is written is the same, and no test waits for a disk."""
+    return tempfile.TemporaryDirectory(prefix="textassay-", dir=_IN_MEMORY)
 
 
 def pairs(n: int, *, checks: int = 2) -> list[SurveyItem]:

@@ -4,7 +4,7 @@ import random
 import sqlite3
 from collections import Counter, defaultdict
 from contextlib import closing
-from itertools import count, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,13 +14,6 @@ from textassay.survey import clock
 from textassay.survey.assigning import Plan, places_of_checks
 from textassay.survey.store import Store
 from textassay.survey.study import Rater, SurveyItem
-
-
-@pytest.fixture(autouse=True)
-def _same_secret(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has chances of its own, and the same ones in every run."""
-    secrets = (f"{request.node.name} {k}".encode() for k in count())
-    monkeypatch.setattr("textassay.survey.store.new_secret", lambda: next(secrets))
 
 
 def all_at_once(store: Store, raters: list[Rater], *, seed: int = 0) -> dict[str, list[str]]:

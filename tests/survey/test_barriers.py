@@ -2,15 +2,17 @@
 
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.survey.browser import DESKTOP, PHONE, barriers, opened_browser, overflow, small_targets
-from tests.survey.live_study import LiveStudy, live_study
+from tests.survey.browser import DESKTOP, PHONE, Browser, barriers, opened_browser, overflow, small_targets
+from tests.survey.live_study import PER_RATER, LiveStudy, live_study
+from tests.survey.small_studies import quick_folder
 from textassay.survey.store import Store
 
 pytest.importorskip("starlette", reason="needs starlette")
@@ -18,7 +20,8 @@ pytest.importorskip("uvicorn", reason="needs uvicorn")
 pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python")
 
 Look = Callable[[Any], list[str]]
-DONE, BEGUN, NEW, EXPIRED = range(4)
+DONE, BEGUN, NEW, EXPIRED, IMPATIENT = range(5)
+LATER = f"Text 5 of {PER_RATER}"
 
 
 def prepare(study: LiveStudy) -> None:
@@ -55,12 +58,13 @@ def on_every_page(study: LiveStudy, page: Any, look: Look) -> dict[str, list[str
     visit("join again", study.join, "How typical is each headline?")
     visit("introduction", study.personal[NEW], "How typical is each headline?")
     page.get_by_role("button", name="Start").click()
-    page.locator("#answer").wait_for()
+    page.locator("body.keyed #answer").wait_for()
     found["first text"] = look(page)
-    visit("later text", study.personal[BEGUN], "Text 5 of 19")
+    page.goto(f"{study.personal[BEGUN]}?now=undone")
+    page.get_by_role("status").get_by_text("withdrawn").wait_for()
     page.locator(".choice").nth(2).click()
-    found["chosen"] = look(page)
-    visit("withdrawn", f"{study.personal[BEGUN]}?now=undone", "Text 5 of 19")
+    assert LATER in page.locator("h1").inner_text()
+    found["later text, one answer withdrawn and the next one chosen"] = look(page)
     visit("thanks", study.personal[DONE], "Thank you")
     visit("expired", study.personal[EXPIRED], "This link has expired")
     visit("not found", f"{study.address}/r/nobody", "Nothing here")
@@ -74,24 +78,75 @@ def fit(page: Any) -> list[str]:
     return [*([f"{wide} px too wide"] if wide else []), *small_targets(page)]
 
 
-def test_no_page_has_a_serious_barrier_or_is_too_wide_for_a_phone(tmp_path: Path) -> None:
-    with live_study(tmp_path, n_raters=4) as study, opened_browser(study.address) as browser:
+@pytest.fixture(scope="module")
+def place() -> Iterator[tuple[LiveStudy, Any]]:
+    """One study and one browser for all tests of this file."""
+    with (
+        quick_folder() as folder,
+        live_study(Path(folder), n_raters=5) as study,
+        opened_browser(study.address) as browser,
+    ):
         prepare(study)
-        assert on_every_page(study, browser.page(**DESKTOP), barriers) == {}
-        assert on_every_page(study, browser.page(**PHONE), fit) == {}
-        assert browser.troubles == []
+        yield study, browser.chromium
 
 
-def test_the_audit_finds_what_is_there_to_find() -> None:
-    with opened_browser("http://127.0.0.1") as browser:
-        page = browser.page(**PHONE)
-        page.set_content(
-            "<meta name=viewport content='width=device-width'>"
-            "<p style='color: #aaa; background: #bbb; width: 500px'>pale</p><button>go</button>"
-        )
-        assert {finding.split(": ")[1] for finding in barriers(page)} >= {"color-contrast", "html-has-lang"}
-        assert [re.sub(r"\d+(\.\d+)?", "N", finding) for finding in fit(page)] == ["N px too wide", "go (N px)"]
-        page.evaluate("console.error('a'); alert('b')")
+@pytest.fixture
+def browser(place: tuple[LiveStudy, Any]) -> Browser:
+    """The browser, with a list of troubles of the test's own."""
+    return Browser(place[1], urlsplit(place[0].address).netloc)
+
+
+def test_no_page_has_a_serious_barrier(place: tuple[LiveStudy, Any], browser: Browser) -> None:
+    assert on_every_page(place[0], browser.page(**DESKTOP), barriers) == {}
+    assert browser.troubles == []
+
+
+def test_every_page_fits_a_phone(place: tuple[LiveStudy, Any], browser: Browser) -> None:
+    assert on_every_page(place[0], browser.page(**PHONE), fit) == {}
+    assert browser.troubles == []
+
+
+def test_the_audit_finds_what_is_there_to_find(browser: Browser) -> None:
+    page = browser.page(**PHONE)
+    page.set_content(
+        "<meta name=viewport content='width=device-width'><style>@media (prefers-color-scheme: dark) "
+        "{ p { color: #000; background: #111 } }</style>"
+        "<p style='width: 500px'>pale</p><button>go</button><i style='color: #aaa; background: #bbb'>thin</i>"
+    )
+    assert [finding.partition(": [")[0] for finding in barriers(page)] == [
+        "light: color-contrast", "light: document-title", "light: html-has-lang",
+        "dark: color-contrast", "dark: color-contrast",
+    ]  # fmt: skip
+    assert [re.sub(r"\d+(\.\d+)?", "N", finding) for finding in fit(page)] == ["N px too wide", "go (N px)"]
+    page.evaluate("console.error('a'); alert('b')")
+    with page.expect_request("**/c"):
         page.set_content("<img src='http://127.0.0.2:9/c'>", wait_until="domcontentloaded")
-        page.wait_for_timeout(100)
-        assert [trouble.partition(":")[0] for trouble in browser.troubles][:3] == ["console", "dialog", "request"]
+    assert [trouble.partition(":")[0] for trouble in browser.troubles][:3] == ["console", "dialog", "request"]
+
+
+def test_a_form_is_sent_once_and_again_when_nothing_came_of_it(place: tuple[LiveStudy, Any], browser: Browser) -> None:
+    page = browser.page(**DESKTOP)
+    page.clock.install(time=0)
+    page.goto(f"{place[0].personal[IMPATIENT]}?now=start")
+    page.clock.pause_at(60_000)
+    tries: list[str] = []
+
+    def lose(route: Any) -> None:
+        tries.append(route.request.url)
+        route.abort("aborted")  # as by the Stop button, or in a tunnel
+
+    page.route("**/answer", lose)
+    # Of each attempt, whether the page has stopped it.
+    page.evaluate("stopped = []; addEventListener('submit', (event) => stopped.push(event.defaultPrevented))")
+    page.locator(".choice").nth(2).click()
+    save = page.get_by_role("button", name="Save and go on")
+    with page.expect_event("requestfailed"):
+        save.click(no_wait_after=True)
+    for _ in range(2):
+        save.click(no_wait_after=True)
+    assert page.evaluate("stopped") == [False, True, True]
+    assert len(tries) == 1
+    page.unroute("**/answer")
+    page.clock.run_for(5_000)
+    save.click()
+    page.locator(f"h1:text-is('Text 2 of {PER_RATER}')").wait_for()

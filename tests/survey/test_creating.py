@@ -28,6 +28,14 @@ def table(path: Path, *rows: list[str]) -> str:
     return str(path)
 
 
+def too_few(n: int, model: str = "model") -> str:
+    """What is said where there are so many texts in equal parts."""
+    return (
+        f"{n} texts in equal parts of 'human' and '{model}': textassay huse needs 32, two for each of its k = 16 "
+        "neighbours (or a smaller --k there)"
+    )
+
+
 def rows(made: Made) -> list[tuple[str, str, str, str | None, float | None]]:
     return [(item.id, item.source, item.text, item.context, item.log_prob) for item in made.items]
 
@@ -46,7 +54,10 @@ def test_lines_with_contexts_are_paired_by_line(tmp_path: Path) -> None:
         ("gpt2-002", "gpt2", "some title", "second article", None),
     ]
     assert made.with_context
-    assert made.notes == ("the texts have no log-probability; join them later with textassay huse --log-probs",)
+    assert made.notes == (
+        too_few(4, "gpt2"),
+        "the texts have no log-probability; join them later with textassay huse --log-probs",
+    )
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
@@ -70,7 +81,11 @@ def test_columns_beside_the_texts_are_taken(tmp_path: Path, kind: str) -> None:
         ("human-001", "human", "one, two", "x\ny", -3.5),
         ("human-002", "human", '"three"', "z", float("-inf")),
     ]
-    assert made.notes == ()
+    assert made.notes == (
+        too_few(4),
+        "2 texts are in both 'human' and 'model' with the same context; each is rated on its own, and a rater may meet "
+        "both",
+    )
 
 
 def test_usual_names_of_columns_need_not_be_said(tmp_path: Path) -> None:
@@ -106,7 +121,8 @@ def test_a_context_may_be_blank_only_where_no_text_needs_it(tmp_path: Path) -> N
 
 def test_repeated_and_unequal_texts_are_said(tmp_path: Path) -> None:
     made = items_of_files(lines(tmp_path / "h.txt", "a", "b"), lines(tmp_path / "m.txt", "a", "x", "x", "x"))
-    assert made.notes[:2] == (
+    assert made.notes[:3] == (
+        too_few(4),
         "unequal numbers of texts: 2 of 'human', 4 of 'model'; textassay huse will use as many of each (or set --size)",
         "2 texts of 'model' repeat another; each is rated on its own",
     )
@@ -175,6 +191,7 @@ def test_one_file_with_everything(tmp_path: Path) -> None:
     assert rows(made) == [("a", "human", "one", "c", -1.0), ("gpt2-002", "gpt2", "two", "c", None)]
     assert made.notes == (
         f"{path}: 1 blank text left out",
+        too_few(2, "gpt2"),
         "1 of 2 texts have no log-probability; join them later with textassay huse --log-probs",
     )
 

@@ -1,6 +1,7 @@
 """The server under raters and `kill -9`: a short run of the benchmark, and proof that it would notice a fault."""
 
 import importlib
+import os
 import socket
 import sqlite3
 import subprocess
@@ -22,10 +23,13 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 
 
-def test_raters_go_on_where_they_were_when_the_server_is_killed() -> None:
+def test_raters_go_on_where_they_were_when_the_server_is_killed(tmp_path: Path) -> None:
     options = ["--raters", "20", "--kills", "2", "--seconds", "4"]
     command = [sys.executable, str(BENCHMARKS / "survey.py"), "faults", *options]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False)
+    place = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        command, env=place, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False
+    )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert "killed 2 times and stopped once" in done.stdout
     assert "WRONG" not in done.stdout

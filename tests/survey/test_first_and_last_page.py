@@ -38,9 +38,9 @@ def test_who_comes_too_late_is_not_thanked_for_answers(make_site: Callable[..., 
     client = site.visitor()
     thanks = [answer(client, begin(client, site.rater(index)), "4") for index in (0, 1)]
     assert ["All your answers are saved" in page for page in thanks] == [True, True]
-    late = client.post(f"/join/{site.links.join}", data={}).headers["location"]
+    (late,) = site.store.invite(1)
     before = site.content()
-    page = client.get(late).text
+    page = client.get(f"/r/{late}").text
     assert heading(page) == "Nothing left to rate"
     assert "has all the answers that it needs" in page
     for wrong in ("are saved", "Undo", "C0FFEE", "half an hour"):

@@ -73,8 +73,8 @@ def test_clients_are_told_apart_by_what_they_hold() -> None:
 
 
 def test_guessing_is_told_to_wait_after_a_few(site: Site, client: TestClient) -> None:
-    codes = [client.get(f"/r/guess{number}").status_code for number in range(100)]
-    assert codes == [404] * 30 + [429] * 70
+    codes = [client.get(f"/r/guess{number}").status_code for number in range(40)]
+    assert codes == [404] * 30 + [429] * 10
     sent = client.get("/admin/guess")
     assert (sent.status_code, int(sent.headers["retry-after"])) == (429, 5)
     assert "guess" not in sent.text
@@ -98,9 +98,8 @@ def test_somebody_who_guesses_locks_out_nobody_behind_the_same_address(site: Sit
 
 def test_one_link_cannot_be_asked_for_without_end(site: Site, client: TestClient) -> None:
     form = forms(begin(client, site.rater()))["answer"]
-    codes = [client.get(site.rater()).status_code for _ in range(100)]
-    assert codes[0] == 200
-    assert set(codes[60:]) == {429}
+    # Sixty at once, of which one was the first text and one the introduction before it.
+    assert [client.get(site.rater()).status_code for _ in range(70)] == [200] * 58 + [429] * 12
     before = site.content()
     sent = client.post(form.action, data={**form.fields, "rating": "3"})
     assert (sent.status_code, sent.headers["retry-after"]) == (429, "1")

@@ -40,13 +40,11 @@ def tokens(site: Site) -> list[str]:
     return [site.links.admin, site.links.join, *site.links.raters]
 
 
-def refused(sent: Any, site: Site, *codes: int) -> None:
-    """An answer that refuses, and does not say more than that."""
-    assert sent.status_code in codes, sent.text
-    for hidden in (*tokens(site), SOURCE, "Traceback", "sqlite", ".py", str(site.path), "site-packages"):
-        assert hidden not in sent.text
-        assert all(hidden not in value for value in sent.headers.values())
-    assert SCRIPT not in sent.text
+def refusal(sent: Any, site: Site) -> tuple[int, list[str]]:
+    """The status of an answer, and all that it tells though nobody must be told."""
+    secrets = (*tokens(site), SOURCE, "Traceback", "sqlite", ".py", str(site.path), "site-packages")
+    told = [secret for secret in secrets if any(secret in said for said in (sent.text, *sent.headers.values()))]
+    return sent.status_code, told + [SCRIPT] * (SCRIPT in sent.text)
 
 
 @pytest.fixture
@@ -88,11 +86,11 @@ def test_forged_and_malformed_tokens_all_get_the_same_page(site: Site) -> None:
             f"/admin/{token}/ratings.csv",
         ):
             sent = client.get(path)
-            refused(sent, site, 404)
+            assert refusal(sent, site) == (404, [])
             pages.add((sent.text, str(sorted(sent.headers.items()))))
         for path in (f"/r/{token}/answer", f"/r/{token}/undo", f"/join/{token}"):
             sent = client.post(path, data={"key": "k", "task": "1", "rating": "1"})
-            refused(sent, site, 404)
+            assert refusal(sent, site) == (404, [])
             pages.add((sent.text, str(sorted(sent.headers.items()))))
     assert len(pages) == 1
 
@@ -102,13 +100,14 @@ def test_a_token_opens_only_its_own_kind_of_page(site: Site, client: TestClient)
     admin, join, rater = site.links.admin, site.links.join, site.links.raters[0]
     for token in (join, rater):
         for end in ("", "/data", "/ratings.csv"):
-            refused(client.get(f"/admin/{token}{end}"), site, 404)
+            assert refusal(client.get(f"/admin/{token}{end}"), site) == (404, [])
     for token in (admin, join):
-        refused(client.get(f"/r/{token}"), site, 404)
-        refused(client.post(f"/r/{token}/answer", data={"key": "", "task": "1", "rating": "1"}), site, 404)
+        assert refusal(client.get(f"/r/{token}"), site) == (404, [])
+        sent = client.post(f"/r/{token}/answer", data={"key": "", "task": "1", "rating": "1"})
+        assert refusal(sent, site) == (404, [])
     for token in (admin, rater):
-        refused(client.get(f"/join/{token}"), site, 404)
-        refused(client.post(f"/join/{token}", data={"new": "1"}), site, 404)
+        assert refusal(client.get(f"/join/{token}"), site) == (404, [])
+        assert refusal(client.post(f"/join/{token}", data={"new": "1"}), site) == (404, [])
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -116,12 +115,9 @@ def test_a_token_opens_only_its_own_kind_of_page(site: Site, client: TestClient)
     "path", ["/admin", "/admin/", "/admin/data", "/admin//data", "/admin//ratings.csv", "/admin/%20"]
 )
 def test_admin_pages_need_the_admin_token(site: Site, client: TestClient, path: str) -> None:
-    refused(client.get(path), site, 404)
-    refused(
-        client.get(path, headers={"authorization": f"Bearer {site.links.raters[0]}", "x-original-url": "/admin"}),
-        site,
-        404,
-    )
+    assert refusal(client.get(path), site) == (404, [])
+    headers = {"authorization": f"Bearer {site.links.raters[0]}", "x-original-url": "/admin"}
+    assert refusal(client.get(path, headers=headers), site) == (404, [])
 
 
 def test_expired_links_are_gone_and_take_no_answers(
@@ -133,12 +129,12 @@ def test_expired_links_are_gone_and_take_no_answers(
     before, later = site.content(), clock.now() + 2 * clock.DAY
     monkeypatch.setattr(clock, "now", lambda: later)
     sent = client.get(site.rater())
-    refused(sent, site, 410)
+    assert refusal(sent, site) == (410, [])
     assert "This link has expired" in sent.text
-    refused(client.post(form.action, data={**form.fields, "rating": "1"}), site, 410)
-    refused(client.post(f"{site.rater()}/undo", data=form.fields), site, 410)
-    refused(client.get(f"/join/{site.links.join}"), site, 404)
-    refused(client.post(f"/join/{site.links.join}", data={}), site, 404)
+    assert refusal(client.post(form.action, data={**form.fields, "rating": "1"}), site) == (410, [])
+    assert refusal(client.post(f"{site.rater()}/undo", data=form.fields), site) == (410, [])
+    assert refusal(client.get(f"/join/{site.links.join}"), site) == (410, [])
+    assert refusal(client.post(f"/join/{site.links.join}", data={}), site) == (410, [])
     assert site.content() == before
 
 
@@ -150,8 +146,9 @@ def test_nobody_answers_or_undoes_for_somebody_else(site: Site, client: TestClie
     # The key of one in the form of the other, either way round.
     for address, key in ((my_form.action, their_form.fields["key"]), (their_form.action, my_form.fields["key"])):
         for task in (my_form.fields["task"], their_form.fields["task"]):
-            refused(client.post(address, data={"key": key, "task": task, "rating": "1"}), site, 403)
-            refused(client.post(address.replace("answer", "undo"), data={"key": key, "task": task}), site, 403)
+            for end in (address, address.replace("answer", "undo")):
+                sent = client.post(end, data={"key": key, "task": task, "rating": "1"})
+                assert refusal(sent, site) == (403, [])
     # One's own key, somebody else's text.
     sent = client.post(my_form.action, data={**my_form.fields, "task": their_form.fields["task"], "rating": "1"})
     assert sent.status_code == 303
@@ -164,8 +161,8 @@ def test_a_form_without_the_right_key_is_refused(site: Site, client: TestClient,
     form = forms(answer(client, begin(client, site.rater()), "6"))["answer"]
     before = site.content()
     fields = {"task": form.fields["task"], "rating": "1"} | ({} if key is None else {"key": key})
-    refused(client.post(form.action, data=fields), site, 403)
-    refused(client.post(f"{site.rater()}/undo", data=fields), site, 403)
+    assert refusal(client.post(form.action, data=fields), site) == (403, [])
+    assert refusal(client.post(f"{site.rater()}/undo", data=fields), site) == (403, [])
     assert site.content() == before
 
 
@@ -192,7 +189,7 @@ def test_posts_from_other_sites_are_refused(site: Site, client: TestClient, head
     form = forms(answer(client, begin(client, site.rater()), "6"))["answer"]
     before = site.content()
     for address in (form.action, f"{site.rater()}/undo", f"/join/{site.links.join}"):
-        refused(client.post(address, data={**form.fields, "rating": "1"}, headers=headers), site, 403)
+        assert refusal(client.post(address, data={**form.fields, "rating": "1"}, headers=headers), site) == (403, [])
     assert site.content() == before
 
 
@@ -219,9 +216,9 @@ def test_script_and_sql_in_every_field_is_refused(site: Site, client: TestClient
     before = site.content()
     good = {**form.fields, "rating": "3"}
     for name in ("task", "rating"):
-        refused(client.post(form.action, data={**good, name: attack}), site, 400)
+        assert refusal(client.post(form.action, data={**good, name: attack}), site) == (400, [])
     sent = client.post(f"{site.rater()}/undo", data={**form.fields, "task": attack})
-    assert sent.status_code == 303
+    assert sent.status_code == (400 if attack else 303)
     for name in ("now", "key", "task", attack or "x"):
         shown = client.get(site.rater(), params={name: attack})
         assert shown.status_code == 200
@@ -234,7 +231,7 @@ def test_script_and_sql_in_every_field_is_refused(site: Site, client: TestClient
 def test_ratings_off_the_scale_are_refused(site: Site, client: TestClient, value: str) -> None:
     form = forms(begin(client, site.rater()))["answer"]
     before = site.content()
-    refused(client.post(form.action, data={**form.fields, "rating": value}), site, 400)
+    assert refusal(client.post(form.action, data={**form.fields, "rating": value}), site) == (400, [])
     assert site.content() == before
 
 
@@ -253,7 +250,7 @@ def test_forms_that_no_page_of_ours_sends_are_refused(site: Site, client: TestCl
     before = site.content()
     key = f"key={form.fields['key']}&task={form.fields['task']}&"
     sent = client.post(form.action, content=(key + body).encode("latin-1"), headers=FORM)
-    refused(sent, site, 400)
+    assert refusal(sent, site) == (400, [])
     assert site.content() == before
 
 
@@ -262,7 +259,7 @@ def test_other_kinds_of_body_are_refused(site: Site, client: TestClient, kind: s
     form = forms(begin(client, site.rater()))["answer"]
     before = site.content()
     body = f"key={form.fields['key']}&task={form.fields['task']}&rating=1"
-    refused(client.post(form.action, content=body, headers={"content-type": kind}), site, 415)
+    assert refusal(client.post(form.action, content=body, headers={"content-type": kind}), site) == (415, [])
     assert site.content() == before
 
 
@@ -280,14 +277,15 @@ def test_script_and_sql_in_headers_changes_no_page(site: Site, client: TestClien
     assert site.content() == before
 
 
-def test_hostile_texts_are_only_ever_text(site: Site, client: TestClient) -> None:
+def test_hostile_texts_are_only_ever_text(everything: Site) -> None:
+    site, client = everything, everything.visitor()
     pages = [client.get("/").text, client.get(f"/join/{site.links.join}").text, client.get(site.rater()).text]
     page = begin(client, site.rater())
     while "answer" in forms(page):
         pages.append(page)
         page = answer(client, page, "2")
     pages += [page, client.get(f"/admin/{site.links.admin}").text]
-    assert len(pages) == 10
+    assert len(pages) == 5 + len(ITEMS)
     for shown in pages:
         assert "alert" not in re.sub(r">[^<]*<", "><", shown)
         assert re.findall(r"<script(?![^>]* src=\"/static/)", shown) == []
@@ -296,11 +294,13 @@ def test_hostile_texts_are_only_ever_text(site: Site, client: TestClient) -> Non
         assert "62615533" not in html.unescape(shown)
 
 
-def test_the_source_is_nowhere_to_be_seen(site: Site, client: TestClient) -> None:
+def test_the_source_is_nowhere_to_be_seen(everything: Site) -> None:
+    site, client = everything, everything.visitor()
     page, seen = begin(client, site.rater()), []
     while "answer" in forms(page):
         seen.append(page)
         page = answer(client, page, "2")
+    assert len(seen) == len(ITEMS)
     for shown in (*seen, page, client.get(site.rater()).text):
         for secret in (SOURCE, "human", "log_prob", "-1.25", "expected", "source", *(f'"{item.id}"' for item in ITEMS)):
             assert secret not in shown
@@ -330,15 +330,16 @@ def test_the_source_is_nowhere_to_be_seen(site: Site, client: TestClient) -> Non
 )
 @pytest.mark.usefixtures("unchanged")
 def test_paths_lead_to_no_file(site: Site, client: TestClient, path: str) -> None:
-    refused(client.get(f"{HOME}{path}"), site, 404)
+    assert refusal(client.get(f"{HOME}{path}"), site) == (404, [])
 
 
 @pytest.mark.usefixtures("unchanged")
 def test_what_is_too_large_is_refused(site: Site, client: TestClient) -> None:
-    refused(client.post(f"{site.rater()}/answer", content=b"x" * (MOST_BODY + 1), headers=FORM), site, 413)
-    refused(client.get(f"/r/{'x' * 600}"), site, 414)
-    refused(client.get(f"{site.rater()}?{'x' * 600}"), site, 414)
-    refused(client.get("/", headers={"x-long": "x" * 20_000}), site, 431)
+    sent = client.post(f"{site.rater()}/answer", content=b"x" * (MOST_BODY + 1), headers=FORM)
+    assert refusal(sent, site) == (413, [])
+    assert refusal(client.get(f"/r/{'x' * 600}"), site) == (414, [])
+    assert refusal(client.get(f"{site.rater()}?{'x' * 600}"), site) == (414, [])
+    assert refusal(client.get("/", headers={"x-long": "x" * 20_000}), site) == (431, [])
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -377,7 +378,7 @@ def test_a_large_body_in_pieces_is_not_read_to_its_end(site: Site) -> None:
     ],
 )
 def test_other_names_in_the_host_header_are_refused(site: Site, client: TestClient, host: str) -> None:
-    refused(client.get(site.rater(), headers={"host": host}), site, 400)
+    assert refusal(client.get(site.rater(), headers={"host": host}), site) == (400, [])
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8000", "localhost:1", "LOCALHOST", "[::1]:8000"])
@@ -448,8 +449,7 @@ def test_pages_ask_nobody_else_for_anything(site: Site, client: TestClient) -> N
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"])
 def test_other_methods_do_nothing(site: Site, client: TestClient, method: str) -> None:
     for path in (site.rater(), f"/admin/{site.links.admin}", f"/join/{site.links.join}", f"{site.rater()}/answer"):
-        refused(client.request(method, path), site, 405)
-    refused(client.get(f"{site.rater()}/answer"), site, 405)
+        assert refusal(client.request(method, path), site) == (405, [])
 
 
 def test_a_fault_of_ours_tells_no_story(
@@ -460,7 +460,7 @@ def test_a_fault_of_ours_tells_no_story(
 
     monkeypatch.setattr(site.store, "task", broken)
     sent = client.get(site.rater(), params={"now": "start"})
-    refused(sent, site, 500)
+    assert refusal(sent, site) == (500, [])
     assert "Something went wrong here" in sent.text
     assert sent.headers["cache-control"] == "no-store"
     assert [record.getMessage() for record in caplog.records if record.name == "textassay.survey"] == [

@@ -60,23 +60,24 @@ def test_an_endless_body_is_cut_off(study: tuple[Path, Links]) -> None:
         assert process.wait(30) == 0
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        b"\x16\x03\x01 no request\r\n\r\n",
-        b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n",
-        b"POST /join/x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nnew=",
-    ],
-    ids=["nonsense", "websocket", "gone in the middle"],
-)
-def test_nobody_can_make_the_server_write_to_its_log(study: tuple[Path, Links], sent: bytes) -> None:
+NOISE = {
+    "nonsense": b"\x16\x03\x01 no request\r\n\r\n",
+    "websocket": b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n",
+    "gone in the middle": b"POST /join/x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nnew=",
+}
+
+
+def test_nobody_can_make_the_server_write_to_its_log(study: tuple[Path, Links]) -> None:
+    ended = {}
     with served(study[0]) as (process, where):
-        with closing(connected(where)) as connection:
-            connection.sendall(sent)
-            connection.shutdown(socket.SHUT_WR)
-            received(connection, within=5)
+        for name, sent in NOISE.items():
+            with closing(connected(where)) as connection:
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                _, ended[name] = received(connection, within=60)
         process.terminate()
         assert process.communicate(timeout=30) == ("closed\n", "")
+    assert ended == dict.fromkeys(NOISE, True)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +98,15 @@ def test_only_proxies_are_believed_when_they_say_who_asks(
         response.read()
         return response.status
 
-    with served(study[0], **options) as (_, where), closing(http.client.HTTPConnection(where)) as connection:
+    with (
+        served(study[0], **options) as (_, where),
+        closing(http.client.HTTPConnection(where, timeout=60)) as connection,
+    ):
         assert {guess("203.0.113.1") for _ in range(40)} == {404, 429}
-        # Whoever guessed is another one, or is said to be another one by nobody in particular.
-        assert guess("203.0.113.2") == (404 if believed else 429)
+        # Each is another one, or is said to be another one by nobody in particular. On a slow machine one of them may
+        # come when the next guess is free again, but not all.
+        others = {guess(f"203.0.113.{number}") for number in range(2, 12)}
+        assert (429 not in others) == believed
 
 
 @pytest.mark.parametrize("proxy", ["", "*", "proxy.example.org", "10.0.0.0/33", "0.0.0.0/0", "::/0", "x" * 300])

@@ -1,7 +1,6 @@
 """The store against a model in memory: any sequence of raters, tasks, answers, second thoughts, waits and crashes."""
 
 import shutil
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.survey.small_studies import hurried, opened
+from tests.survey.small_studies import opened, quick_folder
 from textassay.survey import clock
 from textassay.survey.answering import HOLD_SECONDS
 from textassay.survey.store import Store
@@ -45,7 +44,7 @@ class Model(RuleBasedStateMachine):
         secret=st.binary(min_size=1, max_size=2),
     )
     def create(self, items: int, wanted: int, each: int, checks: int, secret: bytes) -> None:
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = quick_folder()
         self.now = 1e9
         self.patches = (
             mock.patch.object(clock, "now", self._time),
@@ -195,7 +194,7 @@ class Model(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.store.close()
-        self.store = hurried(Store.open(self.path))
+        self.store = Store.open(self.path)
 
     @precondition(lambda self: len(self.abandoned) < 4)
     @rule()
@@ -206,7 +205,7 @@ class Model(RuleBasedStateMachine):
             if Path(f"{self.path}{ending}").exists():
                 shutil.copyfile(f"{self.path}{ending}", f"{copy}{ending}")
         self.abandoned.append(self.store)
-        self.path, self.store = copy, hurried(Store.open(copy))
+        self.path, self.store = copy, Store.open(copy)
 
     @invariant()
     def same_ratings(self) -> None:

@@ -3,6 +3,7 @@
 import math
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ def create(
 
     Raters are asked how typical each text is, from Invalid (1) to Very Typical (6), unless --template says otherwise.
     """
+    from textassay.cli.survey_links import personal_links
     from textassay.survey.checks import checks_for
     from textassay.survey.columns import Columns
     from textassay.survey.creating import items_from
@@ -83,11 +85,18 @@ def create(
         introduction=wording.introduction,
         thanks=wording.thanks,
     )
-    asked = checks_for(settings, [item.id for item in made.items], path=checks_file, encoding=encoding)
+    asked = checks_for(
+        settings,
+        [item.id for item in made.items],
+        contexts=[item.context for item in made.items if item.context is not None],
+        path=checks_file,
+        encoding=encoding,
+    )
     tokens = Store.create(Path(study), settings, [*made.items, *asked], n_raters=raters)
-    _show(study, settings, made, n_checks=len(asked))
-    _hand_out(study, tokens, addresses, links)
-    _what_next(study, addresses)
+    with personal_links(study, tokens.raters, addresses, links) as personal:
+        _show(study, settings, made, n_checks=len(asked))
+        _hand_out(tokens, addresses, personal)
+        _what_next(study, addresses)
 
 
 def _check_targets(study: str, links: str | None, read: list[str], *, raters: int) -> None:
@@ -136,9 +145,9 @@ def _show(path: str, study: "Study", made: "Made", *, n_checks: int) -> None:
     show_notes(console, made.notes)
 
 
-def _hand_out(path: str, tokens: "Links", addresses: "Addresses", file: str | None) -> None:
+def _hand_out(tokens: "Links", addresses: "Addresses", personal: Sequence[tuple[str, str]]) -> None:
     from textassay.cli.screen import output_console
-    from textassay.cli.survey_links import hand_out_personal
+    from textassay.cli.survey_links import show_personal
     from textassay.cli.survey_screen import say, show_whole
 
     console = output_console()
@@ -147,7 +156,7 @@ def _hand_out(path: str, tokens: "Links", addresses: "Addresses", file: str | No
     show_whole(console, addresses.join(tokens.join))
     say(console, "admin link, to watch the study fill (for you alone):")
     show_whole(console, addresses.admin(tokens.admin))
-    hand_out_personal(console, path, tokens.raters, addresses, file)
+    show_personal(console, personal)
 
 
 def _what_next(path: str, addresses: "Addresses") -> None:

@@ -1,8 +1,8 @@
 """`textassay survey links`: new links for raters, for everybody, or for the one who watches."""
 
 import sys
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,36 +56,67 @@ def links(
     with closing(Store.open(Path(study))) as store:
         # First, as this refuses names that are wrong: nothing else is replaced then.
         tokens = store.renew(lost)
-        if join:
-            say(console, "new shared link, for everybody who is to rate (the old one no longer works):")
-            show_whole(console, addresses.join(store.new_join()))
-        if admin:
-            say(console, "new admin link, for you alone (the old one no longer works):")
-            show_whole(console, addresses.admin(store.new_admin()))
+        shared = addresses.join(store.new_join()) if join else None
+        watching = addresses.admin(store.new_admin()) if admin else None
         tokens += store.invite(raters) if raters else []
-    hand_out_personal(console, study, tokens, addresses, file)
-    if lost:
-        say(console, f"No longer works: the old link of {', '.join(dict.fromkeys(lost))}.")
-    say(console, "Links are shown only now; only their hashes are stored.")
+    with personal_links(study, tokens, addresses, file) as personal:
+        if shared is not None:
+            say(console, "new shared link, for everybody who is to rate (the old one no longer works):")
+            show_whole(console, shared)
+        if watching is not None:
+            say(console, "new admin link, for you alone (the old one no longer works):")
+            show_whole(console, watching)
+        show_personal(console, personal)
+        if lost:
+            say(console, f"No longer works: the old link of {', '.join(dict.fromkeys(lost))}.")
+        say(console, "Links are shown only now; only their hashes are stored.")
 
 
-def hand_out_personal(
-    console: "Console", study: str, tokens: Sequence[str], addresses: "Addresses", file: str | None
-) -> None:
-    """Show personal links, each with its rater's name, or write them to a file."""
-    from textassay.cli.survey_screen import many, say, show_whole
+@contextmanager
+def personal_links(
+    study: str, tokens: Sequence[str], addresses: "Addresses", file: str | None
+) -> Iterator[list[tuple[str, str]]]:
+    """Personal links that are left to show, each with its rater's name: none where they were written to a file.
+
+    The file comes before all that is shown: a reader that leaves early, such as head, takes nothing with it. Where it
+    cannot be written, they are shown with the rest rather than lost, and only then that is an error.
+    """
+    from textassay.cli.survey_screen import many
+    from textassay.corpus.errors import InputError
     from textassay.corpus.printable import printable
     from textassay.survey.links import write_links
+
+    named = _named(study, tokens, addresses)
+    failure: InputError | None = None
+    if named and file is not None:
+        try:
+            write_links(file, named)
+        except InputError as error:
+            failure = error
+        else:
+            sys.stderr.write(f"wrote {printable(file)}: {many(len(named), 'personal link')}, readable by you alone\n")
+            named = []
+    try:
+        yield named
+    finally:
+        if failure is not None:
+            raise failure
+
+
+def show_personal(console: "Console", named: Sequence[tuple[str, str]]) -> None:
+    """Names of raters and their links, where there are any to show."""
+    from textassay.cli.survey_screen import say, show_whole
+
+    if named:
+        say(console, "personal links, one a rater:")
+        show_whole(console, *(f"{name}  {link}" for name, link in named))
+
+
+def _named(study: str, tokens: Sequence[str], addresses: "Addresses") -> list[tuple[str, str]]:
     from textassay.survey.store import Store
 
     if not tokens:
-        return
+        return []
     with closing(Store.open(Path(study))) as store:
         known = [(rater.name, token) for token in tokens if (rater := store.rater(token)) is not None]
-    named = [(name, addresses.rater(token)) for name, token in known]
-    if file is not None:
-        write_links(file, named)
-        sys.stderr.write(f"wrote {printable(file)}: {many(len(named), 'personal link')}, readable by you alone\n")
-        return
-    say(console, "personal links, one a rater:")
-    show_whole(console, *(f"{name}  {link}" for name, link in named))
+    return [(name, addresses.rater(token)) for name, token in known]

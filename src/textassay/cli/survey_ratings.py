@@ -132,13 +132,13 @@ def _standing(store: "Store") -> dict[str, Any]:
 
 def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
     from textassay.cli.survey_screen import many
-    from textassay.studies.wording import number, share
-    from textassay.survey.admin_view import duration
+    from textassay.studies.wording import number
+    from textassay.survey.admin_view import duration, percent
 
     raters, counts, alpha = found["raters"], found["ratings_an_item"], found["agreement"]["krippendorff_alpha"]
     started = sum(rater["done"] > 0 for rater in raters)
     done = sum(rater["done"] >= rater["total"] > 0 for rater in raters)
-    part = f" ({share(found['ratings'] / found['wanted'])})" if found["wanted"] else ""
+    part = f" ({percent(found['ratings'], found['wanted'])} %)" if found["wanted"] else ""
     spread = f"; {counts['min']:,} to {counts['max']:,} ratings an item, median {counts['median']:g}" if counts else ""
     time = "–" if found["median_seconds"] is None else f"{duration(found['median_seconds'])} a rating (median)"
     return [

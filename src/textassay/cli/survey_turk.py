@@ -79,11 +79,15 @@ def _imported(found: "Results", *, before: int) -> list[str]:
     from textassay.cli.survey_screen import many
 
     again, names = "of items that the worker had rated before: the first counts", ", ".join(found.failed)
+    checks = "to attention checks that the worker had answered before: a wrong one counts, whichever came first"
     notes = [
         (before, f"{many(before, 'answer')} in the study already"),
         (found.rejected, f"{many(found.rejected, 'rejected assignment')} left out"),
+        (found.blank, f"{many(found.blank, 'assignment')} without any answer left out"),
+        (found.untimed, f"{many(found.untimed, 'assignment')} without a time: how long the answers took is not known"),
         (found.unanswered, f"{many(found.unanswered, 'text')} without an answer"),
         (found.repeated, f"{many(found.repeated, 'answer')} left out, {again}"),
+        (found.repeated_checks, f"{many(found.repeated_checks, 'answer')} left out, {checks}"),
         (len(found.failed), f"{many(len(found.failed), 'worker')} failed an attention check: {names}"),
     ]
     return [text for count, text in notes if count]

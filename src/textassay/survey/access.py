@@ -36,9 +36,15 @@ class Access:
         self._holder(request, self.store.is_admin)
         self._not_too_often(request, "admin")
 
-    def joining(self, request: Request) -> None:
-        """Let only those go on who have the link that is shared; all of them have the same."""
-        self._holder(request, self.store.is_join)
+    def joining(self, request: Request, *, known: bool) -> bool:
+        """Let only those go on who have the link that is shared, and after its end only those who are `known`.
+
+        Whether the link still makes raters.
+        """
+        makes_raters = self._holder(request, self.store.shared_link) == "open"
+        if not (makes_raters or known):
+            raise Problem(410)
+        return makes_raters
 
     def check_room(self) -> None:
         """Let nobody in by the shared link any more when it has made all the raters that it may."""
@@ -46,11 +52,15 @@ class Access:
             raise Problem(409)
 
     def join(self, request: Request) -> str:
-        """The personal token of a new rater."""
+        """The personal token of a new rater, for one who may join (`joining`)."""
         self.check_room()
         if wait := self.limits.joins.take(address_key(request.scope.get("client"))):
             raise Problem(429, retry_after=wait)
-        return self._holder(request, self.store.join)
+        token = self.store.join(request.path_params["token"])
+        if token is None:
+            # Others took the last room since that was looked at: no guess, and not counted as one.
+            raise Problem(409)
+        return token
 
     def returning(self, token: str) -> bool:
         """Whether a token that a browser kept still opens somebody's page."""

@@ -79,7 +79,7 @@ def view_of(store: Store, now: datetime) -> View:
         at=now.isoformat(timespec="seconds"),
         clock=now.strftime("%H:%M:%S UTC"),
         summary=summary,
-        share=100 * summary.ratings // summary.wanted if summary.wanted else 0,
+        share=percent(summary.ratings, summary.wanted),
         agreement=_agreement(store),
         seconds=duration(summary.median_seconds),
         started=sum(rater.done > 0 for rater in summary.raters),
@@ -115,6 +115,15 @@ def _row(rater: RaterProgress, now: datetime) -> RaterRow:
         seconds=duration(rater.median_seconds),
         last_seen=_ago(rater.last_seen, now),
     )
+
+
+def percent(done: int, wanted: int) -> int:
+    """How far something is, never rounded up: 100 only where nothing is missing.
+
+    >>> percent(31, 120), percent(1999, 2000), percent(2000, 2000), percent(0, 0)
+    (25, 99, 100, 0)
+    """
+    return 100 * done // wanted if wanted else 0
 
 
 def duration(seconds: float | None) -> str:

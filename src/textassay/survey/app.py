@@ -65,7 +65,9 @@ def _for_raters(rating: RatingPage) -> list[Route]:
         Route("/join/{token}", rating.joined, methods=["POST"]),
         Route("/r/{token}", rating.show, methods=["GET"]),
         Route("/r/{token}/answer", rating.answer, methods=["POST"]),
+        Route("/r/{token}/answer", rating.back, methods=["GET"]),
         Route("/r/{token}/undo", rating.undo, methods=["POST"]),
+        Route("/r/{token}/undo", rating.back, methods=["GET"]),
     ]
 
 

@@ -23,11 +23,16 @@ _REQUESTS = (
 
 
 def checks_for(
-    study: Study, taken: Collection[str], *, path: str | None = None, encoding: str = "utf-8"
+    study: Study,
+    taken: Collection[str],
+    *,
+    contexts: Sequence[str] = (),
+    path: str | None = None,
+    encoding: str = "utf-8",
 ) -> list[SurveyItem]:
     """The checks of a study, from a file or built in; an error where a rater is to get more than there are."""
     found = (
-        built_in(study.choices, taken)
+        built_in(study.choices, taken, contexts=contexts)
         if path is None
         else checks_of_file(path, study.choices, taken, encoding=encoding)
     )
@@ -37,16 +42,28 @@ def checks_for(
     return found if study.checks_per_rater else []
 
 
-def built_in(choices: Sequence[Choice], taken: Collection[str] = ()) -> list[SurveyItem]:
-    """One check for each choice; of more than six choices, six from one end of the scale to the other."""
+def built_in(
+    choices: Sequence[Choice], taken: Collection[str] = (), *, contexts: Sequence[str] = ()
+) -> list[SurveyItem]:
+    """One check for each choice; of more than six choices, six from one end of the scale to the other.
+
+    Where texts have `contexts`, each check has one of them too: without, it would be told by a glance at the page.
+    """
     asked = list(choices)
     if len(asked) > MOST:
         asked = [asked[round(place * (len(asked) - 1) / (MOST - 1))] for place in range(MOST)]
     texts = [request.format(label=choice.label) for request, choice in zip(_REQUESTS, asked, strict=False)]
+    beside = _spread(contexts, len(texts))
     return [
-        SurveyItem(name, SOURCE, text, expected=choice.value)
-        for name, text, choice in zip(_names(taken), texts, asked, strict=False)
+        SurveyItem(name, SOURCE, text, context, expected=choice.value)
+        for name, text, context, choice in zip(_names(taken), texts, beside, asked, strict=False)
     ]
+
+
+def _spread(contexts: Sequence[str], n: int) -> list[str | None]:
+    """So many of the contexts, from all over the study and different ones as far as there are; none of none."""
+    distinct = list(dict.fromkeys(contexts))
+    return [distinct[(2 * place + 1) * len(distinct) // (2 * n)] if distinct else None for place in range(n)]
 
 
 def checks_of_file(

@@ -12,6 +12,9 @@ from typing import Any, TypeVar
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import printable
+from textassay.survey.failures import StudyBusy, copy_of, failures_named, is_busy
+
+__all__ = ["Readers", "StudyBusy", "Writer", "connect", "failures_named"]
 
 T = TypeVar("T")
 
@@ -23,10 +26,6 @@ _SHORT_MS = 100
 _TIDY_SECONDS = 2.0
 # What SQLite says where it cannot make the files beside a study that it needs to read it.
 _NOTHING_WRITTEN = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-
-
-class StudyBusy(InputError):
-    """Another process holds the file for longer than one was ready to wait. Later it may work."""
 
 
 def connect(path: Path, *, read_only: bool = False, patience: float | None = None) -> sqlite3.Connection:
@@ -66,36 +65,23 @@ def _connected(path: Path, how: str, wait: float, *first: str) -> sqlite3.Connec
     return connection
 
 
-@contextmanager
-def failures_named(where: str) -> Iterator[None]:
-    """What a full disk, a lock that does not end, a damaged file or missing rights look like to the caller: one line.
-
-    A broken constraint is a mistake of ours and stays what it is.
-    """
-    try:
-        yield
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise
-    except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-            raise InputError(f"{where}: is no SQLite file; wanted a file made by textassay survey create") from None
-        kind = StudyBusy if _is_busy(error) else InputError
-        raise kind(f"{where}: the study cannot be read or written ({error})") from error
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    return code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
 class Readers:
     """Connections that only read: taken by a thread, used for one consistent look at the study, and put back."""
 
-    def __init__(self, path: Path, where: str, *, read_only: bool = False, patience: float | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        where: str,
+        *,
+        check: Callable[[], None],
+        read_only: bool = False,
+        patience: float | None = None,
+    ) -> None:
         self._path = path
         self._where = where
         self._read_only = read_only
         self._patience = patience
+        self._check = check
         self._idle: deque[sqlite3.Connection] = deque()
         self._closed = False
 
@@ -105,6 +91,7 @@ class Readers:
         if self._closed:
             raise ValueError("the study is closed")
         with failures_named(self._where):
+            self._check()
             connection = self._take()
             try:
                 connection.execute("BEGIN")
@@ -123,7 +110,13 @@ class Readers:
             return self._idle.pop()
         except IndexError:
             connection = connect(self._path, read_only=self._read_only, patience=self._patience)
-            connection.execute("PRAGMA query_only = ON")
+            try:
+                connection.execute("PRAGMA query_only = ON")
+                # It was opened by its name, which may have come to mean another file since the last look.
+                self._check()
+            except BaseException:
+                connection.close()
+                raise
             return connection
 
     def _put_back(self, connection: sqlite3.Connection) -> None:
@@ -139,12 +132,14 @@ class Writer:
 
     Whoever gets the lock first does the work of all who wait, in the order in which they came, commits once and tells
     each of them; nobody hears of success before the commit. What is committed is safe in the log beside the file; soon
-    after it goes into the file itself.
+    after it goes into the file itself. `check` fails where the file is no longer in its place: it is asked before
+    anything is written, and after the commit, since a file that went in between has taken the answers with it.
     """
 
-    def __init__(self, connection: sqlite3.Connection, where: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, where: str, *, check: Callable[[], None]) -> None:
         self._connection = connection
         self._where = where
+        self._check = check
         self._lock = Lock()
         self._waiting: deque[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]] = deque()
         self._closed = False
@@ -181,15 +176,19 @@ class Writer:
         try:
             if self._closed:
                 raise ValueError("the study is closed")
+            self._check()
             self._begin()
             jobs = self._take_waiting()
             outcomes = [self._attempt(work) for work, _ in jobs]
             self._connection.execute("COMMIT")
+            self._has_written = True
+            self._tidy_later()
+            self._check()
         except BaseException as error:
             if not self._closed and self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             for _, promise in jobs or self._take_waiting():
-                promise.set_exception(_copy(error))
+                promise.set_exception(copy_of(error))
             if not isinstance(error, Exception):
                 raise
         else:
@@ -198,8 +197,6 @@ class Writer:
                     promise.set_result(value)
                 else:
                     promise.set_exception(failure)
-            self._has_written = True
-            self._tidy_later()
 
     def _take_waiting(self) -> list[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]]:
         return [self._waiting.popleft() for _ in range(len(self._waiting))]
@@ -211,7 +208,7 @@ class Writer:
             self._connection.execute("BEGIN IMMEDIATE")
             self._is_held = False
         except sqlite3.Error as error:
-            self._is_held = _is_busy(error)
+            self._is_held = is_busy(error)
             raise
         finally:
             if self._is_held != before:
@@ -245,12 +242,3 @@ class Writer:
             outcome = (None, error)
         self._connection.execute("RELEASE job")
         return outcome
-
-
-def _copy(error: BaseException) -> Exception:
-    """The failure of a shared transaction for one of those who share it: each thread raises an object of its own."""
-    if isinstance(error, ValueError):
-        return ValueError(*error.args)
-    copy = sqlite3.OperationalError(*(error.args if isinstance(error, Exception) else ("interrupted",)))
-    copy.sqlite_errorcode = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    return copy

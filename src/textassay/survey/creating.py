@@ -10,8 +10,8 @@ from textassay.corpus.printable import quoted, shortened
 from textassay.inference.streams import stream
 from textassay.survey.columns import Columns, Given, GivenText, log_prob_in, read_given
 from textassay.survey.counting import many
-from textassay.survey.looks import differing_looks
 from textassay.survey.records import Record, read_records, text_field
+from textassay.survey.remarks import remarks_on
 from textassay.survey.study import SurveyItem
 
 HUMAN = "human"
@@ -91,7 +91,7 @@ def items_of_files(
         for row in _without_blank(given, notes)
     ]
     kept = _cut(items, size, seed, f"{sides[HUMAN].where} and {sides[model_name].where}")
-    return Made(tuple(kept), (*notes, *_remarks(kept)))
+    return Made(tuple(kept), (*notes, *remarks_on(kept, HUMAN)))
 
 
 def items_of_file(path: str, *, size: int | None = None, seed: int = 0, encoding: str = "utf-8") -> Made:
@@ -108,7 +108,7 @@ def items_of_file(path: str, *, size: int | None = None, seed: int = 0, encoding
     check_unique([item.id for item in items], [record.place for record in full])
     _check_sources(items, records.where)
     kept = _cut(items, size, seed, records.where)
-    return Made(tuple(kept), (*notes, *_remarks(kept)))
+    return Made(tuple(kept), (*notes, *remarks_on(kept, HUMAN)))
 
 
 def _item(record: Record, width: int) -> SurveyItem:
@@ -219,23 +219,3 @@ def _by_context(items: Sequence[SurveyItem]) -> dict[str, list[SurveyItem]]:
         if item.context is not None:
             found.setdefault(item.context, []).append(item)
     return found
-
-
-def _remarks(items: Sequence[SurveyItem]) -> list[str]:
-    """What is odd about these items, though they can be rated."""
-    notes = []
-    counts = Counter(item.source for item in items)
-    if len(set(counts.values())) > 1:
-        each = ", ".join(f"{count:,} of {quoted([source])}" for source, count in counts.items())
-        notes.append(f"unequal numbers of texts: {each}; textassay huse will use as many of each (or set --size)")
-    for source in counts:
-        texts = Counter((item.text, item.context) for item in items if item.source == source)
-        repeated = sum(count - 1 for count in texts.values())
-        if repeated:
-            verb = "repeats" if repeated == 1 else "repeat"
-            notes.append(f"{many(repeated, 'text')} of {quoted([source])} {verb} another; each is rated on its own")
-    missing = sum(item.log_prob is None for item in items)
-    if missing:
-        which = "the" if missing == len(items) else f"{missing:,} of {len(items):,}"
-        notes.append(f"{which} texts have no log-probability; join them later with textassay huse --log-probs")
-    return [*notes, *differing_looks(items, HUMAN)]

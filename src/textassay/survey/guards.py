@@ -1,23 +1,31 @@
 """What stands before every page: host check, limits on size and number, cross-site posts, and security headers."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from textassay.corpus.errors import InputError
-from textassay.survey.connections import StudyBusy
+from textassay.survey.failures import StudyBusy, StudyGone
 from textassay.survey.limits import Limits, address_key
 from textassay.survey.origins import Origins, same_site
 from textassay.survey.pages import Pages
-from textassay.survey.problems import Problem
+from textassay.survey.problems import Problem, Said
 
 MOST_BODY = 16 * 1024
 MOST_PATH = 512
 MOST_HEADERS = 16 * 1024
 # When to ask again, in seconds, while another program holds the study.
 _LATER = 5.0
+# Not the words of other 503s: what was confirmed before may have gone with the file, and waiting alone helps nobody.
+_GONE = Said(
+    "This study cannot be reached",
+    "Its file is not in its place, so nothing could be saved just now. Please tell those who sent you the link, and "
+    "keep the link.",
+    again=True,
+)
 
 HEADERS = {
     "content-security-policy": (
@@ -45,6 +53,8 @@ class Guard:
     origins: Origins
     limits: Limits
     pages: Pages
+    # Which of the times that the study's file was gone the log has: everybody who asks meets it.
+    _told: set[int] = field(default_factory=set)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -64,9 +74,9 @@ class Guard:
             # Gone in the middle of a download: there is nobody to tell.
             return
         except Exception as fault:
-            _report(fault)
+            self._report(fault)
             if not sealed.started:
-                await self.pages.problem(_problem(fault))(scope, receive, sealed)
+                await self._page_of(fault)(scope, receive, sealed)
             elif not isinstance(fault, InputError):
                 raise
 
@@ -93,23 +103,27 @@ class Guard:
     def _inside(self, scope: Scope) -> Scope:
         """The request as the routes know it: a proxy may leave the path of the base URL on, or take it off."""
         prefix, path = self.origins.prefix, scope["path"]
-        if prefix and path.startswith(f"{prefix}/"):
-            return {**scope, "path": path[len(prefix) :]}
+        if prefix and f"{path}/".startswith(f"{prefix}/"):
+            return {**scope, "path": path[len(prefix) :] or "/"}
         return scope
 
+    def _page_of(self, fault: Exception) -> Response:
+        if isinstance(fault, StudyGone):
+            return self.pages.page("problem", status=503, said=_GONE)
+        if isinstance(fault, StudyBusy):
+            return self.pages.problem(Problem(503, retry_after=_LATER))
+        return self.pages.problem(fault if isinstance(fault, Problem) else Problem(500))
 
-def _problem(fault: Exception) -> Problem:
-    if isinstance(fault, StudyBusy):
-        return Problem(503, retry_after=_LATER)
-    return fault if isinstance(fault, Problem) else Problem(500)
-
-
-def _report(fault: Exception) -> None:
-    """Say what is wrong: in one line where it is a matter of the disk or of other programs, at length else."""
-    if isinstance(fault, InputError):
-        log.error("a request failed: %s", fault)
-    elif not isinstance(fault, Problem) or fault.status == 500:
-        log.error("a request failed", exc_info=fault)
+    def _report(self, fault: Exception) -> None:
+        """Say what is wrong: in one line where it is a matter of the disk or of other programs, at length else."""
+        if isinstance(fault, StudyGone):
+            if fault.time not in self._told:
+                self._told.add(fault.time)
+                log.error("no answer is taken: %s", fault)
+        elif isinstance(fault, InputError):
+            log.error("a request failed: %s", fault)
+        elif not isinstance(fault, Problem) or fault.status == 500:
+            log.error("a request failed", exc_info=fault)
 
 
 class _Sealed:

@@ -9,10 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import shortened
 from textassay.survey.answering import given_so_far
+from textassay.survey.schema import UNKNOWN
 from textassay.survey.tokens import keyed
 
-# The id of an item, the rating, and how many seconds it took.
-Imported = tuple[str, int, float]
+# The id of an item, the rating, and how many seconds it took, None where nobody knows.
+Imported = tuple[str, int, float | None]
 
 
 def add_ratings(
@@ -58,7 +59,7 @@ def _add(
         done = connection.execute(
             "INSERT INTO tasks (rater, place, item, shown, value, answered) VALUES (?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (item, rater) DO NOTHING",
-            (rater, place, numbers[id_], now - seconds, value, now),
+            (rater, place, numbers[id_], UNKNOWN if seconds is None else now - seconds, value, now),
         )
         place += done.rowcount
     return place - before

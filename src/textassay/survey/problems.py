@@ -14,18 +14,24 @@ class Problem(Exception):
 
 @dataclass(frozen=True)
 class Said:
-    """The heading and the sentence of an error page."""
+    """The heading and the sentence of an error page, and whether asking again may help."""
 
     heading: str
     sentence: str
+    again: bool = False
 
 
 _OTHER = Said("That did not work", "The page could not make sense of this request. Nothing was changed.")
+# True for those with a personal link and for those who came by the shared one: it left a cookie in their browser.
+_WAY_BACK = (
+    "If that does not help, open the link that you were given: in this browser it leads you back to where you stopped."
+)
 _SAID = {
     403: Said(
         "This form is no longer valid",
-        "It did not come from your own page, or the page was open for too long. Nothing was changed. "
-        "Please open your personal link again.",
+        "It did not come from your own page, or the page was open for too long. Nothing was changed. Please try again. "
+        f"{_WAY_BACK}",
+        again=True,
     ),
     404: Said(
         "Nothing here",
@@ -37,21 +43,26 @@ _SAID = {
     ),
     410: Said(
         "This link has expired",
-        "The study took answers for a limited time, and that time is over. "
+        "It worked for a limited time, and that time is over. "
         "What you answered before its end is saved; an answer that came later is not. Thank you for your help.",
     ),
     413: Said("That was too much", "The form was larger than any answer can be. Nothing was changed."),
     429: Said(
-        "One moment, please", "There were too many requests in a short time. Please wait a little and try again."
+        "One moment, please",
+        "There were too many requests in a short time, so nothing was done just now. Answers that were confirmed "
+        "before are safe. Please wait a little and try again.",
+        again=True,
     ),
     500: Said(
         "Something went wrong here",
-        "The fault is ours. Answers that were confirmed are saved. Please open your link again in a moment.",
+        f"The fault is ours. Answers that were confirmed are saved. Please try again in a moment. {_WAY_BACK}",
+        again=True,
     ),
     503: Said(
         "One moment, please",
         "Another program is using the study, so nothing could be saved just now. Answers that were confirmed before "
-        "are safe. Please open your link again in a moment.",
+        f"are safe. Please try again in a moment. {_WAY_BACK}",
+        again=True,
     ),
 }
 

@@ -10,7 +10,9 @@ from textassay.corpus.errors import InputError
 from textassay.corpus.printable import shortened
 from textassay.survey.assigning import Plan
 from textassay.survey.study import Rater
-from textassay.survey.tokens import digest_of, new_token
+from textassay.survey.tokens import digest_of, is_token, new_token
+
+SharedLink = Literal["open", "over"]
 
 # Whoever has the shared link can make raters; a script must not fill the disk with them.
 _TIMES_NEEDED = 20
@@ -69,10 +71,12 @@ def _renew(connection: sqlite3.Connection, name: str, *, until: float | None) ->
     return token
 
 
-def shared_digest(connection: sqlite3.Connection, *, now: float) -> bytes | None:
-    """The digest of the shared link's token, None when the link is over."""
+def shared_link(connection: sqlite3.Connection, token: str, *, now: float) -> SharedLink | None:
+    """Whether the shared link still makes raters, or its time is over; None where this is not its token."""
     shared, until = connection.execute("SELECT shared, shared_until FROM study").fetchone()
-    return None if _is_over(until, now) else bytes(shared)
+    if not is_token(token, shared):
+        return None
+    return "over" if _is_over(until, now) else "open"
 
 
 def share(connection: sqlite3.Connection, token: str, *, until: float | None) -> None:

@@ -13,21 +13,32 @@ from textassay.survey.origins import Origins
 from textassay.survey.pages import Pages
 from textassay.survey.problems import Problem
 from textassay.survey.store import Recorded, Store
-from textassay.survey.study import Choice
+from textassay.survey.study import Choice, Stage
 
 COOKIE = "textassay_rater"
 _YEAR = 365 * 24 * 3600
 
-# What the line above a text says, by a word in the address: nothing that comes from outside is ever shown.
+
+@dataclass(frozen=True)
+class Message:
+    """What the line above a text says; a warning where something was not done, which must not look like success."""
+
+    words: str
+    warning: bool = False
+
+
+# By a word in the address: nothing that comes from outside is ever shown.
 STATUS = {
-    "start": "",
-    "saved": "Your last answer is saved.",
-    "kept": "You had answered that text before, and that answer stays. Use Undo to change it.",
-    "old": "That answer was not saved: this text comes before that one.",
-    "undone": "Your last answer is withdrawn. Please answer again.",
-    "none": "There is no answer to withdraw.",
-    "fixed": "You have withdrawn that answer so often that it now stays.",
-    "choose": "Please choose one of the answers first.",
+    "start": Message(""),
+    "saved": Message("Your last answer is saved."),
+    "kept": Message("You had answered that text before, and that answer stays. Use Undo to change it.", warning=True),
+    "old": Message("That answer was not saved: this text comes before that one.", warning=True),
+    "undone": Message("Your last answer is withdrawn. Please answer again."),
+    "gone": Message("That answer was withdrawn already."),
+    "since": Message("Nothing was withdrawn: you have answered another text since.", warning=True),
+    "none": Message("There is no answer to withdraw.", warning=True),
+    "fixed": Message("You have withdrawn that answer so often that it now stays.", warning=True),
+    "choose": Message("Please choose one of the answers first.", warning=True),
 }
 _AFTER: dict[Recorded, str] = {"recorded": "saved", "already": "saved", "kept": "kept", "stale": "old"}
 
@@ -45,12 +56,14 @@ class RatingPage:
 
     def join(self, request: Request) -> Response:
         """What this is, and a button to begin; or to go on, where this browser has begun before."""
-        self.access.joining(request)
-        returning = self._kept(request) is not None
-        if not returning:
+        known = self._kept(request) is not None
+        makes_raters, stage = self.access.joining(request, known=known), self.store.newcomer()
+        if not known:
+            if not stage.left:
+                return self._nothing_left(stage)
             self.access.check_room()
-        token = request.path_params["token"]
-        return self.pages.page("join", study=self.store.study, token=token, returning=returning)
+        content = {"study": self.store.study, "token": request.path_params["token"]}
+        return self.pages.page("join", **content, returning=known, newcomers=makes_raters and stage.left)
 
     async def joined(self, request: Request) -> Response:
         """A new rater, or the one whom this browser knows already."""
@@ -67,7 +80,7 @@ class RatingPage:
         message = STATUS.get(request.query_params.get("now", ""))
         content = {"study": self.store.study, "token": token, "key": self.store.form_key(rater)}
         if message is None:
-            message, stage = "", self.store.stage(rater)
+            message, stage = STATUS["start"], self.store.stage(rater)
             if not stage.answered and not stage.left:
                 return self.pages.page("done", **content, stage=stage, message=message)
             if not stage.answered:
@@ -89,10 +102,17 @@ class RatingPage:
         form = await read_form(request)
         return await run_in_threadpool(self._undo, request, form)
 
+    def back(self, request: Request) -> Response:
+        """From an address to which only forms are sent, where an error leaves somebody, to their page."""
+        self.access.rater(request)
+        return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}", 303)
+
     def _joined(self, request: Request, form: dict[str, str]) -> Response:
-        self.access.joining(request)
-        kept = self._kept(request)
-        token = kept if kept is not None and "new" not in form else self.access.join(request)
+        kept = None if "new" in form else self._kept(request)
+        self.access.joining(request, known=kept is not None)
+        if kept is None and not (stage := self.store.newcomer()).left:
+            return self._nothing_left(stage)
+        token = kept or self.access.join(request)
         response = RedirectResponse(f"{self.pages.prefix}/r/{token}", 303)
         days = self.store.study.days
         response.set_cookie(
@@ -110,6 +130,9 @@ class RatingPage:
         token = request.cookies.get(COOKIE, "")
         return token if token and self.access.returning(token) else None
 
+    def _nothing_left(self, stage: Stage) -> Response:
+        return self.pages.page("done", study=self.store.study, stage=stage, message=STATUS["start"])
+
     def _answer(self, request: Request, form: dict[str, str]) -> Response:
         rater = self.access.rater(request)
         check_key(form.get("key", ""), self.store.form_key(rater))
@@ -126,8 +149,11 @@ class RatingPage:
         check_key(form.get("key", ""), self.store.form_key(rater))
         with self._locks[rater.number % len(self._locks)]:
             stage = self.store.stage(rater)
-            if form.get("task", "") != ("" if stage.task is None else str(stage.task)):
-                return self._back(request, "start")
+            shown = integer(form["task"]) if form.get("task") else None
+            if shown != stage.task:
+                # A rater's tasks are numbered in the order in which they are answered.
+                later = shown is not None and (stage.task is None or stage.task > shown)
+                return self._back(request, "since" if later else "gone")
             if self.store.undo(rater):
                 return self._back(request, "undone")
             return self._back(request, "fixed" if stage.answered else "none")

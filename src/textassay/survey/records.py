@@ -1,7 +1,7 @@
 """Rows of a file with all their fields, each with the place where it stands."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,20 +42,30 @@ class Records:
                 raise no_field(self.fields, self.where, field=name, hint="")
 
 
-def read_records(path: str, *, encoding: str = "utf-8", as_lines: bool = False) -> Records:
+def read_records(
+    path: str,
+    *,
+    encoding: str = "utf-8",
+    as_lines: bool = False,
+    optional_end: Sequence[str] = (),
+    wanted: str = "a text a row",
+) -> Records:
     """The rows of a .txt, .jsonl, .csv, .tsv or .parquet file, or of standard input; a line of text is its `text`.
 
     Blank lines of text are rows, as the place of a line says what belongs to it; blank lines between records are none.
-    `as_lines` takes a file without a known extension for lines of text, not for records.
+    `as_lines` takes a file without a known extension for lines of text, not for records. Rows of a table may stop short
+    of the last columns that are called as in `optional_end`; their cells are then empty. `wanted` says what the rows
+    are, for a file that has none.
     """
     encoding = check_encoding(encoding)
     files = sources_of(path)
     if len(files) > 1:
         raise InputError(f"{path}: {len(files)} files match this pattern; wanted one")
     (file,) = files
-    rows = [Record(place, number, fields) for place, number, fields in _rows(file, encoding, as_lines=as_lines)]
+    found = _rows(file, encoding, as_lines=as_lines, optional_end=optional_end, wanted=wanted)
+    rows = [Record(place, number, fields) for place, number, fields in found]
     if not rows:
-        raise InputError(f"{file.where}: empty; wanted a text a row")
+        raise InputError(f"{file.where}: empty; wanted {wanted}")
     return Records(file.where, list(rows[0].fields), rows)
 
 
@@ -72,7 +82,9 @@ def text_field(record: Record, name: str) -> str:
     return check_text(value, f"{record.place}: field {quoted([name])}")
 
 
-def _rows(file: Source, encoding: str, *, as_lines: bool) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+def _rows(
+    file: Source, encoding: str, *, as_lines: bool, optional_end: Sequence[str], wanted: str
+) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     if file.kind == "parquet":
         return _parquet(file)
     if file.kind == "json":
@@ -80,7 +92,8 @@ def _rows(file: Source, encoding: str, *, as_lines: bool) -> Iterator[tuple[str,
     # A byte order mark is no news to anybody who asks people for ratings, so this note goes nowhere.
     text = "".join(text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=Counter()))
     if file.kind in _DELIMITERS:
-        return _table(text, file.where, _DELIMITERS[file.kind or ""])
+        delimiter = _DELIMITERS[file.kind or ""]
+        return _table(text, file.where, delimiter=delimiter, optional_end=optional_end, wanted=wanted)
     if file.kind == "jsonl" or (file.kind is None and not as_lines and text.lstrip().startswith("{")):
         return _objects(text, file.where)
     return _lines(text, file.where)
@@ -107,18 +120,24 @@ def _objects(text: str, where: str) -> Iterator[tuple[str, int, Mapping[str, Any
         yield place, number, value
 
 
-def _table(text: str, where: str, delimiter: str) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+def _table(
+    text: str, where: str, *, delimiter: str, optional_end: Sequence[str], wanted: str
+) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     rows = ((line, row) for line, row in delimited_rows([text], where, delimiter) if row)
     line, header = next(rows, (1, []))
     header = [name.strip() for name in header]
     twice = [name for name in header if header.count(name) > 1]
     if twice:
         raise InputError(f"{where}:{line}: {len(twice)} fields are called {quoted(twice[:1])}; wanted one")
+    number = 0
     for number, (line, row) in enumerate(rows, 1):
-        if len(row) != len(header):
+        missing = header[len(row) :]
+        if len(row) > len(header) or not set(missing) <= set(optional_end):
             many = f"{len(row)} field{'s' if len(row) > 1 else ''}"
             raise InputError(f"{where}:{line}: {many}; wanted {len(header)} as in the header ({quoted(header)})")
-        yield f"{where}:{line}", number, dict(zip(header, row, strict=True))
+        yield f"{where}:{line}", number, dict(zip(header, [*row, *("" for _ in missing)], strict=True))
+    if header and not number:
+        raise InputError(f"{where}:{line}: a header and no rows; wanted {wanted}")
 
 
 def _parquet(file: Source) -> Iterator[tuple[str, int, Mapping[str, Any]]]:

@@ -1,5 +1,6 @@
 """The tables of a study's file, and how such a file is told from all others."""
 
+import math
 import sqlite3
 
 from textassay.corpus.errors import InputError
@@ -7,6 +8,8 @@ from textassay.corpus.errors import InputError
 # "txta": says in the file's header whose file it is.
 APPLICATION = 0x74787461
 VERSION = 1
+# When a task was shown, where only its answer is known. The column takes no NULL, and no clock shows this time.
+UNKNOWN = math.inf
 
 # A task is an item given to a rater. It counts for its item (`queue.load`) when it has been answered, and while it is
 # held: shown not long ago and expected to be answered soon. Triggers keep that count, so that nothing can forget it.

@@ -1,12 +1,13 @@
-"""The server: one process on one socket, stopped without cutting anybody off."""
+"""The server: one process, stopped without cutting anybody off."""
 
 import importlib.util
+import ipaddress
 import os
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -38,17 +39,20 @@ def serve(
     `proxies` are the addresses or networks of such proxies, which alone are believed when they say who asks, and are
     this machine where there is only a base URL. `on_ready` gets the address at which connections are taken. Requests
     are not logged: the tokens that open pages stand in their paths.
+
+    Once it is told to stop, all answers are in the file; StudyGone where the file was not in its place then.
     """
     _check_installed()
     trusted = trusted_proxies(proxies, base_url)
     with (
         closing(Store.open(path, patience=patience.store)) as store,
-        closing(_listening(host, port)) as listener,
+        _listeners(host, port) as listeners,
     ):
-        ready = partial(on_ready, _address(host, listener)) if on_ready is not None else None
+        ready = partial(on_ready, _address(host, listeners[0])) if on_ready is not None else None
         run = _server(store, host, base_url, trusted, patience, ready)
         with _stopped_by_signals():
-            run([listener])
+            run(listeners)
+    store.check_in_place()
 
 
 def _check_installed() -> None:
@@ -105,6 +109,20 @@ def _server(
 def _names(host: str) -> list[str]:
     """The bound host, and the names that this machine calls itself."""
     return [host, socket.gethostname(), f"{socket.gethostname()}.local"]
+
+
+@contextmanager
+def _listeners(host: str, port: int) -> Iterator[list[socket.socket]]:
+    """The sockets to listen on: one, and two of one port for `::`, which by itself leaves out IPv4.
+
+    One socket for both would give the addresses of IPv4 in another form, in which no proxy would be known again.
+    """
+    with ExitStack() as opened:
+        first = opened.enter_context(closing(_listening(host, port)))
+        found = [first]
+        if first.family == socket.AF_INET6 and ipaddress.ip_address(first.getsockname()[0]).is_unspecified:
+            found.append(opened.enter_context(closing(_listening("0.0.0.0", first.getsockname()[1]))))  # noqa: S104
+        yield found
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -10,8 +10,8 @@ from textassay.survey.clock import stamp
 from textassay.survey.raters import name_of
 from textassay.survey.study import RaterProgress, Rating, Summary, SurveyItem
 
-# A clock that was set back must not give negative times.
-_SECONDS = "max(t.answered - t.shown, 0.0)"
+# None where the time is not known (`schema.UNKNOWN`); a clock that was set back must not give negative times.
+_SECONDS = "CASE WHEN t.shown < 9e999 THEN max(t.answered - t.shown, 0.0) END"
 
 
 def numbered_items(connection: sqlite3.Connection) -> Iterator[tuple[int, SurveyItem]]:
@@ -60,11 +60,11 @@ def summary_of(connection: sqlite3.Connection, plan: Plan) -> Summary:
 
 
 def _seconds_by_rater(connection: sqlite3.Connection) -> dict[int, list[float]]:
-    """How long each rating took; attention checks are not ratings."""
+    """How long each rating took, where that is known; attention checks are not ratings."""
     found: dict[int, list[float]] = defaultdict(list)
     rows = connection.execute(
         f"SELECT t.rater, {_SECONDS} FROM tasks t"  # noqa: S608 - a constant
-        " WHERE t.value IS NOT NULL AND t.item IN (SELECT item FROM queue)"
+        " WHERE t.value IS NOT NULL AND t.shown < 9e999 AND t.item IN (SELECT item FROM queue)"
     )
     for rater, seconds in rows:
         found[rater].append(seconds)

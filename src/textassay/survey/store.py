@@ -18,13 +18,18 @@ from textassay.survey.copying import copy_study
 from textassay.survey.existing_file import check_is_file
 from textassay.survey.filling import put_items, put_study, read_study
 from textassay.survey.importing import Imported, add_ratings
+from textassay.survey.in_place import InPlace
 from textassay.survey.new_file import new_database
+from textassay.survey.raters import SharedLink
 from textassay.survey.soundness import check_items, check_study
 from textassay.survey.standing import all_ratings, numbered_items, summary_of
 from textassay.survey.study import Rater, Rating, Stage, Study, Summary, SurveyItem, Task
 from textassay.survey.tokens import digest_of, is_token, keyed, new_secret, new_token
 
 __all__ = ["Links", "Recorded", "Store"]
+
+# Raters are numbered from 1 on.
+_NOBODY = 0
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,13 @@ class Store:
 
     study: Study
 
-    def __init__(self, study: Study, plan: Plan, *, readers: Readers, writer: Writer) -> None:
+    def __init__(self, study: Study, plan: Plan, *, readers: Readers, writer: Writer, in_place: InPlace) -> None:
         self.study = study
         self._values = {choice.value for choice in study.choices}
         self._plan = plan
         self._readers = readers
         self._writer = writer
+        self._in_place = in_place
 
     @classmethod
     def create(cls, path: Path, study: Study, items: Sequence[SurveyItem], *, n_raters: int = 0) -> Links:
@@ -72,7 +78,7 @@ class Store:
 
         `read_only` is for who only looks: it works where nothing can be written, and writing is then an InputError.
         While another process holds the file one waits for `patience` seconds, half a minute where that is not said,
-        and then it is StudyBusy.
+        and then it is StudyBusy. A file that is deleted, moved or replaced while it is open is StudyGone from then on.
         """
         where = printable(str(path))
         check_is_file(path, where)
@@ -80,18 +86,24 @@ class Store:
             connection = connect(path, read_only=read_only, patience=patience)
             try:
                 schema.check(connection, where)
+                in_place = InPlace(path, where)
                 study, secret = read_study(connection, where)
                 plan = plan_of(connection, study, secret)
             except BaseException:
                 connection.close()
                 raise
-        readers = Readers(path.absolute(), where, read_only=read_only, patience=patience)
-        return cls(study, plan, readers=readers, writer=Writer(connection, where))
+        readers = Readers(path.absolute(), where, check=in_place.check, read_only=read_only, patience=patience)
+        writer = Writer(connection, where, check=in_place.check)
+        return cls(study, plan, readers=readers, writer=writer, in_place=in_place)
 
     def close(self) -> None:
         """Close all connections."""
         self._readers.close()
         self._writer.close()
+
+    def check_in_place(self) -> None:
+        """StudyGone where a study that is closed by now is not in its file, since that was not in its place."""
+        self._in_place.check_at_end()
 
     def rater(self, token: str) -> Rater | None:
         """Whose personal token this is."""
@@ -104,11 +116,14 @@ class Store:
             (digest,) = connection.execute("SELECT admin FROM study").fetchone()
         return is_token(token, digest)
 
+    def shared_link(self, token: str) -> SharedLink | None:
+        """Whether the shared link still makes raters, or its time is over; None where this is not its token."""
+        with self._readers.reading() as connection:
+            return raters.shared_link(connection, token, now=clock.now())
+
     def is_join(self, token: str) -> bool:
         """Whether this is the token of the shared link, and the link still works."""
-        with self._readers.reading() as connection:
-            digest = raters.shared_digest(connection, now=clock.now())
-        return digest is not None and is_token(token, digest)
+        return self.shared_link(token) == "open"
 
     def invite(self, n: int) -> list[str]:
         """New raters; their personal tokens."""
@@ -165,6 +180,11 @@ class Store:
         """How far this rater is; only looks, and gives no task."""
         with self._readers.reading() as connection:
             return answering.stage_of(connection, self._plan, rater.number)
+
+    def newcomer(self) -> Stage:
+        """How far somebody is who has not joined yet: whether anything is left for them."""
+        with self._readers.reading() as connection:
+            return answering.stage_of(connection, self._plan, _NOBODY)
 
     def task(self, rater: Rater) -> Task | None:
         """The item that this rater has to rate now, always the same until it is answered; None when all is done."""

@@ -2,18 +2,23 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.jsonl import decode_json
 from textassay.corpus.printable import quoted, shortened
+from textassay.survey.counting import many
 from textassay.survey.records import Record, Records, read_records
 from textassay.survey.study import Study, SurveyItem
 
 WORKER = "WorkerId"
 STATUS = "AssignmentStatus"
 TIME = "WorkTimeInSeconds"
+REJECT = "Reject"
+# Mechanical Turk names these columns in the header and leaves the cells to the requester: its rows stop before them.
+_FOR_REQUESTER = ("Approve", REJECT)
 _ITEM = re.compile(r"Input\.item_([0-9]{1,4})")
 _TRUE, _FALSE = ("true", "on", "yes", "1"), ("", "false", "off", "no", "0")
 _REJECTED = "rejected"
@@ -23,27 +28,32 @@ _LONGEST = 1e8
 
 @dataclass(frozen=True)
 class Answer:
-    """One worker's rating of one item."""
+    """One worker's rating of one item; `seconds` is None where the file has no time."""
 
     item: SurveyItem
     value: int
-    seconds: float
+    seconds: float | None
 
 
 @dataclass(frozen=True)
 class Results:
     """The answers of each worker, in the order of the file, and what was left out.
 
-    `failed` has the workers who gave a wrong answer to an attention check; `repeated` counts answers of a worker to an
-    item that this worker had rated before, of which the first counts.
+    `assignments` are those with an answer, `untimed` ones among them without a time; `blank` ones have none.
+    `failed` has the workers who gave a wrong answer to an attention check. `repeated` counts answers of a worker to an
+    item that this worker had rated before: the first counts. `repeated_checks` counts the same for attention checks:
+    there a wrong answer counts, whichever came first.
     """
 
     answers: Mapping[str, Sequence[Answer]]
     assignments: int
     rejected: int
+    blank: int
+    untimed: int
     unanswered: int
     repeated: int
-    failed: tuple[str, ...] = field(default=())
+    repeated_checks: int
+    failed: tuple[str, ...]
 
 
 def read_results(
@@ -53,27 +63,52 @@ def read_results(
 
     `codes` are those that stand for the ids of the items in the study's batches.
     """
-    records = read_records(path, encoding=encoding)
+    records = read_records(path, encoding=encoding, optional_end=_FOR_REQUESTER, wanted="an assignment a row")
     records.need(WORKER, STATUS, TIME)
     slots = _slots(records)
     by_code = {codes[item.id]: item for item in items}
     values = [choice.value for choice in study.choices]
     given: dict[str, dict[str, Answer]] = {}
-    rejected = unanswered = repeated = 0
+    count: Counter[str] = Counter()
     for record in records.rows:
         if _is_rejected(record):
-            rejected += 1
+            count["rejected"] += 1
             continue
         worker = _worker(record)
         found, missing = _answers(record, slots, by_code, values)
-        unanswered += missing
-        kept = given.setdefault(worker, {})
+        if not found:
+            count["blank"] += 1
+            continue
+        count["unanswered"] += missing
+        count["untimed"] += found[0].seconds is None
         for answer in found:
-            repeated += answer.item.id in kept
-            kept.setdefault(answer.item.id, answer)
+            _keep(given.setdefault(worker, {}), answer, count)
+    if count["blank"] and not given:
+        seen = many(count["blank"], "assignment")
+        raise InputError(f"{records.where}: no answer in {seen}; wanted Answer.rating_1 and so on")
     answers = {worker: tuple(kept.values()) for worker, kept in given.items()}
-    failed = tuple(worker for worker, kept in answers.items() if any(map(_is_wrong, kept)))
-    return Results(answers, len(records.rows) - rejected, rejected, unanswered, repeated, failed)
+    return Results(
+        answers=answers,
+        assignments=len(records.rows) - count["rejected"] - count["blank"],
+        rejected=count["rejected"],
+        blank=count["blank"],
+        untimed=count["untimed"],
+        unanswered=count["unanswered"],
+        repeated=count["repeated"],
+        repeated_checks=count["repeated checks"],
+        failed=tuple(worker for worker, kept in answers.items() if any(map(_is_wrong, kept))),
+    )
+
+
+def _keep(kept: dict[str, Answer], answer: Answer, count: Counter[str]) -> None:
+    """Add an answer to those of its worker, by item; of two to one item one counts."""
+    earlier = kept.setdefault(answer.item.id, answer)
+    if earlier is answer:
+        return
+    count["repeated" if answer.item.expected is None else "repeated checks"] += 1
+    # Who does several HITs meets a check again, and a right answer to it does not make up for a wrong one.
+    if _is_wrong(answer) and not _is_wrong(earlier):
+        kept[answer.item.id] = answer
 
 
 def _is_wrong(answer: Answer) -> bool:
@@ -94,7 +129,7 @@ def _is_rejected(record: Record) -> bool:
         seen = shortened(str(record.fields[STATUS]), 60)
         raise InputError(f"{record.place}: {STATUS} is '{seen}'; wanted Submitted, Approved or Rejected")
     # A reason in the column Reject rejects the assignment once the file is uploaded.
-    return status == _REJECTED or bool(str(record.fields.get("Reject") or "").strip())
+    return status == _REJECTED or bool(str(record.fields.get(REJECT) or "").strip())
 
 
 def _worker(record: Record) -> str:
@@ -107,7 +142,7 @@ def _worker(record: Record) -> str:
 def _answers(
     record: Record, slots: list[int], by_code: Mapping[str, SurveyItem], values: Sequence[int]
 ) -> tuple[list[Answer], int]:
-    """The answers of one assignment, and how many are missing."""
+    """The answers of one assignment, none where it was submitted blank, and how many are missing."""
     written = _written(record)
     found: list[tuple[SurveyItem, int]] = []
     missing = 0
@@ -122,9 +157,10 @@ def _answers(
             missing += 1
         else:
             found.append((by_code[code], value))
+    if not found and not missing:
+        raise InputError(f"{record.place}: no item in any of {len(slots)} columns Input.item_1 and so on; wanted one")
     if not found:
-        wanted = "Answer.rating_1 and so on"
-        raise InputError(f"{record.place}: no answer to any of {len(slots)} items; wanted {wanted}")
+        return [], missing
     seconds = _seconds(record, len(found))
     return [Answer(item, value, seconds) for item, value in found], missing
 
@@ -182,9 +218,12 @@ def _value(options: Sequence[str], where: str, values: Sequence[int]) -> int | N
     raise InputError(f"{where} is '{shortened(options[0], 60)}'; wanted one of {scale}")
 
 
-def _seconds(record: Record, answers: int) -> float:
-    """The time of the assignment, shared among its answers."""
-    text = str(record.fields.get(TIME) or "").strip()
+def _seconds(record: Record, answers: int) -> float | None:
+    """The time of the assignment, shared among its answers; None where the cell is blank."""
+    given = record.fields.get(TIME)
+    text = "" if given is None else str(given).strip()
+    if not text:
+        return None
     try:
         seconds = float(text)
     except ValueError:
