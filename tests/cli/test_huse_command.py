@@ -89,12 +89,19 @@ def test_scores_verdict_failures_and_raters(ratings: str, textassay: Command) ->
 
 def test_why_shows_items_of_each_kind_and_top_says_how_many(ratings: str, textassay: Command) -> None:
     shown = textassay(ratings, *FAST, "--why", "--top", "1", columns="200").stdout
-    listed = re.findall(r"^(?:human|net) \S+: rating [\d.]+, log p a token -[\d.]+, votes", shown, flags=re.M)
+    listed = re.findall(r"^(?:human|net) \S+: rating [\d.]+, log p a token -[\d.]+, neighbours", shown, flags=re.M)
     assert 1 <= len(listed) <= 3
     assert "for: story " in shown
     more = textassay(ratings, *FAST, "--why", "--top", "4", columns="200").stdout
     assert more.count("for: story ") > len(listed)
     assert "for: story " not in textassay(ratings, *FAST, columns="200").stdout
+
+
+def test_top_holds_for_markdown_too(ratings: str, textassay: Command) -> None:
+    shown = [textassay(ratings, *FAST, "--markdown", "-", "--top", str(top)).stdout for top in (0, 1, 3)]
+    counts = [len(re.findall(r"^\| (?:human|net) \|", page, flags=re.M)) for page in shown]
+    assert counts[0] == 0
+    assert 0 < counts[1] < counts[2]
 
 
 def test_every_output_is_written_and_the_json_reads_back(ratings: str, tmp_path: Path) -> None:

@@ -211,6 +211,45 @@ def test_unknown_raters() -> None:
     assert slip.notes[0].endswith("about single raters; 1 of 2 items has one rating only")
 
 
+def test_raters_whose_names_look_like_nobody_are_known() -> None:
+    rated = as_ratings([{**row, "rater": f"?{row['rater']}"} for row in ROWS])
+    assert rated.raters == ("?r1", "?r2", "?r3")
+    assert raters_are_known(rated)
+    assert rated.notes == ()
+
+
+def test_the_digest_knows_who_gave_which_rating_but_no_names_and_no_order() -> None:
+    rated = as_ratings(ROWS)
+    renamed = [
+        {**row, "item": f"{row['item']}x", "rater": {"r1": "z", "r2": "b", "r3": "a"}[row["rater"]]} for row in ROWS
+    ]
+    assert as_ratings(renamed[::-1]).digest == rated.digest
+    # The same ratings of each item, but the first rater has now given the 3.5.
+    other = [
+        {**row, "rater": {"r1": "r2", "r2": "r1"}[row["rater"]] if row["item"] == "h" else row["rater"]} for row in ROWS
+    ]
+    assert as_ratings(other).digest != rated.digest
+    nobody = [{**row, "rater": None} for row in ROWS]
+    assert as_ratings(nobody).digest == as_ratings(nobody[::-1]).digest != rated.digest
+
+
+def test_the_digest_tells_items_apart_that_differ_only_in_their_raters() -> None:
+    """Two texts twice each, rated alike: in one study a rater has seen both copies of a text, in the other one each."""
+
+    def digest(first: str, second: str, third: str, fourth: str) -> str:
+        by = zip(("h", "h", "m", "m"), (first, second, third, fourth), strict=True)
+        rows = [
+            {"item": f"{side}{place}", "source": {"h": "human", "m": "gpt"}[side], "text": side, "log_prob": -1,
+             "rater": rater, "rating": 3}
+            for place, (side, rater) in enumerate(by)
+        ]  # fmt: skip
+        return as_ratings(rows).digest
+
+    assert digest("a", "a", "b", "b") != digest("a", "b", "a", "b")
+    assert digest("a", "b", "a", "b") == digest("b", "a", "a", "b")
+    assert digest("a", "a", "b", "b") == digest("b", "b", "a", "a")
+
+
 def test_repeated_texts_without_ids_and_raters_are_said() -> None:
     rows = [{"source": source, "text": "a", "log_prob": -1, "rating": 3} for source in ("human", "m", "m", "m")]
     rated = as_ratings(rows)

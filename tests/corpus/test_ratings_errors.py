@@ -234,7 +234,28 @@ def test_odd_objects() -> None:
         with pytest.raises(InputError, match=f"^{message}"):
             as_ratings(value)
     rated = as_ratings([RECORD, {**RECORD, "source": "m"}])
-    with pytest.raises(InputError, match="wanted no log_probs, model or scale with them"):
-        as_ratings(rated, model="m")
+    for options, names in (
+        ({"model": "m"}, "no model"),
+        ({"log_probs": "p.csv", "scale": (1, 6)}, "no log_probs and no scale"),
+    ):
+        with pytest.raises(InputError, match=f"^ratings: RatedItems are complete; wanted {names} with them$"):
+            as_ratings(rated, **options)
     with pytest.raises(InputError, match="log_probs: row 1: log_prob 2 is above 0"):
         as_ratings([RECORD, {**RECORD, "source": "m"}], log_probs=[{"text": "a", "log_prob": 2}])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scale": "1-6"}, "scale is '1-6'; wanted a lowest and a highest rating, such as 1 and 6"),
+        ({"scale": (1, 3, 6)}, r"scale is (1, 3, 6); wanted a lowest and a highest rating, such as 1 and 6"),
+        ({"scale": 6}, "scale is 6; wanted a lowest and a highest rating, such as 1 and 6"),
+        ({"scale": ("1", "6")}, "scale is ('1', '6'); wanted a lowest and a highest rating, such as 1 and 6"),
+        ({"model": 3}, "model is a number (3); wanted its name"),
+    ],
+)
+def test_odd_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        as_ratings([RECORD, {**RECORD, "source": "m"}], **options)
+    assert str(caught.value) == message
+    assert refusal(GOOD, **options) == message

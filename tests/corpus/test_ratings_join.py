@@ -54,6 +54,28 @@ def test_a_second_file_fills_what_the_first_lacks() -> None:
     assert rated.notes == ("p.csv: 2 rows match no item and are left out",)
 
 
+def test_lengths_are_taken_from_the_second_file() -> None:
+    second = write("item,log_prob,tokens\nm,-2,5\nh,-4.5,4\nm,,5\n", "p.csv")
+    rated = read_ratings(write(RATED), log_probs=second)
+    assert [(item.length, item.text) for item in rated.items] == [(4, "a  cat"), (5, "the cat sat")]
+    by_text = write("text,log_prob,length\nthe cat sat,-2,5\na  cat,-4.5,4\n", "p.csv")
+    assert [item.length for item in read_ratings("r.csv", log_probs=by_text).items] == [4, 5]
+
+
+def test_lengths_and_texts_may_be_in_the_second_file_alone() -> None:
+    bare = "item,source,rater,rating\nh,human,r1,5\nm,gpt,r1,2\n"
+    rated = read_ratings(write(bare), log_probs=write("item,log_prob,length\nm,-2,5\nh,-4.5,4\n", "p.csv"))
+    assert [(item.length, item.text) for item in rated.items] == [(4, None), (5, None)]
+    texts = write("item,log_prob,text\nm,-2,the cat sat\nh,-4.5,a  cat\n", "p.csv")
+    assert read_ratings("r.csv", log_probs=texts).items == ITEMS
+
+
+def test_a_second_file_about_other_items_brings_no_texts() -> None:
+    write("item,source,log_prob,rating\nh,human,-1,5\nm,gpt,-2,2\n")
+    with pytest.raises(InputError, match=r"^r\.csv:1: no column 'text' or 'length'; columns are"):
+        read_ratings("r.csv", log_probs=write("item,log_prob,text\nx,-2,b\n", "p.csv"))
+
+
 def test_shared_ids_are_joined_by_source_or_text() -> None:
     write("item,source,text,rating\n1,human,a,5\n1,gpt,b,2\n")
     for second in ("item,source,log_prob\n1,gpt,-2\n1,human,-4.5\n", "item,text,log_prob\n1,b,-2\n1,a,-4.5\n"):
@@ -96,6 +118,20 @@ def test_texts_of_several_contexts_are_joined_by_context() -> None:
         ("item,log_prob\n,-4\nh,-1\n", "p.csv:2: nothing in 'item'; wanted one in each row"),
         ("item,source,log_prob\nh,,-4\nm,gpt,-1\n", "p.csv:2: nothing in 'source'; wanted one in each row"),
         ("", "p.csv: empty; wanted a header and rows, or JSON records"),
+        (
+            "item,text,log_prob\nm,the cat sat,-2\nh,the cat sat,-4.5\n",
+            "p.csv:3: text 'the cat sat' of item 'h'; r.csv:2 says 'a  cat'; wanted one text an item",
+        ),
+        (
+            "item,text,log_prob\nm,the cat sat,-2\nh,a  cat,-4.5\nh,a dog,-4.5\n",
+            "p.csv:4: text 'a dog' of 'h'; p.csv:3 says 'a  cat'; wanted one",
+        ),
+        ("item,log_prob,length\nm,-2,3\nh,-4.5,3\nh,-4.5,4\n", "p.csv:4: length 4 of 'h'; p.csv:3 says 3; wanted one"),
+        ("item,log_prob,length\nm,-2,3.5\n", "p.csv:2: length is 3.5; wanted a whole number of tokens"),
+        (
+            "item,log_prob,length\nm,-2,3\nh,-4.5,\n",
+            "r.csv:2: item 'h' has no length, but others have; wanted a length for all or for none",
+        ),
     ],
 )
 def test_what_cannot_be_joined(second: str, message: str) -> None:
@@ -108,6 +144,11 @@ def test_files_that_contradict_each_other() -> None:
     write("item,source,text,log_prob,rating\nh,human,a,-1,5\nm,gpt,b,-2,2\n")
     with pytest.raises(InputError, match=r"^p\.csv:2: log_prob -3\.0 of item 'm'; r\.csv:3 says -2\.0; wanted one"):
         read_ratings("r.csv", log_probs=write("item,log_prob\nm,-3\n", "p.csv"))
+    write("item,source,length,rating\nh,human,2,5\nm,gpt,4,2\n")
+    with pytest.raises(
+        InputError, match=r"^p\.csv:3: length 5 of item 'm'; r\.csv:3 says 4; wanted one length an item"
+    ):
+        read_ratings("r.csv", log_probs=write("item,log_prob,length\nh,-1,2\nm,-3,5\n", "p.csv"))
 
 
 def test_shared_ids_without_source_and_text() -> None:

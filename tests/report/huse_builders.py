@@ -60,7 +60,7 @@ def _judged(n: int, seed: int, raters: bool, level: float) -> Judged:
     features = np.column_stack([rating, log_prob])
     features /= features.std(0)
     ks = [k for k in (1, 2, 4, 8, 16, 32, 64) if k < n / 2]
-    both, alone = (_shares(part, is_model, ks) for part in (features, features[:, :1]))
+    both, alone, other = (_shares(part, is_model, ks) for part in (features, features[:, :1], features[:, 1:]))
     by_k = tuple(_at_k(k, is_model, both[k], alone[k]) for k in ks)
     k = max(each for each in ks if each <= _K)
     at = next(each for each in by_k if each.k == k)
@@ -71,7 +71,7 @@ def _judged(n: int, seed: int, raters: bool, level: float) -> Judged:
         labels=METRICS,
         results=results,
         items=tuple(
-            _item(item, float(rating[i]), float(both[k][i]), float(alone[k][i]), RATINGS_AN_ITEM)
+            _item(item, float(rating[i]), [float(share[k][i]) for share in (both, alone, other)], RATINGS_AN_ITEM)
             for i, item in enumerate(rated.items)
         ),
         by_k=by_k,
@@ -124,19 +124,22 @@ def _rated(
     return RatedItems("headlines", tuple(items), names, item_of, rater_of, given, (1.0, 6.0), LABELS, "pointer net")
 
 
-def _item(item: RatedItem, rating: float, both: float, alone: float, n_ratings: int) -> JudgedItem:
-    told, by_rating = (both > 0.5) == item.is_model, (alone > 0.5) == item.is_model
+def _item(item: RatedItem, rating: float, shares: Sequence[float], n_ratings: int) -> JudgedItem:
+    """An item with the share of the model by both features, by rating and by log-probability."""
+    votes, by_rating, by_log_prob = (share if item.is_model else 1 - share for share in shares)
+    told, told_by_rating = ((share > 0.5) == item.is_model for share in shares[:2])
     return JudgedItem(
         item=item,
         rating=rating,
         n_ratings=n_ratings,
         log_prob=item.log_prob / item.length,
-        votes=both if item.is_model else 1 - both,
-        votes_by_rating=alone if item.is_model else 1 - alone,
-        share_model=both,
+        votes=votes,
+        votes_by_rating=by_rating,
+        votes_by_log_prob=by_log_prob,
+        share_model=shares[0],
         told=told,
-        told_by_rating=by_rating,
-        kind=kind_of(both if item.is_model else 1 - both, alone if item.is_model else 1 - alone),
+        told_by_rating=told_by_rating,
+        kind=kind_of(votes, by_rating, by_log_prob),
     )
 
 

@@ -97,6 +97,17 @@ def test_lines_of_equal_huse_are_where_the_scores_say() -> None:
     assert heights[3] - 2 < y < heights[2] + 2
 
 
+def test_names_in_the_narrow_plane_are_whole_and_apart() -> None:
+    plane = draw_plane(judged(), most=0)
+    assert plane is not None
+    names = re.findall(r'<text [^>]*class="landmark-name">([^<]+)<', plane.narrow)
+    assert "Summaries 0.7" in names
+    assert not [name for name in names if "…" in name]
+    (huse_0,) = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="end" class="equal-name">HUSE 0<', plane.narrow)
+    (next_to_it,) = re.findall(r'<text x="([\d.]+)"[^>]*class="equal-name">0.2<', plane.narrow)
+    assert float(huse_0) + 5 < float(next_to_it)
+
+
 def test_k_is_marked_and_its_table_has_the_doublings() -> None:
     found = judged(200)
     curves = k_curves(found, 16)

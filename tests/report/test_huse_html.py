@@ -14,6 +14,7 @@ import pytest
 from tests.report.builders import Page
 from tests.report.huse_builders import judged, undefined
 from tests.report.item_builders import HOSTILE
+from textassay.inference.result import Interval
 from textassay.report.embedded import embedded, fitting
 from textassay.report.html import MOST_BYTES
 from textassay.report.huse_data import huse_block
@@ -306,10 +307,11 @@ def test_numbers_of_rows_can_be_read_back() -> None:
     found = judged()
     rows = {row[0]: row for rows in data(render_huse_html(found))["entries"] for row in rows}
     for place, each in enumerate(found.items):
-        _, name, is_model, kind, rating, log_prob, votes, by_rating, count = rows[place]
+        _, name, is_model, kind, rating, log_prob, votes, by_rating, count, by_log_prob = rows[place]
         assert (name, is_model, KINDS[kind], count) == (each.item.id, each.item.is_model, each.kind, each.n_ratings)
         assert (rating / 1000, log_prob / 1000) == pytest.approx((each.rating, each.log_prob), abs=0.0006)
         assert (votes / 100, by_rating / 100) == pytest.approx((each.votes, each.votes_by_rating), abs=0.006)
+        assert by_log_prob / 100 == pytest.approx(each.votes_by_log_prob, abs=0.006)
 
 
 def test_texts_on_one_context_stand_together_the_models_first() -> None:
@@ -425,3 +427,63 @@ def test_parts_fit_into_the_room_there_is() -> None:
     parts = [["one"], ["two"], ["a longer one"]]
     kept, left = fitting(parts, 2 * (len(embedded(["one"])) + 1) + 3)
     assert (kept, left) == ([["one"], ["two"]], 3)
+
+
+def test_no_trend_is_promised_beyond_the_data() -> None:
+    text = words(render_huse_html(judged()))
+    assert "would fall further" not in text
+    assert "How far a line would go beyond its right end cannot be read from one study" in text
+
+
+def test_no_line_ends_between_a_number_and_its_percent_sign() -> None:
+    found = judged(200)
+    found = replace(found, verdict=Verdict("differs", ("74 % of them are told",)), notes=("5 % of them are odd",))
+    page = parsed(render_huse_html(found))
+    assert "74\N{NO-BREAK SPACE}% of them are told" in page.text
+    assert "5\N{NO-BREAK SPACE}% of them are odd" in page.text
+    assert re.search(r"\d\N{NO-BREAK SPACE}% interval", page.text)
+    # Charts have their own words, which are read out and not broken.
+    seen = re.sub(r"<svg.*?</svg>", "", render_huse_html(found), flags=re.DOTALL)
+    assert re.findall(r".{0,30}\d %.{0,20}", parsed(seen).text) == []
+
+
+def test_the_cards_share_one_line() -> None:
+    """With other ranges behind each score, 1 is at the same place on all three."""
+    found = judged()
+    wide = replace(found.results[0], parts={**found.results[0].parts, "chance_high": 1.6})
+    low = replace(found.results[2], interval=Interval(-0.4, 1.0, 0.95, "bootstrap"))
+    cards = scores(replace(found, results=(wide, found.results[1], low)))
+    places = [re.findall(r'<text x="([\d.]+)"[^>]*class="tick">([\d.]+)<', str(card.gauge)) for card in cards]
+    assert [value for _, value in places[0]] == ["0", "0.5", "1"]
+    assert places[0] == places[1] == places[2]
+
+
+def test_raters_that_are_left_out_are_in_no_number() -> None:
+    found = judged()
+    assert found.agreement is not None
+    assert "they are counted in all numbers above" in words(render_huse_html(found))
+    rated = found.rated
+    kept = rated.rater_of < 18
+    cut = replace(rated, item_of=rated.item_of[kept], rater_of=rated.rater_of[kept], ratings=rated.ratings[kept])
+    left = replace(found, rated=cut, agreement=replace(found.agreement, without=()))
+    text = words(render_huse_html(left))
+    assert "they are left out of all numbers above" in text
+    assert "too little would be left" not in text
+    assert ("Ratings", "720 by 18 raters") in huse_facts(left)
+
+
+def test_one_rating_an_item_is_said_where_fewer_cannot_be_tried() -> None:
+    found = judged()
+    alone = tuple(point for point in found.stability if point.along == "items")
+    assert "No item has more than one rating, so fewer could not be tried." in words(
+        render_huse_html(replace(found, stability=alone))
+    )
+    assert "so fewer could not be tried" not in words(render_huse_html(found))
+
+
+def test_the_page_says_what_was_drawn_for_intervals() -> None:
+    found = judged()
+    signed = replace(found.results[0], signature="huse|interval:bootstrap-contexts+ratings|level:0.95")
+    assert "Intervals come from drawing contexts and ratings anew." in words(
+        render_huse_html(replace(found, results=(signed, *found.results[1:])))
+    )

@@ -217,6 +217,40 @@ class TestWords:
         assert on_screen(found, 200).count(found.notes[0]) == 1
 
 
+class TestCaptions:
+    def test_at_80_columns_captions_are_a_line_each_and_definitions_come_on_request(self) -> None:
+        found = replace(judged(), chance_kinds=(6.0, 3.0, 31.0))
+        short = [*words.short_legend(found), words.kinds_in_short(found), trust.OUTLOOK_SHORT]
+        assert max(map(len, short)) <= 80
+        assert set(short) <= {line.rstrip() for line in on_screen(found, 80).splitlines()}
+        long = [*words.legend(found), words.kinds_explained(found), trust.OUTLOOK_LEGEND]
+        asked, plain = on_screen(found, 240, why=True), on_screen(found, 240)
+        for line in long:
+            assert line in asked
+            assert line not in plain
+
+    def test_only_what_there_is_is_explained(self) -> None:
+        found = judged()
+        bare = tuple(replace(result, interval=None, p_value=None, parts={}) for result in found.results)
+        assert len(words.short_legend(replace(found, results=bare))) == 1
+        untested = tuple(replace(result, p_value=None, parts={}) for result in found.results)
+        assert words.short_legend(replace(found, results=untested))[1] == "interval: 95 %"
+
+    @pytest.mark.parametrize(
+        ("drawn", "over"),
+        [
+            ("items", " over items"),
+            ("contexts+ratings", " over contexts and ratings"),
+            ("contexts+items+ratings+raters", " over contexts, items, ratings and raters"),
+        ],
+    )
+    def test_intervals_are_over_what_was_drawn(self, drawn: str, over: str) -> None:
+        found = judged()
+        signed = replace(found.results[0], signature=f"huse|interval:bootstrap-{drawn}|level:0.95")
+        assert f"interval: 95 %, bootstrap{over}" in words.legend(replace(found, results=(signed,)))
+        assert "interval: 95 %, bootstrap" in words.legend(found)
+
+
 class TestExamples:
     def test_both_sources_take_turns_and_the_clearest_come_first(self) -> None:
         found = judged(200)
@@ -247,6 +281,28 @@ class TestExamples:
             assert f"\n  {item.text}" in shown
             assert f"\n  for: {item.context}" in shown
             assert item.text not in on_screen(found, 200)
+
+    def test_every_vote_that_makes_a_kind_is_shown(self) -> None:
+        found = judged()
+        first = replace(found.items[0], votes=0.5, votes_by_rating=0.8, votes_by_log_prob=0.25, kind="quality failure")
+        votes = ("neighbours of its source 50 %", "by rating 80 %", "by probability 25 %")
+        shown = on_screen(replace(found, items=(first,)), 200, why=True)
+        assert ", ".join(votes) in line_of(shown, f"human {first.item.id}")
+        page = render_huse_markdown(replace(found, items=(first,)))
+        assert "| neighbours of its source | by rating | by probability |" in page
+        assert "| 50 % | 80 % | 25 % |" in page
+        unknown = replace(first, votes=math.nan, votes_by_rating=math.nan, votes_by_log_prob=math.nan)
+        (example,) = examples(replace(found, items=(unknown,)), 1)["quality failure"]
+        assert "neighbours" not in example.figures
+        assert example.votes == ("–", "–", "–")
+
+    def test_markdown_has_as_many_of_a_kind_as_the_terminal(self) -> None:
+        found = judged(200)
+        counted = []
+        for page in (render_huse_markdown(found), render_huse_markdown(found, top=3)):
+            tables = re.findall(r"^### .*\n\n\|.*\n\| ---.*\n((?:\|.*\n)+)", page, flags=re.M)
+            counted.append([len(table.splitlines()) for table in tables])
+        assert counted == [[5] * 3, [3] * 3]
 
     def test_items_without_texts_say_so(self) -> None:
         found = judged()
@@ -319,13 +375,20 @@ class TestForms:
             "No number or no test", "Failures", "Neighbours", "Raters", "Stability", "More data", "Items",
         ]  # fmt: skip
         kinds = words.count_of(found, "quality failure", is_model=False)
-        assert f"| quality failure | clearly told by the rating alone | {kinds} |" in page
+        assert f"| quality failure | clearly told, by its rating | {kinds} |" in page
         assert f"| 1 | {found.by_k[0].huse:.2f} | {found.by_k[0].huse_q:.2f} |" in page
         assert "| mean and range on | HUSE | HUSE-Q | HUSE-D |" in page
         assert re.search(r"^\| 1 rating an item \| [\d.]+ \[[\d.]+, [\d.]+\] \|", page, flags=re.M)
         assert re.search(r"^\| 40 items \| ", page, flags=re.M)
         assert "scale: 1 (Invalid) to 6 (Very Typical)" in page
         assert page.count("|resamples:999|") == 3
+
+    def test_markdown_counts_what_chance_gives(self) -> None:
+        found = judged()
+        assert "by chance" not in render_huse_markdown(found)
+        page = render_huse_markdown(replace(found, chance_kinds=(6.4, 3.0, 30.6)))
+        assert "| kind | which means | human | pointer net | both by chance |" in page
+        assert re.search(r"^\| diversity failure \| clearly told, by its probability \| \d+ \| \d+ \| 3 \|", page, re.M)
 
     def test_sections_without_content_are_left_out(self) -> None:
         found = replace(judged(), by_k=(), stability=(), outlook=(), agreement=None, items=())

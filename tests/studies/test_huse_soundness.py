@@ -90,6 +90,26 @@ class TestOrderAndNames:
         rated = rated_items(30, seed=2)
         assert said(in_one_order(shuffled(rated))) == said(rated)
 
+    def test_nor_the_order_of_items_that_differ_only_in_their_raters(self) -> None:
+        """One text twice, rated alike by different people: which copy comes first must not move an interval."""
+        rng = np.random.default_rng(0)
+        rated, taste = rated_items(80, seed=1, contexts=False), 2 * rng.normal(size=12)
+        raters, ratings = [], []
+        for pair in range(40):
+            first = rng.permutation(12)[:5]
+            given = np.clip(np.round(3.5 + taste[first] * (pair % 2) + 0.3 * rng.normal(size=5)), 1, 6)
+            raters += [first, rng.permutation(12)[:5]]
+            ratings += [given, given]
+        items = tuple(
+            replace(item, text=None, log_prob=-1.0 - place // 2, length=2, is_model=place // 2 % 2 == 1)
+            for place, item in enumerate(rated.items)
+        )
+        names = tuple(f"r{number}" for number in range(12))
+        twins = replace(
+            rated, items=items, raters=names, rater_of=np.concatenate(raters), ratings=np.concatenate(ratings)
+        )
+        assert numbers(short(twins)) == numbers(short(shuffled(twins)))
+
 
 class TestContexts:
     def test_one_context_for_all_leaves_an_interval_over_items(self) -> None:

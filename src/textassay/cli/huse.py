@@ -103,7 +103,7 @@ def _deliver(found: "Judged", targets: dict[str, str | None], *, why: bool, top:
     makers: dict[str, Callable[[], str]] = {
         "json": found.to_json,
         "csv": lambda: render_huse_csv(found),
-        "markdown": lambda: render_huse_markdown(found),
+        "markdown": lambda: render_huse_markdown(found, top=top),
         "report": found.to_html,
     }
 

@@ -103,7 +103,9 @@ Scale = Annotated[
     str | None,
     typer.Option(metavar="LOW-HIGH", help="The lowest and the highest rating there can be. [default: as in the file]"),
 ]
-Neighbours = Annotated[int, typer.Option("--k", min=1, help="How many of its nearest neighbours vote on an item.")]
+Neighbours = Annotated[
+    int, typer.Option("--k", min=1, max=1000, help="How many of its nearest neighbours vote on an item.")
+]
 Variant = Annotated[
     str,
     typer.Option(metavar="released|exact|fair", help="What happens to ties among neighbours and votes."),
@@ -122,7 +124,7 @@ Stability = Annotated[
 WithoutFlagged = Annotated[
     bool, typer.Option("--without-flagged", help="Leave out raters who look as if they answered at random.")
 ]
-TopOfKind = Annotated[int, typer.Option(min=0, help="With --why, so many items of each kind with their texts.")]
+TopOfKind = Annotated[int, typer.Option(min=0, help="With --why and in Markdown, so many items of each kind.")]
 CsvOfItems = Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write CSV, one row an item.")]
 WhyItems = Annotated[
     bool, typer.Option("--why", help="Show items of each kind with their texts, and the raters who look random.")

@@ -1,40 +1,89 @@
-"""Joining log-probabilities of a separate file to items: by id where both have ids, otherwise by text."""
+"""Joining log-probabilities of a separate file to items, by id or by text, with lengths and texts that stand there."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import quoted
-from textassay.corpus.rating_cells import context_of, log_probs_of, name_of_cell, required, text_of, values_of
+from textassay.corpus.rating_cells import (
+    context_of,
+    length_of,
+    log_probs_of,
+    name_of_cell,
+    required,
+    text_of,
+    values_of,
+)
 from textassay.corpus.rating_columns import Columns
-from textassay.corpus.rating_facts import Facts
+from textassay.corpus.rating_facts import Facts, shown
 from textassay.corpus.rating_sources import sources_in
 
+T = TypeVar("T")
 Key = tuple[Any, ...]
 
 
 def with_log_probs(facts: Facts, columns: Columns, notes: list[str]) -> Facts:
-    """The items with the log-probabilities of these columns beside their own, which must be the same."""
+    """The items with the log-probabilities, lengths and texts of these columns beside their own.
+
+    What both know must be the same: a text that differs shows that ids were matched that do not belong together.
+    """
     columns.need("log_prob", "nll")
     parts = _parts(facts, columns)
     theirs = list(zip(*[_column(columns, part) for part in parts], strict=True))
     ours = list(zip(*[_fact(facts, part) for part in parts], strict=True))
-    found = _by_key(theirs, log_probs_of(columns), columns)
     _note_strange(theirs, set(ours), columns, notes)
-    log_probs = list(facts.log_probs)
-    for item, key in enumerate(ours):
-        if key not in found:
-            continue
-        value, row = found[key]
-        own = log_probs[item]
-        if own is not None and own != value:
-            raise InputError(
-                f"{columns.places[row]}: log_prob {value} of item {quoted([facts.ids[item]])}; "
-                f"{facts.places[item]} says {own}; wanted one log_prob an item"
-            )
-        log_probs[item] = value
-    return replace(facts, log_probs=log_probs)
+    join = _Join(facts, columns, theirs, ours)
+    lengths, texts = facts.lengths, facts.texts
+    # First of all: a wrong join has wrong numbers too, and the text says best that it is one.
+    if "text" in columns and "text" not in parts:
+        texts = join.filled(texts, values_of(columns, "text", text_of), "text")
+    if "length" in columns:
+        lengths = join.filled(lengths, values_of(columns, "length", length_of), "length")
+    log_probs = join.filled(facts.log_probs, log_probs_of(columns), "log_prob")
+    return replace(facts, texts=texts, lengths=lengths, log_probs=log_probs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Join:
+    """The key of each row of the second file, and of each item."""
+
+    facts: Facts
+    columns: Columns
+    theirs: list[Key]
+    ours: list[Key]
+
+    def filled(self, known: Sequence[T | None], values: Sequence[T | None], what: str) -> list[T | None]:
+        """What is known of each item, with the values of its rows where nothing is; an error where they differ."""
+        found = self._by_key(values, what)
+        filled = list(known)
+        for item, key in enumerate(self.ours):
+            if key not in found:
+                continue
+            value, row = found[key]
+            own = filled[item]
+            if own is not None and own != value:
+                raise InputError(
+                    f"{self.columns.places[row]}: {what} {shown(value)} of item {quoted([self.facts.ids[item]])}; "
+                    f"{self.facts.places[item]} says {shown(own)}; wanted one {what} an item"
+                )
+            filled[item] = value
+        return filled
+
+    def _by_key(self, values: Sequence[T | None], what: str) -> dict[Key, tuple[T, int]]:
+        """The value of each key and the row that has it; rows may repeat each other, but not differ."""
+        found: dict[Key, tuple[T, int]] = {}
+        places = self.columns.places
+        for row, (key, value) in enumerate(zip(self.theirs, values, strict=True)):
+            if value is None:
+                continue
+            known, first = found.setdefault(key, (value, row))
+            if known != value:
+                raise InputError(
+                    f"{places[row]}: {what} {shown(value)} of {quoted([str(key[0])])}; "
+                    f"{places[first]} says {shown(known)}; wanted one"
+                )
+        return found
 
 
 def _parts(facts: Facts, columns: Columns) -> list[str]:
@@ -70,21 +119,6 @@ def _fact(facts: Facts, part: str) -> Sequence[Any]:
     if part == "item":
         return facts.given or []
     return facts.sources if part == "source" else facts.texts if part == "text" else facts.contexts
-
-
-def _by_key(keys: list[Key], values: Sequence[float | None], columns: Columns) -> dict[Key, tuple[float, int]]:
-    """The log-probability of each key and the row that has it; rows may repeat each other, but not differ."""
-    found: dict[Key, tuple[float, int]] = {}
-    for row, (key, value) in enumerate(zip(keys, values, strict=True)):
-        if value is None:
-            continue
-        known, first = found.setdefault(key, (value, row))
-        if known != value:
-            what = quoted([str(key[0])])
-            raise InputError(
-                f"{columns.places[row]}: log_prob {value} of {what}; {columns.places[first]} says {known}; wanted one"
-            )
-    return found
 
 
 def _note_strange(theirs: list[Key], ours: set[Key], columns: Columns, notes: list[str]) -> None:

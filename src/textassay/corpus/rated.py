@@ -1,12 +1,13 @@
 """Rated items: texts of people and of a model, each with its log-probability under the model and its ratings."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from textassay.corpus.rating_digest import digest_of, marks_of
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -33,7 +34,8 @@ class RatedItems:
 
     `item_of` and `rater_of` are places in `items` and `raters`. A file with one row an item has only mean ratings: one
     entry an item, without raters (`rater_of` is `NOBODY`). `scale` is the lowest and the highest rating there can be,
-    `labels` what ratings are called, `model` what the source that is not human is called.
+    `labels` what ratings are called, `model` what the source that is not human is called. `raters_known` is False where
+    single ratings have no names: `raters` are then only numbers. `path` is the file that errors are about.
     """
 
     name: str
@@ -46,6 +48,8 @@ class RatedItems:
     labels: Mapping[float, str] = field(default_factory=dict)
     model: str = "model"
     notes: tuple[str, ...] = ()
+    raters_known: bool = True
+    path: str = ""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -55,14 +59,19 @@ class RatedItems:
         """True when single ratings are known, False when there are only means."""
         return bool(self.raters)
 
-    @cached_property
+    @property
+    def where(self) -> str:
+        """What a message calls it: the file, or the name where there is none."""
+        return self.path or self.name
+
+    @property
     def digest(self) -> str:
-        """What fixes the content, whatever the order of items and ratings; names of raters are not part of it."""
-        given: list[list[str]] = [[] for _ in self.items]
-        for item, rating in zip(self.item_of.tolist(), self.ratings.tolist(), strict=True):
-            given[item].append(repr(rating))
-        lines = sorted(
-            repr((item.is_model, item.log_prob, item.length, item.text, item.context, sorted(ratings)))
-            for item, ratings in zip(self.items, given, strict=True)
-        )
-        return hashlib.blake2b("\n".join(lines).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        """What fixes the content, whatever the order of items, raters and ratings and whatever their names."""
+        return digest_of(self.marks)
+
+    @cached_property
+    def marks(self) -> list[bytes]:
+        """What fixes each item: what it says, its ratings, and who gave them where that is known."""
+        said = [repr((item.is_model, item.log_prob, item.length, item.text, item.context)) for item in self.items]
+        rater_of = self.rater_of.tolist() if self.single and self.raters_known else None
+        return marks_of(said, self.item_of.tolist(), rater_of, self.ratings.tolist())

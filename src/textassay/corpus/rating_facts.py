@@ -115,11 +115,12 @@ def _agreed(
             said[item] = row
         elif known != value:
             raise InputError(
-                f"{places[row]}: {what} {_shown(value)} of item {quoted([ids[item]])}; "
-                f"{places[said[item]]} says {_shown(known)}; wanted one {what} an item"
+                f"{places[row]}: {what} {shown(value)} of item {quoted([ids[item]])}; "
+                f"{places[said[item]]} says {shown(known)}; wanted one {what} an item"
             )
     return agreed
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value as a message shows it."""
     return quoted([value]) if isinstance(value, str) else shortened(str(value))

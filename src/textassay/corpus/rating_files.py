@@ -35,7 +35,8 @@ def read_ratings(
 
     The names in the paper's released files (`HumanJudgement`, `ModelProbability`, `Label`, `LengthOfUtterance`) mean
     the same. `log_probs` is a second file with `log_prob` and `item` (perhaps `source`), or `text` (perhaps `source`
-    and `context`). `scale` is the lowest and the highest rating there can be; by default those there are.
+    and `context`). A `length` in it counts, and a `text` must be that of the ratings. `scale` is the lowest and the
+    highest rating there can be; by default those there are.
     """
     path = os.fsdecode(source)
     second = None if log_probs is None else os.fsdecode(log_probs)

@@ -1,6 +1,5 @@
 """Rated items from columns: sources, items, ratings and log-probabilities put together, with notes on what is odd."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +8,7 @@ from textassay.corpus.errors import InputError
 from textassay.corpus.log_prob_files import with_log_probs
 from textassay.corpus.printable import quoted
 from textassay.corpus.rated import RatedItem, RatedItems
+from textassay.corpus.rating_checks import check_reading
 from textassay.corpus.rating_columns import Columns
 from textassay.corpus.rating_facts import Facts, facts_of
 from textassay.corpus.rating_means import has_means, mean_ratings
@@ -26,20 +26,22 @@ def rated_items(
     notes: Sequence[str] = (),
 ) -> RatedItems:
     """The items of a table of ratings; `log_probs` is a second table to take log-probabilities from."""
-    if scale is not None and not (math.isfinite(scale[0]) and math.isfinite(scale[1]) and scale[0] < scale[1]):
-        raise InputError(f"scale {scale[0]:g} to {scale[1]:g}; wanted a lowest and a highest rating, such as 1 and 6")
+    check_reading(model, scale)
     told = list(notes)
     columns, sources, called = two_sources(columns, model, told)
-    _check_columns(columns, joined=log_probs is not None)
+    _check_columns(columns, log_probs)
     facts = facts_of(columns, sources)
     _note_columns(columns, facts, told)
     if log_probs is not None:
         facts = with_log_probs(facts, log_probs, told)
         _note_nll(log_probs, told)
+    if not _any(facts.texts) and not _any(facts.lengths):
+        # None of the rows that have them in the second table is about one of these items.
+        columns.need("text", "length")
     ratings = ratings_in(columns, scale)
     given = (mean_ratings if has_means(columns, facts) else single_ratings)(columns, facts, ratings, told)
     kept = _kept(columns, facts, given, told)
-    items = _items(columns, facts, kept, _log_probs(facts, kept, log_probs), _lengths(columns, facts, kept, told))
+    items = _items(columns, facts, kept, _log_probs(facts, kept, log_probs), _lengths(facts, kept, told))
     place = np.full(len(facts.ids), -1)
     place[kept] = np.arange(len(kept))
     seen = (float(given.ratings.min()), float(given.ratings.max()))
@@ -54,10 +56,12 @@ def rated_items(
         given.labels,
         called,
         tuple(told),
+        given.raters_known,
+        columns.where,
     )
 
 
-def _check_columns(columns: Columns, *, joined: bool) -> None:
+def _check_columns(columns: Columns, joined: Columns | None) -> None:
     if "rating" not in columns and "rating_label" in columns:
         raise InputError(
             f"{columns.head}: ratings only as words, in {quoted([columns.names['rating_label']])}; "
@@ -66,8 +70,9 @@ def _check_columns(columns: Columns, *, joined: bool) -> None:
     columns.need("rating")
     if "rater" in columns:
         columns.need("item", "text")
-    columns.need("text", "length")
-    if not joined:
+    if joined is None or not ("text" in joined or "length" in joined):
+        columns.need("text", "length")
+    if joined is None:
         columns.need("log_prob", "nll", hint=" (or use --log-probs FILE)")
 
 
@@ -115,22 +120,27 @@ def _items(
     contexts: Sequence[str | None] = facts.contexts
     if facts.given is not None and facts.shared and "context" not in columns:
         contexts = facts.given
+    has_texts = _any(facts.texts)
     return tuple(
         RatedItem(
             facts.ids[item],
             facts.sources[item] != HUMAN,
             log_prob,
             length,
-            (facts.texts[item] or "") if "text" in columns else None,
+            (facts.texts[item] or "") if has_texts else None,
             contexts[item],
         )
         for item, log_prob, length in zip(kept, log_probs, lengths, strict=True)
     )
 
 
-def _lengths(columns: Columns, facts: Facts, kept: list[int], notes: list[str]) -> list[int]:
+def _any(values: Sequence[object | None]) -> bool:
+    return any(value is not None for value in values)
+
+
+def _lengths(facts: Facts, kept: list[int], notes: list[str]) -> list[int]:
     """Tokens of each item: as given, otherwise counted between spaces, as the paper's released program does."""
-    if "length" in columns:
+    if _any(facts.lengths):
         return _given_lengths(facts, kept, notes)
     texts = [facts.texts[item] or "" for item in kept]
     counts = [sum(map(bool, text.split(" "))) for text in texts]

@@ -23,6 +23,7 @@ def mean_ratings(columns: Columns, facts: Facts, ratings: list[float | None], no
         np.full(len(rated), NOBODY, dtype=np.int64),
         np.array([rating for _, rating in rated], dtype=np.float64),
         {},
+        raters_known=False,
     )
 
 

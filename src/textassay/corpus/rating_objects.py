@@ -14,10 +14,12 @@ from textassay.corpus.errors import InputError
 from textassay.corpus.frames import frame_columns, is_frame
 from textassay.corpus.item_records import kind_of
 from textassay.corpus.rated import RatedItems
+from textassay.corpus.rating_checks import check_reading
 from textassay.corpus.rating_columns import Columns, columns_of
 from textassay.corpus.rating_files import columns_from, read_ratings
 from textassay.corpus.rating_items import rated_items
 from textassay.corpus.rating_tables import Table, records_table
+from textassay.corpus.sources import name_of
 
 _WANTED = "a path, a data frame or a list of dicts"
 _MISSING = ("NAType", "NaTType")
@@ -28,21 +30,26 @@ def as_ratings(
 ) -> RatedItems:
     """Rated items from what `read_ratings` reads: a path, a data frame with its columns, or dicts with its fields.
 
+    `log_probs` may be any of these too, whatever the ratings are.
+
     >>> rows = [{"source": source, "text": "a cat", "log_prob": -4, "rating": 3} for source in ("human", "gpt")]
     >>> rated = as_ratings(rows)
     >>> rated.model, rated.items[0].length, rated.single
     ('gpt', 2, False)
     """
     if isinstance(value, RatedItems):
-        if log_probs is not None or model is not None or scale is not None:
-            raise InputError("ratings: rated items are complete; wanted no log_probs, model or scale with them")
+        given = {"log_probs": log_probs, "model": model, "scale": scale}
+        if names := [name for name, option in given.items() if option is not None]:
+            raise InputError(f"ratings: RatedItems are complete; wanted no {' and no '.join(names)} with them")
         return value
+    check_reading(model, scale)
     if isinstance(value, str | os.PathLike) and (log_probs is None or isinstance(log_probs, str | os.PathLike)):
         return read_ratings(value, log_probs=log_probs, model=model, scale=scale)
     counts: Counter[str] = Counter()
     columns = _columns(value, "ratings", counts)
     joined = None if log_probs is None else _columns(log_probs, "log_probs", counts)
-    return rated_items(columns, name="ratings", log_probs=joined, model=model, scale=scale, notes=list(counts))
+    name = name_of(os.fsdecode(value)) if isinstance(value, str | os.PathLike) else "ratings"
+    return rated_items(columns, name=name, log_probs=joined, model=model, scale=scale, notes=list(counts))
 
 
 def _columns(value: Any, where: str, notes: Counter[str]) -> Columns:

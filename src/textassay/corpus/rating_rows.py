@@ -13,23 +13,22 @@ from textassay.corpus.rating_cells import name_of_cell, number_of, required, tex
 from textassay.corpus.rating_columns import Columns
 from textassay.corpus.rating_facts import Facts
 
-_UNKNOWN = "?"
-
 
 @dataclass(frozen=True)
 class Given:
-    """Ratings, one entry each; no raters where only means are known."""
+    """Ratings, one entry each; no raters where only means are known, and numbers for names where nobody is named."""
 
     raters: tuple[str, ...]
     item_of: I64
     rater_of: I64
     ratings: F64
     labels: dict[float, str]
+    raters_known: bool
 
 
 def raters_are_known(rated: RatedItems) -> bool:
     """False where a file has single ratings but does not say whose, and where it has only means."""
-    return any(not name.startswith(_UNKNOWN) for name in rated.raters)
+    return rated.single and rated.raters_known
 
 
 def ratings_in(columns: Columns, scale: tuple[float, float] | None) -> list[float | None]:
@@ -65,6 +64,7 @@ def single_ratings(columns: Columns, facts: Facts, ratings: list[float | None], 
         np.array([raters[name] for name in by], dtype=np.int64),
         np.array([ratings[row] for row in rows], dtype=np.float64),
         _labels(columns, ratings),
+        "rater" in columns,
     )
 
 
@@ -94,7 +94,7 @@ def _by_order(item_of: list[int]) -> list[str]:
     by = []
     for item in item_of:
         counts[item] = counts.get(item, 0) + 1
-        by.append(f"{_UNKNOWN}{counts[item]}")
+        by.append(f"?{counts[item]}")
     return by
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from textassay.corpus.errors import InputError
+from textassay.corpus.number_kinds import is_whole
+from textassay.corpus.printable import shortened
 from textassay.metrics.declare import Metric, Option, all_metrics
 
 On = Literal["samples", "items", "ratings"]
@@ -41,8 +43,16 @@ class Request:
         return self.metric.function(*views, **self.options)
 
 
-def parse_requests(specs: Iterable[str] = (), *, families: Iterable[str] = (), on: On = "samples") -> list[Request]:
+def parse_requests(
+    specs: Iterable[str] = (),
+    *,
+    families: Iterable[str] = (),
+    on: On = "samples",
+    settings: Mapping[str, Any] | None = None,
+) -> list[Request]:
     """Requests from `name:option=value:...` and family names; without either, every default metric.
+
+    `settings` are values of options that metrics have where they do not say otherwise.
 
     >>> [request.label for request in parse_requests(["bleu:n=2-3", "cnd:variant=unbiased"])]
     ['bleu-2', 'bleu-3', 'cnd-2 variant=unbiased']
@@ -53,7 +63,7 @@ def parse_requests(specs: Iterable[str] = (), *, families: Iterable[str] = (), o
         _check_name(family, {metric.family for metric in known.values()}, "family")
     everything = not specs and not families
     chosen = [m.name for m in _in_reading_order(known) if m.in_default and (everything or m.family in families)]
-    requests = [request for spec in [*chosen, *specs] for request in _parse(spec, known)]
+    requests = [request for spec in [*chosen, *specs] for request in _parse(spec, known, settings or {})]
     return list(dict.fromkeys(requests))
 
 
@@ -83,11 +93,13 @@ def _in_reading_order(known: Mapping[str, Metric]) -> list[Metric]:
     return sorted(known.values(), key=lambda metric: (_ASPECTS.index(metric.aspect), metric.name))
 
 
-def _parse(spec: str, known: Mapping[str, Metric]) -> list[Request]:
+def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) -> list[Request]:
     name, *settings = (part.strip() for part in spec.split(":"))
     _check_name(name, known, "metric")
     metric = known[name]
-    grid: list[dict[str, Any]] = [{o.name: o.default for o in metric.options.values()}]
+    grid: list[dict[str, Any]] = [
+        {o.name: _setting(o, common[o.name]) if o.name in common else o.default for o in metric.options.values()}
+    ]
     for setting in settings:
         option, equals, text = setting.partition("=")
         if not equals:
@@ -95,6 +107,18 @@ def _parse(spec: str, known: Mapping[str, Metric]) -> list[Request]:
         _check_name(option, metric.options, f"option of {name}")
         grid = [chosen | {option: value} for chosen in grid for value in _values(metric.options[option], text, spec)]
     return [Request(metric, options) for options in grid]
+
+
+def _setting(option: Option, value: Any) -> Any:
+    """The one value of a choice or of a whole number that goes by its name on the command line."""
+    if option.choices:
+        _check_name(str(value), option.choices, option.name)
+        return str(value)
+    low, high = option.limits or (1, 100)
+    if not is_whole(value) or not low <= value <= high:
+        given = shortened(repr(value), 40)
+        raise InputError(f"--{option.name} is {given}; wanted a whole number from {low:g} to {high:g}")
+    return int(value)
 
 
 def _values(option: Option, text: str, spec: str) -> list[Any]:
@@ -122,7 +146,8 @@ def _integers(option: Option, text: str, spec: str) -> list[int]:
     values = list(range(int(first), int(last or first) + 1))
     low, high = option.limits or (1, 100)
     if not values or values[0] < low or values[-1] > high:
-        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted {low:g} to {high:g}, ascending")
+        wanted = f"{low:g} to {high:g}{', ascending' if dash else ''}"
+        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted {wanted}")
     return values
 
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from textassay.inference.multiplicity import threshold
 from textassay.inference.result import Result
 from textassay.metrics.declare import all_metrics
 from textassay.studies.comparison import Comparison
@@ -36,7 +37,7 @@ def cell(result: Result, adjusted: float = math.nan, *, level: float) -> Cell:
         return Cell(number(math.nan), "", False)
     interval = result.interval
     shown = spread(result.estimate, low=interval.low, high=interval.high) if interval else ""
-    return Cell(number(result.estimate), shown, adjusted < 1 - level)
+    return Cell(number(result.estimate), shown, adjusted < threshold(level))
 
 
 def spread(estimate: float, *, low: float, high: float) -> str:

@@ -8,7 +8,7 @@ from textassay.studies.judged import Judged, JudgedItem
 
 FIELDS = (
     "item", "source", "kind", "rating", "n_ratings", "log_prob", "length", "log_prob_per_token", "votes",
-    "votes_by_rating", "share_model", "told", "told_by_rating", "context", "text",
+    "votes_by_rating", "votes_by_log_prob", "share_model", "told", "told_by_rating", "context", "text",
 )  # fmt: skip
 
 
@@ -30,6 +30,7 @@ def _row(found: Judged, judged: JudgedItem) -> dict[str, Any]:
         "log_prob_per_token": _known(judged.log_prob),
         "votes": _known(judged.votes),
         "votes_by_rating": _known(judged.votes_by_rating),
+        "votes_by_log_prob": _known(judged.votes_by_log_prob),
         "share_model": _known(judged.share_model),
         "told": judged.told,
         "told_by_rating": judged.told_by_rating,

@@ -132,8 +132,9 @@ def _rows(lines: Lines, ns: Sequence[float]) -> Iterator[tuple[str, tuple[str, .
 def _cell(step: Step | None) -> str:
     if step is None:
         return "–"
-    band = f" ({score(step.low)} to {score(step.high)})" if step.low < step.high else ""
-    return f"{score(step.mean)}{band}"
+    # Where there is little room, the band goes below its score as a whole.
+    band = f"({score(step.low)} to {score(step.high)})".replace(" ", "\N{NO-BREAK SPACE}")
+    return f"{score(step.mean)} {band}" if step.low < step.high else score(step.mean)
 
 
 def _ground(x: Axis, y: Axis, ns: Sequence[float], plan: _Plan) -> Iterator[Markup]:

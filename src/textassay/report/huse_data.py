@@ -54,16 +54,22 @@ def _axis(scale: Axis) -> list[float]:
 
 
 def _rows(found: Judged, places: tuple[int, ...]) -> list[list[Any]]:
-    """Items that stand together: place, id, source, kind, rating, log-probability, votes, those by rating, ratings."""
+    """Items that stand together: place, id, source, kind, rating, log-probability, votes, those by rating, ratings.
+
+    Last come the votes by probability alone.
+    """
     rows = []
     for place in places:
         judged = found.items[place]
         kind = KINDS.index(judged.kind) if judged.kind in KINDS else len(KINDS) - 1
         log_prob = log_prob_of(judged, whole=whole_texts(found))
         fine = [_whole(value, _FINE) for value in (judged.rating, log_prob)]
-        votes = [_whole(value, _SHARE) for value in (judged.votes, judged.votes_by_rating)]
+        shares = (judged.votes, judged.votes_by_rating, judged.votes_by_log_prob)
+        both, by_rating, by_log_prob = (_whole(value, _SHARE) for value in shares)
         name = readable(judged.item.id, _LONGEST_ID)
-        rows.append([place, name, int(judged.item.is_model), kind, *fine, *votes, judged.n_ratings])
+        rows.append(
+            [place, name, int(judged.item.is_model), kind, *fine, both, by_rating, judged.n_ratings, by_log_prob]
+        )
     return rows
 
 

@@ -10,7 +10,9 @@ from textassay.report.huse_words import score
 from textassay.studies.judged import KINDS, Judged, JudgedItem
 from textassay.studies.wording import share
 
-_LONGEST = 300
+_LONGEST, _UNKNOWN = 300, "–"
+# Of the neighbours, how many are of an item's own source: by both features, and by one of them.
+VOTES = ("neighbours of its source", "by rating", "by probability")
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,21 @@ class Example:
 
     @property
     def figures(self) -> str:
-        """Its rating, its log-probability a token, and how its neighbours vote."""
+        """Its rating, its log-probability a token, and how its neighbours vote: with both, and with each alone."""
         judged = self.judged
         known = [f"rating {score(judged.rating)}", f"log p a token {score(judged.log_prob)}"]
-        known += [] if math.isnan(judged.votes) else [f"votes for its source {share(judged.votes)}"]
+        known += [f"{name} {votes}" for name, votes in zip(VOTES, self.votes, strict=True) if votes != _UNKNOWN]
         return ", ".join(known)
+
+    @property
+    def votes(self) -> tuple[str, str, str]:
+        """The shares that are named in `VOTES`; a dash where there is none."""
+        judged = self.judged
+        both, by_rating, by_log_prob = (
+            _UNKNOWN if math.isnan(votes) else share(votes)
+            for votes in (judged.votes, judged.votes_by_rating, judged.votes_by_log_prob)
+        )
+        return both, by_rating, by_log_prob
 
 
 def examples(found: Judged, top: int) -> dict[str, list[Example]]:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 
 from textassay.corpus.printable import shortened
+from textassay.corpus.rating_rows import raters_are_known
 from textassay.metrics.declare import all_metrics
 from textassay.metrics.papers import citation
 from textassay.report.cells import level_text
-from textassay.report.huse_words import scale_text
+from textassay.report.huse_words import active_raters, count_text, scale_text
 from textassay.report.items_facts import span
 from textassay.report.standing import WORDS
 from textassay.studies.judged import Judged, JudgedItem
@@ -71,7 +72,7 @@ def huse_facts(found: Judged) -> list[tuple[str, str]]:
     variants = dict.fromkeys(str(r.options["variant"]) for r in found.results if "variant" in r.options)
     terms = [
         ("Items", f"{len(rated) - model:,} human, {model:,} of the model"),
-        ("Ratings", f"{len(rated.ratings):,} by {len(rated.raters):,} raters" if rated.single else "one mean an item"),
+        ("Ratings", _ratings(found)),
         ("Ratings an item", span(judged.n_ratings for judged in found.items) if rated.single else ""),
         ("Scale", shortened(scale_text(found), 80)),
         ("Neighbours", f"k = {k}" if k else ""),
@@ -80,6 +81,15 @@ def huse_facts(found: Judged) -> list[tuple[str, str]]:
         *((term, _named(field, (result.signature for result in found.results))) for field, term in _FIELDS.items()),
     ]
     return [(term, value) for term, value in terms if value]
+
+
+def _ratings(found: Judged) -> str:
+    """How many ratings were measured, and by how many raters where that is known."""
+    rated = found.rated
+    if not rated.single:
+        return "one mean an item"
+    by = f" by {count_text(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
+    return f"{len(rated.ratings):,}{by}"
 
 
 def citations(found: Judged) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Template
 
 from textassay.report.assets import asset, policy
+from textassay.report.cells import level_text
 from textassay.report.guide import entries as guide_entries
 from textassay.report.huse_curves import METRICS, k_curves, stability_curves
 from textassay.report.huse_data import huse_block
@@ -26,10 +27,11 @@ from textassay.report.huse_marks import kind_class, kind_key, source_key
 from textassay.report.huse_plane import draw_plane
 from textassay.report.huse_raters import raters
 from textassay.report.huse_scores import scores
-from textassay.report.huse_words import all_notes, k_range, score
+from textassay.report.huse_words import all_notes, drawn, k_range, score, unbroken
 from textassay.report.page_with_items import page_with_items, template
 from textassay.report.standing import WORDS
 from textassay.studies.judged import KINDS, TITLES, Judged, titled
+from textassay.studies.wording import share
 from textassay.version import __version__
 
 _STYLES = ("report.css", "items.css", "huse.css")
@@ -79,6 +81,9 @@ def _template() -> Template:
         "source_key": source_key,
         "score": score,
         "titled": titled,
+        "unbroken": unbroken,
+        "share": lambda value: unbroken(share(value)),
+        "level": lambda value: unbroken(level_text(value)),
     }
     return template("huse.html.j2", filters)
 
@@ -101,6 +106,7 @@ def _content(found: Judged, limits: HuseLimits) -> dict[str, Any]:
         "whole": whole_texts(found),
         "summary": outcome_sentence(found),
         "facts": huse_facts(found),
+        "drawn": drawn(found),
         "notes": all_notes(found),
         "scores": scores(found),
         "plane": draw_plane(found, most=limits.cloud),

@@ -48,13 +48,15 @@ class EntryView:
 
 _MEANING = {
     "quality failure": (
-        "Of the items with about the same rating, at least three in four are of its source. A model's text of this kind"
-        " reads worse than people's do; a human one shows what the model does not reach."
+        "Of the items with about the same rating, at least three in four are of its source; or of those that are alike"
+        " in rating and probability, and the rating alone tells no less than the probability alone. A model's text of"
+        " this kind reads worse than people's do; a human one shows what the model does not reach."
     ),
     "diversity failure": (
-        "Ratings do not give it away, but with the probability beside them at least three in four neighbours are of its"
-        " source: a human text that the model would hardly write, or one that it writes all too surely. HUSE-D is"
-        " what the probability adds less what it takes away, so it may find no loss where there are some of these."
+        "Ratings alone do not give it away: of the items that are alike in rating and probability at least three in"
+        " four are of its source, and the probability alone tells more than the rating alone. A human text that the"
+        " model would hardly write, or one that it writes all too surely. HUSE-D is what the probability adds less what"
+        " it takes away, so it may find no loss where there are some of these."
     ),
     "indistinguishable": (
         "Neither with the rating nor with both are three in four neighbours of its source: here the model does as"

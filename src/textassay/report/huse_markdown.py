@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from textassay.corpus.printable import shortened
 from textassay.report import huse_trust as trust
 from textassay.report import huse_words as words
-from textassay.report.huse_examples import Example, examples
+from textassay.report.huse_examples import VOTES, Example, examples
 from textassay.report.markdown_text import escape, fenced, table
 from textassay.studies.judged import KINDS, TITLES, Judged, titled
 
-_TOP, _MOST_RATERS, _LONGEST = 10, 30, 400
+_MOST_RATERS, _LONGEST = 30, 400
 
 
-def render_huse_markdown(found: Judged) -> str:
-    """One Markdown document."""
+def render_huse_markdown(found: Judged, *, top: int = 5) -> str:
+    """One Markdown document, with `top` items of each kind."""
     lines = [f"# {_cut(found.rated.name)}: {_cut(words.heading(found))}", ""]
     lines += [f"- Note: {_cut(note)}" for note in words.all_notes(found)]
     lines += [f"- **{_cut(found.verdict.sentence)}**", ""]
@@ -27,7 +27,7 @@ def render_huse_markdown(found: Judged) -> str:
         "Raters": _raters(found),
         "Stability": _stability(found),
         "More data": _outlook(found),
-        "Items": [line for kind, items in examples(found, _TOP).items() for line in _kind(kind, items)],
+        "Items": [line for kind, items in examples(found, top).items() for line in _kind(kind, items)],
     }
     for title, content in sections.items():
         lines += [f"## {title}", "", *content, ""] if content else []
@@ -55,12 +55,17 @@ def _scores(found: Judged) -> list[str]:
 
 
 def _failures(found: Judged) -> list[str]:
+    """Items of each kind by source, and how many there would be of both if nothing told them apart."""
     sources = words.sources(found)
+    chance = [[f"{count:,.0f}"] for count in found.chance_kinds] or [[] for _ in KINDS]
     lines = [
-        [kind, words.KINDS_EXPLAINED[kind], *(f"{words.count_of(found, kind, is_model=side):,}" for _, side in sources)]
-        for kind in KINDS
+        [kind, words.KINDS_EXPLAINED[kind]]
+        + [f"{words.count_of(found, kind, is_model=side):,}" for _, side in sources]
+        + by_chance
+        for kind, by_chance in zip(KINDS, chance, strict=True)
     ]
-    return table(["kind", "which means", *(_cut(name) for name, _ in sources)], lines, right=2)
+    head = ["kind", "which means", *(_cut(name) for name, _ in sources)]
+    return table([*head, *(["both by chance"] if found.chance_kinds else [])], lines, right=2)
 
 
 def _neighbours(found: Judged) -> list[str]:
@@ -110,10 +115,10 @@ def _kind(kind: str, items: list[Example]) -> Iterator[str]:
             escape(item.context or ""),
             words.score(item.judged.rating),
             words.score(item.judged.log_prob),
-            words.score(item.judged.votes),
+            *item.votes,
         ]
         for item in items
     )
-    head = ["source", "item", "text", "context", "rating", "log p a token", "votes for its source"]
+    head = ["source", "item", "text", "context", "rating", "log p a token", *VOTES]
     yield from table(head, rows, right=4)
     yield ""

@@ -15,7 +15,7 @@ from textassay.report.svg import Box, dots, drawing, element, fitted, line, mark
 from textassay.studies.judged import Judged
 
 _FONT, _SMALL, _LINE = 12.0, 10.5, 14.0
-# Table 1 of Hashimoto et al. 2019: HUSE-D and HUSE-Q.
+# Table 1 of Hashimoto et al. 2019: HUSE-D and HUSE-Q; t is the temperature of sampling.
 LANDMARKS = (
     ("Summarization t=1.0", 0.95, 0.58),
     ("Summarization t=0.7", 0.34, 0.92),
@@ -25,6 +25,8 @@ LANDMARKS = (
     ("Dialogue t=0.7", 0.57, 0.92),
     ("Language model", 1.02, 0.88),
 )
+# The same names where there is little room.
+_SHORTER = (("Summarization", "Summaries"), (" t=", " "))
 _LINES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -37,6 +39,12 @@ class Canvas:
     height: float
     longest: float
 
+    def landmark(self, name: str) -> str:
+        """A model of the paper by the name that fits."""
+        for long, short in _SHORTER if self is _NARROW else ():
+            name = name.replace(long, short)
+        return name
+
     @property
     def frame(self) -> Box:
         """Where the data goes."""
@@ -44,7 +52,7 @@ class Canvas:
 
 
 _WIDE = Canvas("huse-plane-wide", 760.0, 560.0, 170.0)
-_NARROW = Canvas("huse-plane-narrow", 360.0, 380.0, 84.0)
+_NARROW = Canvas("huse-plane-narrow", 360.0, 380.0, 96.0)
 
 
 @dataclass(frozen=True)
@@ -129,9 +137,13 @@ def _equal(x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
         text = f"HUSE {huse:g}" if huse in (0.0, 1.0) else f"{huse:g}"
         if right == x.high:
             yield element("text", text, x=frame.right + 4, y=end + 4, class_="equal-name")
-        elif x(right) > clear:
+        elif huse == _LINES[0]:
+            # On the far side of its line, where no other one's name is.
+            at = x(right) - 6
+            yield element("text", text, x=at, y=frame.bottom - 5, text_anchor="end", class_="equal-name")
+        elif x(right) + 6 > clear:
             yield element("text", text, x=x(right) + 6, y=frame.bottom - 5, class_="equal-name")
-            clear = x(right) + text_width(text, _SMALL)
+            clear = x(right) + 12 + text_width(text, _SMALL)
 
 
 def _point(here: _Here, x: Axis, y: Axis) -> Iterator[Markup]:
@@ -149,7 +161,7 @@ def _point(here: _Here, x: Axis, y: Axis) -> Iterator[Markup]:
 def _labels(here: _Here, canvas: Canvas, x: Axis, y: Axis) -> Iterator[Markup]:
     """The model's name first: labels of other people's models give way to it."""
     marks = [(here.name, x(here.diversity.estimate), y(here.quality.estimate), _FONT)]
-    marks += [(name, x(a), y(b), _SMALL) for name, a, b in LANDMARKS]
+    marks += [(canvas.landmark(name), x(a), y(b), _SMALL) for name, a, b in LANDMARKS]
     texts = [fitted(name, canvas.longest, size) for name, _, _, size in marks]
     spots = [
         Spot(a, b, text_width(text, m[3]), _LINE) for text, m in zip(texts, marks, strict=True) for _, a, b, _ in [m]

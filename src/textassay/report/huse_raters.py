@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
 from textassay.report.axis import Axis
-from textassay.report.huse_words import interval_text, score
+from textassay.report.huse_words import interval_text, score, without_flagged
 from textassay.report.svg import drawing, element, line, marker
 from textassay.studies.judged import Agreement, Judged, RaterFacts, titled
 
@@ -32,7 +32,10 @@ class Beside:
 
 @dataclass(frozen=True)
 class Raters:
-    """What the section shows; `left_out` counts raters who do not fit into its table."""
+    """What the section shows; `left_out` counts raters who do not fit into its table.
+
+    `excluded` is True where flagged raters are in no score.
+    """
 
     alpha: str
     interval: str
@@ -43,6 +46,7 @@ class Raters:
     rows: tuple[RaterFacts, ...]
     left_out: int
     total: int
+    excluded: bool
     beside: tuple[Beside, ...]
 
 
@@ -52,16 +56,18 @@ def raters(found: Judged, *, most: int) -> Raters | None:
     if agreement is None:
         return None
     ordered = sorted(agreement.raters, key=_order)
+    flagged = tuple(rater for rater in ordered if rater.flagged)
     return Raters(
         alpha=score(agreement.alpha),
         interval=interval_text(agreement.interval),
         ordinal=score(agreement.alpha_ordinal) if math.isfinite(agreement.alpha_ordinal) else "",
         meaning=_meaning(agreement.alpha),
         gauge=_gauge(agreement) if math.isfinite(agreement.alpha) else None,
-        flagged=tuple(rater for rater in ordered if rater.flagged),
+        flagged=flagged,
         rows=tuple(ordered[:most]),
         left_out=max(len(ordered) - most, 0),
         total=len(ordered),
+        excluded=without_flagged(found),
         beside=tuple(_beside(found, agreement)),
     )
 

@@ -1,6 +1,7 @@
 """The three scores as cards: the number, its interval, what chance would score, and what it means in a sentence."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -45,10 +46,11 @@ def scores(found: Judged) -> list[Score]:
     first = {result.metric: place for place, result in reversed(list(enumerate(found.results)))}
     order = [first[metric] for metric in TITLES if metric in first]
     order += [place for place in range(len(found.results)) if place not in order]
-    return [_score(found, place) for place in order]
+    scale = _scale(found.results)
+    return [_score(found, place, scale) for place in order]
 
 
-def _score(found: Judged, place: int) -> Score:
+def _score(found: Judged, place: int, scale: Axis) -> Score:
     result = found.results[place]
     return Score(
         title=titled(found.labels[place]),
@@ -60,7 +62,7 @@ def _score(found: Judged, place: int) -> Score:
         chance=_chance(result, found.level),
         meaning=_meaning(result),
         undefined="" if drawable(result) else result.undefined or "no reason is known",
-        gauge=_gauge(place, result) if drawable(result) else None,
+        gauge=_gauge(place, result, scale) if drawable(result) else None,
     )
 
 
@@ -105,11 +107,21 @@ def _diversity(result: Result) -> str:
     return f"{said}; as its interval reaches 1, that may be chance."
 
 
-def _gauge(place: int, result: Result) -> Markup:
-    """The score on a line from 0 to 1, with its interval and the band that chance alone gives."""
+def _scale(results: Sequence[Result]) -> Axis:
+    """One line for all cards, so that 1 is at the same place on each: it holds all intervals and bands of chance."""
+    values = [value for result in results if drawable(result) for value in (*reach(result), *_by_chance(result))]
+    known = [value for value in (*values, 0.0, 1.1) if math.isfinite(value)]
+    return Axis(min(known), max(known), _LEFT, _RIGHT)
+
+
+def _by_chance(result: Result) -> tuple[float, float]:
     low, high = (result.parts.get(name, math.nan) for name in ("chance_low", "chance_high"))
-    values = [value for value in (*reach(result), low, high, 0.0, 1.1) if math.isfinite(value)]
-    scale = Axis(min(values), max(values), _LEFT, _RIGHT)
+    return low, high
+
+
+def _gauge(place: int, result: Result, scale: Axis) -> Markup:
+    """The score on a line from 0 to 1, with its interval and the band that chance alone gives."""
+    low, high = _by_chance(result)
     parts = [line(_LEFT, _MIDDLE, _RIGHT, _MIDDLE, "gauge-line")]
     if low <= high:
         parts.append(rectangle(scale(low), _MIDDLE - 13, scale(high) - scale(low), 26, "band"))

@@ -27,16 +27,16 @@ _HEAD = ("metric", "score", "interval", "p", "chance")
 
 
 def render_huse(found: Judged, *, width: int, why: bool, top: int) -> RenderableType:
-    """Everything a reader of the terminal needs; with `why` raters, and `top` items of each kind with texts."""
+    """Everything a reader of the terminal needs; with `why` definitions, raters, and `top` items of each kind."""
     sections: list[list[RenderableType]] = [
         [_heading(found), *(_dim(f"note: {note}") for note in words.all_notes(found))],
-        [*_scores(found, width), *map(_dim, words.legend(found))],
+        [*_scores(found, width), *map(_dim, words.legend(found) if why else words.short_legend(found))],
         [
             _verdict(found),
             *map(_dim, words.missing_lines(found)),
             *map(_dim, words.no_test_lines(found) if why else []),
         ],
-        _facts(found, width),
+        _facts(found, width, why=why),
         list(_outlook(found, why=why)),
         list(_raters(found)) if why else [],
         *(_examples(found, top) if why else []),
@@ -117,7 +117,7 @@ def _verdict(found: Judged) -> RenderableType:
     return _grid([(sign, Text(_cut(found.verdict.sentence)))], width=1)
 
 
-def _facts(found: Judged, width: int) -> list[RenderableType]:
+def _facts(found: Judged, width: int, *, why: bool) -> list[RenderableType]:
     """How the items of each source fail, what other numbers of neighbours give, and how far raters agree."""
     names = fitted_names([printable(name) for name, _ in words.sources(found)], min(MOST_NAME, max(width // 5, 8)))
     failures = [
@@ -132,7 +132,7 @@ def _facts(found: Judged, width: int) -> list[RenderableType]:
         _grid([(Text(name, style="bold"), Text(_cut(line))) for name, line in lines], width=wide)
         for lines in (failures, others)
     )
-    shown: list[RenderableType] = [first, _dim(words.kinds_explained(found))]
+    shown: list[RenderableType] = [first, _dim(words.kinds_explained(found) if why else words.kinds_in_short(found))]
     return [*shown, Text(""), second] if others else shown
 
 
@@ -157,7 +157,7 @@ def _outlook(found: Judged, *, why: bool) -> Iterator[RenderableType]:
     for row in rows:
         table.add_row(*map(Text, row))
     yield table
-    yield _dim(trust.OUTLOOK_LEGEND)
+    yield _dim(trust.OUTLOOK_LEGEND if why else trust.OUTLOOK_SHORT)
     advice = trust.worth_lines(found)
     yield from (Text(_cut(f"{name}: {worth}")) for name, worth in (advice if why else advice[:1]))
 

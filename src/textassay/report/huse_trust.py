@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 
-from textassay.report.huse_words import active_raters, count_text, interval_text, score
+from textassay.report.huse_words import count_text, interval_text, score, without_flagged
 from textassay.studies.judged import Agreement, Judged, RaterFacts, titled
 from textassay.studies.wording import number
 
 OUTLOOK_HEAD = ("more data", "now", "items ×2", "ratings ×2")
-OUTLOOK_LEGEND = "± half of the interval; noise in ratings raises scores, so with many more they fall somewhat"
+OUTLOOK_SHORT = "± half of the interval"
+OUTLOOK_LEGEND = f"{OUTLOOK_SHORT}; noise in ratings raises scores, so with many more they fall somewhat"
 # What leaving out raters by their agreement does by itself.
 CHOSEN = "they were chosen by agreement on these ratings, which by itself lowers scores"
 # Krippendorff's own bounds: 0.8 to rely on single ratings, 0.667 for tentative conclusions.
@@ -20,9 +21,8 @@ def agreement_lines(found: Judged) -> list[str]:
     agreement = found.agreement
     if agreement is None:
         return [] if found.rated.single else ["agreement not known: there are only mean ratings"]
-    flagged = {rater.name for rater in agreement.raters if rater.flagged}
-    left_out = bool(flagged) and flagged.isdisjoint(active_raters(found))
-    lines = [f"{_alpha(agreement)}; {_flagged(agreement.raters)}{' and are left out' if left_out else ''}"]
+    left_out = " and are left out" if without_flagged(found) else ""
+    lines = [f"{_alpha(agreement)}; {_flagged(agreement.raters)}{left_out}"]
     if agreement.without:
         without = [
             f"{titled(label)} {score(result.estimate)}"

@@ -18,11 +18,12 @@ PLURALS = {
 }
 # What tells an item of this kind, for whoever has not read the paper.
 KINDS_EXPLAINED = {
-    "quality failure": "clearly told by the rating alone",
-    "diversity failure": "clearly told only with the model's probability",
+    "quality failure": "clearly told, by its rating",
+    "diversity failure": "clearly told, by its probability",
     "indistinguishable": "not clearly told",
 }
-_METHODS = {"bootstrap": "bootstrap over items, their ratings and raters", "bootstrap-items": "bootstrap over items"}
+# The field of a signature that names what the resamples behind an interval drew anew.
+_DRAWN = "interval:bootstrap-"
 
 
 def heading(found: Judged) -> str:
@@ -41,6 +42,12 @@ def active_raters(found: Judged) -> set[str]:
     """The raters whose ratings count; others were left out."""
     rated = found.rated
     return {rated.raters[place] for place in set(rated.rater_of.tolist()) if place != NOBODY}
+
+
+def without_flagged(found: Judged) -> bool:
+    """True where raters who look random were left out of everything that was measured."""
+    flagged = {rater.name for rater in found.agreement.raters if rater.flagged} if found.agreement else set()
+    return bool(flagged) and flagged.isdisjoint(active_raters(found))
 
 
 def scale_text(found: Judged) -> str:
@@ -108,15 +115,40 @@ def legend(found: Judged) -> list[str]:
     lines = [
         "1: no better than guessing who wrote it, 0: people and model are always told apart; HUSE-D = 1 + HUSE - HUSE-Q"
     ]
-    method = next((result.interval.method for result in found.results if result.interval), None)
-    if method:
-        lines.append(f"interval: {level_text(found.level)}, {_METHODS.get(method, method)}")
+    if any(result.interval for result in found.results):
+        over = drawn(found)
+        lines.append(f"interval: {level_text(found.level)}, bootstrap{f' over {over}' if over else ''}")
     said = []
-    if any(result.p_value is not None for result in found.results):
+    if _tested(found):
         said.append("p: how often texts that cannot be told apart score this low")
-    if any(chance_text(result) for result in found.results):
+    if _has_chance(found):
         said.append(f"chance: what they score at this size, mean and {level_text(found.level)} range")
     return [*lines, *(["; ".join(said)] if said else [])]
+
+
+def short_legend(found: Judged) -> list[str]:
+    """The same for whoever wants no definitions; no line is wider than a narrow terminal."""
+    compared = [name for name, known in (("p", _tested(found)), ("chance", _has_chance(found))) if known]
+    said = [f"interval: {level_text(found.level)}"] if any(result.interval for result in found.results) else []
+    said += [f"{' and '.join(compared)}: of texts that cannot be told apart"] if compared else []
+    lines = ["1: people and model cannot be told apart, 0: they always can"]
+    return [*lines, *(["; ".join(said)] if said else [])]
+
+
+def drawn(found: Judged) -> str:
+    """What was drawn anew for the intervals, in words; empty where that is not known."""
+    fields = [field for result in found.results for field in result.signature.split("|")]
+    first = next((field for field in fields if field.startswith(_DRAWN)), _DRAWN)
+    *names, last = first.removeprefix(_DRAWN).split("+")
+    return f"{', '.join(names)} and {last}" if names else last
+
+
+def _tested(found: Judged) -> bool:
+    return any(result.p_value is not None for result in found.results)
+
+
+def _has_chance(found: Judged) -> bool:
+    return any(chance_text(result) for result in found.results)
 
 
 def kinds_explained(found: Judged) -> str:
@@ -125,6 +157,21 @@ def kinds_explained(found: Judged) -> str:
     return (
         f"{said}; chance: as many of both sources together if nothing told them apart" if found.chance_kinds else said
     )
+
+
+def kinds_in_short(found: Judged) -> str:
+    """The same, no wider than a narrow terminal."""
+    said = "quality: told by the rating; diversity: by the probability"
+    return f"{said}; chance: by luck" if found.chance_kinds else said
+
+
+def unbroken(text: str) -> str:
+    """The same text for a page, where no line may end between a number and its percent sign.
+
+    >>> unbroken("74 % of them")
+    '74\\xa0% of them'
+    """
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def missing_lines(found: Judged) -> list[str]:

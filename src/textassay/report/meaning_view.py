@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from textassay.inference.multiplicity import threshold
 from textassay.report.meaning_map import NARROW, WIDE, MeaningMap, Numbered, shown_name
 from textassay.report.svg import COLOURS, element, rectangle
 from textassay.studies.comparison import Column, Comparison
@@ -62,7 +63,7 @@ def meaning_views(
     comparison: Comparison, *, regions: int, points: int, strays: int, examples: int
 ) -> list[MeaningView]:
     """A view of every candidate whose meaning was looked at, with so much of each list."""
-    alpha = 1 - comparison.level
+    alpha = threshold(comparison.level)
     return [
         _view(index, column, alpha, _Most(regions, points, strays, examples))
         for index, column in enumerate(comparison.candidates)

@@ -3,6 +3,8 @@
 import math
 
 from textassay.corpus.errors import InputError
+from textassay.corpus.number_kinds import is_number, is_whole
+from textassay.corpus.printable import shortened
 
 # Room between the smallest p-value that can come out and the one that is needed.
 _MARGIN = 1.2
@@ -12,6 +14,13 @@ _MOST_RESAMPLES = 1_000_000
 
 def check_plan(level: float, n_resamples: int, seed: int) -> None:
     """Refuse settings that no interval or test can be made from."""
+    for name, value, fits, wanted in (
+        ("level", level, is_number, "a number, such as 0.95"),
+        ("resamples", n_resamples, is_whole, "a whole number"),
+        ("seed", seed, is_whole, "a whole number"),
+    ):
+        if not fits(value):
+            raise InputError(f"--{name} is {shortened(repr(value), 40)}; wanted {wanted}")
     if not 0.5 <= level < 1:
         raise InputError(f"--level is {level}; wanted at least 0.5 and below 1, such as 0.95")
     if n_resamples < 0 or 0 < n_resamples < 19 or n_resamples > _MOST_RESAMPLES:

@@ -11,6 +11,7 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.local import Engine, LocalEngine
 from textassay.inference.measure import Plan
+from textassay.inference.multiplicity import threshold
 from textassay.inference.permutation import smallest_p
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request, parse_requests
@@ -150,11 +151,17 @@ class _Study:
         tests = sum(result.p_value is not None for column in columns for result in column.results)
         for column, adjusted in zip(columns, table.adjusted(), strict=True):
             rows = [
-                Row(request.label, result, yardstick, p < 1 - plan.level, column.beside_real(request.label, result))
+                Row(
+                    request.label,
+                    result,
+                    yardstick,
+                    p < threshold(plan.level),
+                    column.beside_real(request.label, result),
+                )
                 for request, result, yardstick, p in zip(requests, column.results, real.results, adjusted, strict=True)
             ]
             smallest = smallest_p((column.n, len(self.measurer.cut.reference)), plan.n_resamples)
-            testable = tests * smallest < 1 - plan.level
+            testable = tests * smallest < threshold(plan.level)
             yield replace(column, verdict=judge(rows, resampled=plan.n_resamples > 0, testable=testable))
 
     def _notes(self, columns: Sequence[Column]) -> Iterable[str]:

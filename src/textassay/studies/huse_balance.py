@@ -25,16 +25,16 @@ def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
         raise InputError(f"{rated.name}: all items are {seen} ones; wanted {missing} ones too")
     more, fewer, name = (human, model, "human") if len(human) > len(model) else (model, human, rated.model)
     excess = len(more) - len(fewer)
-    note = _one_sided(rated.items)
     if not excess:
-        return replace(rated, notes=(*rated.notes, *note))
+        return rated
     left_out = _least_needed(rated.items, more, excess, seed)
     said = (
         f"{len(more):,} {name} items and {len(fewer):,} of the other source: {excess:,} left out at random, "
         "those without a counterpart first"
     )
-    cut = only_items(rated, lambda place: place not in left_out)
-    return replace(cut, notes=(*rated.notes, said, *_one_sided(cut.items)))
+    # In one order again: raters are ordered by the ratings that are left.
+    cut = in_one_order(only_items(rated, lambda place: place not in left_out))
+    return replace(cut, notes=(*rated.notes, said))
 
 
 def only_items(rated: RatedItems, keep: Callable[[int], bool]) -> RatedItems:
@@ -78,14 +78,3 @@ def _least_needed(items: tuple[RatedItem, ...], places: list[int], n: int, seed:
         else:
             later.append(place)
     return set([*first, *later][:n])
-
-
-def _one_sided(items: tuple[RatedItem, ...]) -> list[str]:
-    sources: dict[str, set[bool]] = {}
-    for item in items:
-        if item.context is not None:
-            sources.setdefault(item.context, set()).add(item.is_model)
-    alone = sum(len(seen) == 1 for seen in sources.values())
-    if not alone or alone == len(sources):
-        return []
-    return [f"{alone:,} of {len(sources):,} contexts have texts of one source only: those are drawn item by item"]

@@ -1,5 +1,6 @@
 """What each item of a HUSE study tells: how its neighbours vote, what is wrong with it, and the map of all votes."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,35 +29,46 @@ def judged_items(rated: RatedItems, *, k: int, tied: Tied, per: Per) -> tuple[Ju
     view = Ratings.of(rated)
     share = view.own_votes(quality_only=False, k=k, tied=tied, per=per)
     by_rating = view.own_votes(quality_only=True, k=k, tied=tied, per=per)
-    own, own_by_rating = (np.where(view.is_model, votes, 1 - votes) for votes in (share, by_rating))
+    (by_log_prob,) = votes_at(view.points(per)[:, 1:], view.is_model, ks=[k], tied=tied, origin=view.origin)
+    own = np.column_stack([np.where(view.is_model, votes, 1 - votes) for votes in (share, by_rating, by_log_prob)])
     told, told_by_rating = (mistaken(votes, view.is_model, tied) < 0.5 for votes in (share, by_rating))
     means, log_probs = view.means, view.log_probs()
     return tuple(
         JudgedItem(
-            item,
-            float(means[place]),
-            int(view.counts[place]),
-            float(log_probs[place]),
-            float(own[place]),
-            float(own_by_rating[place]),
-            float(share[place]),
-            bool(told[place]),
-            bool(told_by_rating[place]),
-            kind_of(float(own[place]), float(own_by_rating[place])),
+            item=item,
+            rating=float(means[place]),
+            n_ratings=int(view.counts[place]),
+            log_prob=float(log_probs[place]),
+            votes=votes,
+            votes_by_rating=alone,
+            votes_by_log_prob=other,
+            share_model=float(share[place]),
+            told=bool(told[place]),
+            told_by_rating=bool(told_by_rating[place]),
+            kind=kind_of(votes, alone, other),
         )
-        for place, item in enumerate(rated.items)
+        for place, (item, (votes, alone, other)) in enumerate(zip(rated.items, own.tolist(), strict=True))
     )
 
 
-def kind_of(votes: float, votes_by_rating: float) -> str:
-    """What tells an item's source clearly: its rating, its probability beside it, or nothing.
+def kind_of(votes: float, by_rating: float, by_log_prob: float) -> str:
+    """What tells an item's source clearly: its rating, its probability, or nothing.
 
-    >>> kind_of(0.5, 0.8), kind_of(0.8, 0.5), kind_of(0.7, 0.7)
-    ('quality failure', 'diversity failure', 'indistinguishable')
+    What only both together tell clearly is put down to the one that tells more by itself: were it put down to the
+    probability, most diversity failures of a model with none would be texts of low quality.
+
+    >>> kind_of(0.5, 0.8, 0.9), kind_of(0.8, 0.7, 0.5), kind_of(0.8, 0.6, 0.9), kind_of(0.7, 0.7, 0.7)
+    ('quality failure', 'quality failure', 'diversity failure', 'indistinguishable')
     """
-    if votes_by_rating >= CLEAR:
-        return KINDS[0]
-    return KINDS[1] if votes >= CLEAR else KINDS[2]
+    quality, diversity = (bool(found) for found in _failures(*map(np.array, (votes, by_rating, by_log_prob))))
+    return KINDS[0] if quality else KINDS[1] if diversity else KINDS[2]
+
+
+def _failures(votes: F64, by_rating: F64, by_log_prob: F64) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which items are failures of quality, and which of diversity."""
+    clear, rating_tells_more = votes >= CLEAR, by_rating >= by_log_prob
+    quality = (by_rating >= CLEAR) | (clear & rating_tells_more)
+    return quality, clear & ~quality
 
 
 def kinds_by_chance(view: Ratings, plan: RatedPlan, *, k: int, tied: Tied, per: Per) -> tuple[float, ...]:
@@ -66,25 +78,28 @@ def kinds_by_chance(view: Ratings, plan: RatedPlan, *, k: int, tied: Tied, per: 
         return ()
     labels = Groups.of(view).exchanged(view.is_model, n, stream(plan.seed, "ratings", "kinds"))
     points = view.points(per)
-    shares = [VoteSets.of(part, k=k, tied=tied).shares(labels) for part in (points, points[:, :1])]
-    own, own_by_rating = (np.where(labels, each, 1 - each) >= CLEAR for each in shares)
-    quality, diversity = own_by_rating.sum() / n, (own & ~own_by_rating).sum() / n
-    return float(quality), float(diversity), float(len(view) - quality - diversity)
+    shares = [VoteSets.of(part, k=k, tied=tied).shares(labels) for part in (points, points[:, :1], points[:, 1:])]
+    failures = _failures(*(np.where(labels, each, 1 - each) for each in shares))
+    quality, diversity = (float(found.sum()) / n for found in failures)
+    return quality, diversity, len(view) - quality - diversity
 
 
 def scores_by_k(view: Ratings, *, chosen: int, tied: Tied, per: Per) -> tuple[AtK, ...]:
     """The three scores for every number of neighbours up to a quarter of the items, from one order of neighbours."""
     ks = range(1, max(chosen, min(_MOST_K, len(view) // 4)) + 1)
     points = view.points(per)
-    both, quality = (
-        [2 * float(mistaken(votes, view.is_model, tied).mean()) for votes in _all_votes(part, view, ks, tied)]
-        for part in (points, points[:, :1])
-    )
-    return tuple(AtK(k, h, q, 1 + h - q) for k, h, q in zip(ks, both, quality, strict=True))
+    both, quality = (_scores(part, view, ks, tied) for part in (points, points[:, :1]))
+    # A probability that is the same everywhere can add nothing, and HUSE-D is not defined either.
+    added = 1.0 if points[:, 1].any() else math.nan
+    return tuple(AtK(k, h, q, added + h - q) for k, h, q in zip(ks, both, quality, strict=True))
 
 
-def _all_votes(points: F64, view: Ratings, ks: Sequence[int], tied: Tied) -> list[F64]:
-    return votes_at(points, view.is_model, ks=ks, tied=tied, origin=view.origin)
+def _scores(points: F64, view: Ratings, ks: Sequence[int], tied: Tied) -> list[float]:
+    """Twice the share of mistaken votes for every k; no number where all items are the same point."""
+    if not points.any():
+        return [math.nan] * len(ks)
+    votes = votes_at(points, view.is_model, ks=ks, tied=tied, origin=view.origin)
+    return [2 * float(mistaken(each, view.is_model, tied).mean()) for each in votes]
 
 
 def decision_map(view: Ratings, *, k: int, per: Per) -> DecisionMap:

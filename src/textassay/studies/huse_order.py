@@ -1,16 +1,20 @@
 """One order for the same ratings, however a file has them: no number may hang on the order of its rows."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from textassay.corpus.rated import NOBODY, RatedItem, RatedItems
+from textassay.studies.judged import JudgedItem
 
 
 def in_one_order(rated: RatedItems) -> RatedItems:
     """The same items, raters and ratings, ordered by what they say; names of items and raters do not matter."""
     given = _by_item(rated)
-    items = sorted(range(len(rated.items)), key=lambda place: (_said(rated.items[place]), given[place]))
+    places = range(len(rated.items))
+    # Items that say the same and were rated alike may still differ in who rated them.
+    items = sorted(places, key=lambda place: (_said(rated.items[place]), given[place], rated.marks[place]))
     new_place = np.argsort(items)
     item_of = new_place[rated.item_of]
     raters, rater_of = _raters(rated, item_of)
@@ -23,6 +27,12 @@ def in_one_order(rated: RatedItems) -> RatedItems:
         rater_of=rater_of[order].astype(np.int64),
         ratings=rated.ratings[order],
     )
+
+
+def in_order_of(items: Sequence[RatedItem], judged: Sequence[JudgedItem]) -> tuple[JudgedItem, ...]:
+    """Judged items as a reader knows them: in the order of the file, after everything was measured in its own."""
+    places = {item: place for place, item in enumerate(items)}
+    return tuple(sorted(judged, key=lambda each: places[each.item]))
 
 
 def _by_item(rated: RatedItems) -> list[list[float]]:

@@ -16,7 +16,7 @@ from textassay.inference.request import Request
 from textassay.inference.result import Interval, Result
 from textassay.inference.streams import stream
 from textassay.studies.huse_plan import RatedPlan
-from textassay.studies.huse_spread import Spread, at_least, spread_of
+from textassay.studies.huse_spread import Spread, at_least, spread_of, what_varies
 from textassay.version import __version__
 from textassay.views.ratings import Ratings
 
@@ -101,7 +101,7 @@ class _Scene:
             return None
         ends = interval_around(estimate, known, level=level, bounds=bounds)
         low, high = at_least(estimate, ends, parts, len(self.rated.items), level)
-        method = "bootstrap" if self.rated.single else "bootstrap-items"
+        method = "bootstrap" if (self.chance.view.counts > 1).any() else "bootstrap-items"
         return Interval(max(low, bounds[0]), min(high, bounds[1]), level, method)
 
 
@@ -150,14 +150,15 @@ def _signature(request: Request, rated: RatedItems, chance: Chance) -> str:
     fields.append(f"items:{len(rated.items)}/{rated.digest}")
     fields.append(f"ratings:{len(rated.ratings) if rated.single else 'means'}")
     if plan.n_resamples:
-        drawn = [
-            *(["contexts"] if groups.mixed else []),
-            *(["items"] if len(groups.rest) else []),
-            *(["ratings"] if rated.single else []),
-            *(["raters"] if raters_are_known(rated) else []),
-        ]
+        drawn = [*_groups_drawn(groups), *what_varies(chance.view, raters_known=raters_are_known(rated))]
         fields += [f"interval:bootstrap-{'+'.join(drawn)}", f"level:{plan.level}"]
         inside = [*(["contexts"] if groups.mixed else []), *(["rest"] if len(groups.rest) else [])]
         fields += [f"test:exchange-in-{'+'.join(inside)}"] if request.metric.test else []
     fields += [f"resamples:{plan.n_resamples}", f"seed:{plan.seed}", f"v:{__version__}"]
     return "|".join(fields)
+
+
+def _groups_drawn(groups: Groups) -> list[str]:
+    """Contexts, items, or both: contexts of few shapes are drawn item by item."""
+    whole = [any(len(group) > 1 for group in stratum) for stratum in groups.strata]
+    return [*(["contexts"] if any(whole) else []), *(["items"] if not all(whole) else [])]

@@ -42,16 +42,25 @@ class Spread:
         return np.sqrt(np.divide(self.total, self.nested, out=np.ones_like(self.nested), where=self.nested > 0))
 
 
+def what_varies(view: Ratings, *, raters_known: bool) -> tuple[str, ...]:
+    """What drawing anew can change beside the items: ratings where one has several, raters who gave several."""
+    if not (view.counts > 1).any():
+        return ()
+    people = len(np.unique(view.raters))
+    return ("ratings", "raters") if raters_known and 1 < people < len(view.ratings) else ("ratings",)
+
+
 def spread_of(
     view: Ratings, requests: Sequence[Request], resampled: F64, plan: RatedPlan, *, raters_known: bool
 ) -> Spread:
     """The variances, from resamples of ratings and of raters on the same items."""
     nothing = np.zeros(len(requests))
-    if not len(resampled) or not (view.counts > 1).any():
+    varied = what_varies(view, raters_known=raters_known)
+    if not len(resampled) or not varied:
         return Spread(_variance(resampled, nothing), nothing, nothing)
     n = min(plan.n_resamples, _MOST)
     people = len(np.unique(view.raters))
-    crossed = raters_known and 1 < people < len(view.ratings)
+    crossed = "raters" in varied
     plan.progress.start("ratings and raters drawn anew", n * (1 + crossed))
 
     def of_other_ratings(rng: np.random.Generator) -> list[float]:

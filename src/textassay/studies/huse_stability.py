@@ -71,7 +71,10 @@ def rating_steps(most: int) -> list[int]:
 def outlook(
     view: Ratings, requests: Sequence[Request], scores: Scores, points: Sequence[StabilityPoint]
 ) -> tuple[Outlook, ...]:
-    """For each score, what twice the items or twice the ratings an item would do to its interval."""
+    """For each score, what twice the items or twice the ratings an item would do to its interval.
+
+    The latter is not known where no item has two ratings.
+    """
     spread = scores.spread
     found = []
     for column, (request, result) in enumerate(zip(requests, scores.results, strict=True)):
@@ -79,7 +82,9 @@ def outlook(
             continue
         part = min(float((spread.ratings[column] + spread.raters[column]) / spread.total[column]), 1.0)
         half = (result.interval.high - result.interval.low) / 2
-        more_items, more_ratings = half / math.sqrt(2), half * math.sqrt(1 - part / 2)
+        # Where no item has two ratings, their noise is in the interval, but nothing tells how much of it they are.
+        known = bool((view.counts > 1).any())
+        more_items, more_ratings = half / math.sqrt(2), half * math.sqrt(1 - part / 2) if known else math.nan
         worth = _worth(half, more_items, more_ratings, _with_fewer(request.label, points), view)
         found.append(Outlook(request.label, half, more_items, more_ratings, worth))
     return tuple(found)
@@ -87,13 +92,16 @@ def outlook(
 
 def _worth(half: float, more_items: float, more_ratings: float, fewer: StabilityPoint | None, view: Ratings) -> str:
     n, ratings = len(view), len(view.ratings)
-    if ratings > n:
+    if math.isfinite(more_ratings):
         said = [
             f"{ratings:,} more ratings narrow the interval from ±{half:.2f} to ±{more_items:.2f} on new items, "
             f"to ±{more_ratings:.2f} by other raters on the same ones"
         ]
     else:
-        said = [f"{n:,} more items narrow the interval from ±{half:.2f} to ±{more_items:.2f}"]
+        said = [
+            f"{n:,} more items narrow the interval from ±{half:.2f} to ±{more_items:.2f}; what more ratings an item "
+            "would bring is not known here"
+        ]
     if half > PRECISE:
         needed = math.ceil(n * (half / PRECISE) ** 2 / 2) * 2
         said.append(f"±{PRECISE:.2f} takes about {needed:,} items in all")

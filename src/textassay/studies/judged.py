@@ -34,8 +34,8 @@ class JudgedItem:
     """One item, its mean rating and log-probability a token, and how its neighbours vote.
 
     `votes` is the share of its neighbours that come from the item's own source, with both features; `votes_by_rating`
-    the same with the rating alone. `told` says whether the vote names its source rightly. `share_model` is the share of
-    neighbours from the model.
+    and `votes_by_log_prob` are the same with one feature alone. `told` says whether the vote names its source rightly.
+    `share_model` is the share of neighbours from the model.
     """
 
     item: RatedItem
@@ -44,6 +44,7 @@ class JudgedItem:
     log_prob: float
     votes: float
     votes_by_rating: float
+    votes_by_log_prob: float
     share_model: float
     told: bool
     told_by_rating: bool

@@ -161,6 +161,7 @@ def _rated(rated: RatedItems) -> dict[str, Any]:
         "notes": list(rated.notes),
         "items": [without_nan(asdict(item)) for item in rated.items],
         "raters": list(rated.raters),
+        "raters_known": rated.raters_known,
         "item_of": rated.item_of.tolist(),
         "rater_of": rated.rater_of.tolist(),
         "ratings": rated.ratings.tolist(),
@@ -180,6 +181,7 @@ def _read_rated(plain: Mapping[str, Any]) -> RatedItems:
         labels=dict(plain["labels"]),
         model=plain["model"],
         notes=tuple(plain["notes"]),
+        raters_known=bool(plain["raters_known"]),
     )
 
 

@@ -83,6 +83,9 @@ class Ratings:
     def log_probs(self, per: Per = "token") -> F64:
         """The log-probability of each item, a token or of the whole text; a finite number for impossible ones too."""
         finite = self.log_prob[np.isfinite(self.log_prob)]
+        if not len(finite):
+            # Divided by lengths, what stands in for minus infinity would tell the lengths.
+            return np.full(len(self), IMPOSSIBLE)
         lowest = min(IMPOSSIBLE, float(finite.min(initial=0.0)))
         clipped = np.where(np.isneginf(self.log_prob), lowest, self.log_prob)
         return clipped / self.length if per == "token" else clipped

@@ -2,10 +2,10 @@
 const Store = (() => {
   const raw = JSON.parse(document.getElementById("huse-data").textContent);
   const scaled = (value, by) => (value === null ? null : value / by);
-  const item = ([index, id, model, kind, rating, logProb, votes, byRating, ratings]) => ({
+  const item = ([index, id, model, kind, rating, logProb, votes, byRating, ratings, byLogProb]) => ({
     index, id, model: model === 1, kind: raw.kinds[kind],
     rating: scaled(rating, 1000), logProb: scaled(logProb, 1000),
-    votes: scaled(votes, 100), byRating: scaled(byRating, 100), ratings,
+    votes: scaled(votes, 100), byRating: scaled(byRating, 100), byLogProb: scaled(byLogProb, 100), ratings,
     text: null, context: null, known: false,
   });
   const entries = raw.entries.map((rows) => rows.map(item));
@@ -53,13 +53,14 @@ const Show = (() => {
     if (!one.known) return make("span", { class: "quiet" }, "The text is not in this page, which has room for the most telling ones only. The JSON file has them all.");
     return one.text === null ? make("span", { class: "quiet" }, "(the file has no text)") : written(one.text);
   };
-  const percent = (share) => (share === null ? nothing : `${Math.round(100 * share)} %`);
+  const percent = (share) => (share === null ? nothing : `${Math.round(100 * share)}\u00a0%`);
   const figure = (term, value) => make("div", {}, make("dt", {}, term), make("dd", {}, value));
   const figures = (one) => make("dl", { class: "figures" },
     figure("rating", `${fixed(one.rating, 2)}${Store.single ? ` (${count(one.ratings)})` : ""}`),
     figure(Store.logProb, fixed(one.logProb, 2)),
     figure("neighbours of its source", percent(one.votes)),
-    figure("by rating alone", percent(one.byRating)));
+    figure("by rating alone", percent(one.byRating)),
+    figure("by probability alone", percent(one.byLogProb)));
   const heading = (one) => make("p", { class: "heading" }, source(one.model), " ", kind(one.kind), " ",
     make("span", { class: "quiet id" }, make("bdi", {}, one.id || "(no id)")));
 
