@@ -53,7 +53,7 @@ _MEANING = {
         " this kind reads worse than people's do; a human one shows what the model does not reach."
     ),
     "diversity failure": (
-        "Ratings alone do not give it away: of the items that are alike in rating and probability at least three in"
+        "Ratings alone do not tell it clearly: of the items that are alike in rating and probability at least three in"
         " four are of its source, and the probability alone tells more than the rating alone. A human text that the"
         " model would hardly write, or one that it writes all too surely. HUSE-D is what the probability adds less what"
         " it takes away, so it may find no loss where there are some of these."
