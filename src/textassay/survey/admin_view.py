@@ -63,9 +63,11 @@ class Watch:
         with self._lock:
             begun = time.monotonic()
             if self._last is None or begun >= self._good_until:
+                # The first look also loads libraries, so what it took says nothing about the next one.
+                pause = 0.0 if self._last is None else 1.0 / _SHARE - 1.0
                 self._last = view_of(self._store, datetime.now(UTC))
                 ended = time.monotonic()
-                self._good_until = ended + (ended - begun) * (1.0 / _SHARE - 1.0)
+                self._good_until = ended + (ended - begun) * pause
             return self._last
 
 
