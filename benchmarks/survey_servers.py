@@ -20,6 +20,7 @@ COMMAND = (sys.executable, "-m", "textassay", "survey")
 # What must come through every page and file as it is.
 _ODD = ("<b>bold</b>", "R&D", '"quoted"', "naïve", "don't", "1 < 2", "日本", "=SUM(1)")
 _START = 60.0
+_NOT_EPHEMERAL = range(20_000, 32_000)
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,14 @@ def _run(*arguments: str) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
+    """A port that nobody listens on now, and that no connection is given while a killed server is away."""
+    for port in random.sample(_NOT_EPHEMERAL, 100):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        return port
+    raise RuntimeError("no free port")
 
 
 class Server:
