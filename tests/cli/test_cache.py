@@ -138,7 +138,7 @@ def test_on_a_terminal_it_asks_first(root: Path, answer: bytes, left: int) -> No
     with subprocess.Popen(command, stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         os.close(child)
         os.write(parent, answer)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     os.close(parent)
     assert process.returncode == 0
     assert err.decode().startswith("Remove 1,500 vectors of 1 encoder (")

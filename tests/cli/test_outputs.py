@@ -28,7 +28,7 @@ def inputs(tmp_path: Path) -> list[str]:
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A command line in which `textassay` is this package's, run by bash."""
     script = f'textassay() {{ "{sys.executable}" -m textassay "$@"; }}; {command}'
-    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ class TestSpecialFiles:
         check_writable([str(pipe)])
         write(str(pipe), "text")
         assert pipe.is_fifo()
-        reader.join(timeout=10)
+        reader.join(timeout=300)
         assert read == ["text"]
 
     @pytest.mark.usefixtures("no_replacing")
@@ -103,7 +103,7 @@ class TestSpecialFiles:
         check_writable([os.devnull])
 
     def test_process_substitution(self, inputs: list[str], tmp_path: Path) -> None:
-        command = "textassay compare real.txt made.txt --resamples 0 -q --json >(cat > copy.json)"
+        command = "textassay compare real.txt made.txt --family ngram --resamples 0 -q --json >(cat > copy.json)"
         found = shell(f"{command}; code=$?; wait $!; exit $code", tmp_path)
         assert (found.returncode, found.stderr) == (0, "")
         assert json.loads((tmp_path / "copy.json").read_text())["reference"]["n"] == 40
@@ -114,7 +114,7 @@ class TestSpecialFiles:
     ) -> None:
         # A link of our own to what /dev/stdout leads to: a fault would replace the link and not the machine's.
         (tmp_path / "out").symlink_to("/dev/fd/1")
-        found = shell(f"textassay compare real.txt made.txt --resamples 0 --csv out {behind}", tmp_path)
+        found = shell(f"textassay compare real.txt made.txt --family ngram --resamples 0 --csv out {behind}", tmp_path)
         assert found.stderr == "wrote out\n"
         table, _, csv = (tmp_path / "all.txt").read_text(encoding="utf-8").partition("candidate,n,metric,")
         assert "real v real" in table
@@ -134,7 +134,7 @@ class TestFailures:
 
     @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
     def test_full_standard_output_is_one_line(self, inputs: list[str], tmp_path: Path) -> None:
-        found = shell("textassay compare real.txt made.txt --resamples 0 --json - > /dev/full", tmp_path)
+        found = shell("textassay compare real.txt made.txt --family ngram --resamples 0 --json - > /dev/full", tmp_path)
         assert found.returncode == 2
         assert found.stderr == "textassay: standard output: cannot be written (no space left on device)\n"
 

@@ -549,10 +549,10 @@ def test_interrupt_stops_the_page_with_a_line(texts: tuple[str, ...], tmp_path: 
         said = [served.stdout.readline() for _ in range(4)]
         assert said[3].startswith("stop "), said
         # Interrupted in the middle of a line, the terminal would see that line twice; so once it answers.
-        with urlopen(f"{said[1].split()[1]}/health", timeout=60) as answer:
+        with urlopen(f"{said[1].split()[1]}/health", timeout=300) as answer:
             assert answer.status == 200
         served.send_signal(signal.SIGINT)
-        out, err = served.communicate(timeout=60)
+        out, err = served.communicate(timeout=300)
     finally:
         served.kill()
         served.communicate()

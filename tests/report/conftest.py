@@ -19,7 +19,7 @@ ARGUMENTS = (
     "--disable-sync",
 )
 # How long a busy machine may take to draw, in milliseconds; only what fails waits as long.
-PATIENCE = 30_000
+PATIENCE = 60_000
 
 
 @pytest.fixture(scope="package")

@@ -53,7 +53,7 @@ class LiveStudy:
     def stop(self) -> tuple[int, str]:
         """Press Ctrl-C where it is served: the exit code and what was said to the error stream."""
         self.process.send_signal(signal.SIGINT)
-        _, complaints = self.process.communicate(timeout=30)
+        _, complaints = self.process.communicate(timeout=300)
         return self.process.returncode, complaints
 
 

@@ -46,7 +46,7 @@ def served(
 def connected(where: str, *, source: str = "127.0.0.1") -> socket.socket:
     """A connection to a server, from this address of the machine."""
     host, _, port = where.rpartition(":")
-    return socket.create_connection((host, int(port)), timeout=30, source_address=(source, 0))
+    return socket.create_connection((host, int(port)), timeout=300, source_address=(source, 0))
 
 
 def received(connection: socket.socket, *, within: float) -> tuple[bytes, bool]:

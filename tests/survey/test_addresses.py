@@ -42,14 +42,14 @@ def test_all_addresses_are_those_of_both_kinds(tmp_path: Path) -> None:
         port = int(where.rpartition(":")[2])
         statuses = {address: guesses(address, port, n=20) for address in ("127.0.0.1", "::1")}
         process.terminate()
-        assert process.communicate(timeout=60) == ("closed\n", "")
+        assert process.communicate(timeout=300) == ("closed\n", "")
     assert statuses == {"127.0.0.1": {404}, "::1": {404, 429}}
 
 
 def guesses(address: str, port: int, *, n: int) -> set[int]:
     """What so many wrong links are answered, all sent on behalf of the same sender."""
     found = set()
-    with closing(http.client.HTTPConnection(address, port, timeout=60)) as line:
+    with closing(http.client.HTTPConnection(address, port, timeout=300)) as line:
         for _ in range(n):
             line.request("GET", "/r/guess", headers={"x-forwarded-for": "203.0.113.7"})
             response = line.getresponse()

@@ -155,7 +155,7 @@ def test_a_real_server_cuts_off_and_says_nothing_of_it(study: tuple[Path, Links]
             send_for_ever(slow[-1], b"X-More: more\r\n", every=0.05)
         assert [received(connection, within=60) for connection in slow] == [(b"", True)] * 4
         process.terminate()
-        assert process.communicate(timeout=30) == ("closed\n", "")
+        assert process.communicate(timeout=300) == ("closed\n", "")
 
 
 def test_who_does_not_read_or_has_nothing_more_to_ask_is_cut_off(study: tuple[Path, Links]) -> None:
@@ -191,7 +191,7 @@ def test_idle_connections_shut_nobody_out(study: tuple[Path, Links], files: int,
     pytest.importorskip("resource")
     (path, links), for_ever = study, {"request": 600.0, "idle": 600}
     with served(path, files=files, patience=for_ever) as (process, where), ExitStack() as held:
-        kept = held.enter_context(closing(http.client.HTTPConnection(where, timeout=30)))
+        kept = held.enter_context(closing(http.client.HTTPConnection(where, timeout=300)))
         kept.request("GET", f"/r/{links.raters[0]}?now=start")
         assert kept.getresponse().read()
         idle = [held.enter_context(connected(where, source="127.0.0.2")) for _ in range(connections)]
@@ -203,10 +203,12 @@ def test_idle_connections_shut_nobody_out(study: tuple[Path, Links], files: int,
             assert kept.getresponse().read().startswith(b"<!doctype html>")
         # Others come in, even those who are behind the same address.
         for source in ("127.0.0.1", "127.0.0.2"):
-            new = held.enter_context(closing(http.client.HTTPConnection(where, timeout=30, source_address=(source, 0))))
+            new = held.enter_context(
+                closing(http.client.HTTPConnection(where, timeout=300, source_address=(source, 0)))
+            )
             new.request("GET", f"/r/{links.raters[1]}")
             assert new.getresponse().status == 200
         # The first of those who asked for nothing had to go.
         assert received(idle[0], within=30) == (b"", True)
         process.terminate()
-        assert process.communicate(timeout=30) == ("closed\n", "")
+        assert process.communicate(timeout=300) == ("closed\n", "")

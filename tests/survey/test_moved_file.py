@@ -251,7 +251,7 @@ def served(path: Path) -> Iterator[tuple["subprocess.Popen[str]", http.client.HT
             said = [process.stdout.readline() for _ in range(4)]
             address = re.search(r"^at +http://(127\.0\.0\.1:\d+)$", "".join(said), re.MULTILINE)
             assert address is not None, said
-            with closing(http.client.HTTPConnection(address[1], timeout=60)) as line:
+            with closing(http.client.HTTPConnection(address[1], timeout=300)) as line:
                 yield process, line
         finally:
             if process.poll() is None:
@@ -280,7 +280,7 @@ def test_who_serves_is_not_told_that_all_is_in_a_file_that_is_gone(place: Path) 
         # The second is already there, and not even that is said of a file that cannot be found.
         assert [post() for _ in range(3)] == [503] * 3
         process.send_signal(signal.SIGINT)
-        out, complaints = process.communicate(timeout=60)
+        out, complaints = process.communicate(timeout=300)
     assert (process.returncode, out) == (2, "")
     assert complaints.splitlines() == [
         f"no answer is taken: s.db: {AWAY}",

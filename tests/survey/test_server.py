@@ -31,7 +31,7 @@ def test_it_serves_until_it_is_told_to_stop_and_says_nothing_of_tokens(
     study: tuple[Path, Links], number: signal.Signals
 ) -> None:
     path, links = study
-    with served(path) as (process, where), closing(http.client.HTTPConnection(where, timeout=30)) as connection:
+    with served(path) as (process, where), closing(http.client.HTTPConnection(where, timeout=300)) as connection:
         connection.request("GET", f"/r/{links.raters[0]}?now=start")
         response = connection.getresponse()
         form = forms(response.read().decode())["answer"]
@@ -40,7 +40,7 @@ def test_it_serves_until_it_is_told_to_stop_and_says_nothing_of_tokens(
         connection.request("POST", form.action, body, {"content-type": "application/x-www-form-urlencoded"})
         assert connection.getresponse().status == 303
         process.send_signal(number)
-        said, complained = process.communicate(timeout=30)
+        said, complained = process.communicate(timeout=300)
     assert (process.returncode, said, complained) == (0, "closed\n", "")
     assert not Path(f"{path}-wal").exists()
     with closing(Store.open(path)) as store:
@@ -49,7 +49,7 @@ def test_it_serves_until_it_is_told_to_stop_and_says_nothing_of_tokens(
 
 def test_an_endless_body_is_cut_off(study: tuple[Path, Links]) -> None:
     path, links = study
-    with served(path) as (process, where), closing(http.client.HTTPConnection(where, timeout=30)) as connection:
+    with served(path) as (process, where), closing(http.client.HTTPConnection(where, timeout=300)) as connection:
         connection.putrequest("POST", f"/r/{links.raters[0]}/answer")
         connection.putheader("content-type", "application/x-www-form-urlencoded")
         connection.putheader("transfer-encoding", "chunked")
@@ -76,7 +76,7 @@ def test_nobody_can_make_the_server_write_to_its_log(study: tuple[Path, Links]) 
                 connection.shutdown(socket.SHUT_WR)
                 _, ended[name] = received(connection, within=60)
         process.terminate()
-        assert process.communicate(timeout=30) == ("closed\n", "")
+        assert process.communicate(timeout=300) == ("closed\n", "")
     assert ended == dict.fromkeys(NOISE, True)
 
 
@@ -100,7 +100,7 @@ def test_only_proxies_are_believed_when_they_say_who_asks(
 
     with (
         served(study[0], **options) as (_, where),
-        closing(http.client.HTTPConnection(where, timeout=60)) as connection,
+        closing(http.client.HTTPConnection(where, timeout=300)) as connection,
     ):
         assert {guess("203.0.113.1") for _ in range(40)} == {404, 429}
         # Each is another one, or is said to be another one by nobody in particular. On a slow machine one of them may

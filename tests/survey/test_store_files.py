@@ -359,7 +359,7 @@ def test_soon_after_an_answer_the_file_by_itself_holds_it(tmp_path: Path, monkey
     with closing(store):
         (rater,) = raters_of(store, links.raters)
         store.answer(rater, current(store, rater).number, 4)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 300
         found: list[tuple[str, int]] = []
         while not found and time.monotonic() < deadline:
             time.sleep(0.01)
