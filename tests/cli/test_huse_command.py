@@ -14,8 +14,10 @@ import pytest
 from tests.cli.conftest import Command, Outcome
 from tests.cli.refusal import assert_refused
 from textassay.cli.main import run
+from textassay.metrics.declare import all_metrics
 from textassay.report.huse_csv import FIELDS
 from textassay.studies.judged import Judged
+from textassay.views.votes import MOST_NEIGHBOURS
 
 # With resamples come intervals, tests and curves, which take time; most of what is tested here has no need of them.
 WHOLE = ("--resamples", "19", "--k", "4")
@@ -95,6 +97,12 @@ def test_why_shows_items_of_each_kind_and_top_says_how_many(ratings: str, textas
     more = textassay(ratings, *FAST, "--why", "--top", "4", columns="200").stdout
     assert more.count("for: story ") > len(listed)
     assert "for: story " not in textassay(ratings, *FAST, columns="200").stdout
+
+
+def test_help_names_as_many_neighbours_as_the_metrics_take(run_command: Command) -> None:
+    metrics = [all_metrics()[name] for name in ("huse", "huse_q", "huse_d")]
+    assert {metric.options["k"].limits for metric in metrics} == {(1, MOST_NEIGHBOURS)}
+    assert f"1<=x<={MOST_NEIGHBOURS}" in run_command("huse", "--help", columns="200").stdout
 
 
 def test_top_holds_for_markdown_too(ratings: str, textassay: Command) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from textassay.metrics.declare import metric
 from textassay.views.ratings import Per, Ratings
-from textassay.views.votes import Tied, mistaken
+from textassay.views.votes import MOST_NEIGHBOURS, Tied, mistaken
 
 
 def parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Mapping[str, float]:
@@ -42,7 +42,7 @@ def exchange(
     minimum=lambda k, **_: 2 * cast(int, k),
     parts=parts,
     exchange=exchange,
-    limits={"k": (1, 1000)},
+    limits={"k": (1, MOST_NEIGHBOURS)},
 )
 def huse(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per: Per = "token") -> float:
     r"""Twice the error of telling human from model text by its rating and its probability under the model.

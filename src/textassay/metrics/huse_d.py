@@ -7,7 +7,7 @@ from textassay.metrics import huse as both
 from textassay.metrics import huse_q as quality
 from textassay.metrics.declare import metric
 from textassay.views.ratings import Per, Ratings
-from textassay.views.votes import Tied
+from textassay.views.votes import MOST_NEIGHBOURS, Tied
 
 
 def parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Mapping[str, float]:
@@ -31,7 +31,7 @@ def parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Mapping[st
     undefined="HUSE-Q is not defined, or the log-probabilities are all the same",
     parts=parts,
     minimum=lambda k, **_: 2 * cast(int, k),
-    limits={"k": (1, 1000)},
+    limits={"k": (1, MOST_NEIGHBOURS)},
 )
 def huse_d(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per: Per = "token") -> float:
     r"""The diversity part of HUSE: how little the model's probabilities add to ratings in telling texts apart.

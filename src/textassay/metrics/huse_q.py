@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from textassay.metrics.declare import metric
 from textassay.views.ratings import Ratings
-from textassay.views.votes import Tied, mistaken
+from textassay.views.votes import MOST_NEIGHBOURS, Tied, mistaken
 
 
 def parts(ratings: Ratings, /, *, k: int, variant: Tied) -> Mapping[str, float]:
@@ -39,7 +39,7 @@ def exchange(ratings: Ratings, is_model: NDArray[np.bool_], /, *, k: int, varian
     minimum=lambda k, **_: 2 * cast(int, k),
     parts=parts,
     exchange=exchange,
-    limits={"k": (1, 1000)},
+    limits={"k": (1, MOST_NEIGHBOURS)},
 )
 def huse_q(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released") -> float:
     r"""Twice the error of telling human from model text by its mean rating alone: the quality part of HUSE.
