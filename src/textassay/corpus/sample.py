@@ -31,6 +31,8 @@ def digest_of(texts: pa.Array) -> str:
 class Sample:
     """Texts with a name and a digest; `notes` says what the reader left out.
 
+    `groups` names the group of each text (its prompt, document or author) where texts are not independent.
+
     >>> sample = Sample.of(["a cat sat", "", "a dog ran"], name="pets")
     >>> len(sample), sample.notes
     (2, ('1 blank text left out',))
@@ -42,6 +44,7 @@ class Sample:
     ids: pa.Array | None = None
     contexts: pa.Array | None = None
     notes: tuple[str, ...] = ()
+    groups: pa.Array | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -61,21 +64,22 @@ class Sample:
         ids: pa.Array | None = None,
         contexts: pa.Array | None = None,
         notes: tuple[str, ...] = (),
+        groups: pa.Array | None = None,
     ) -> Self:
         """Build a sample; blank texts are left out, counted and noted, never dropped silently."""
         array = as_text_array(texts, name)
         kept = np.flatnonzero(np.asarray(is_not_blank(array)))
         blank = len(array) - len(kept)
         if blank:
-            array, ids, contexts = (None if a is None else a.take(pa.array(kept)) for a in (array, ids, contexts))
+            array, ids, contexts, groups = _taken(pa.array(kept), array, ids, contexts, groups)
             notes = (*notes, f"{blank} blank text{'s' if blank > 1 else ''} left out")
-        return cls(array, name, digest_of(array), ids, contexts, notes)
+        return cls(array, name, digest_of(array), ids, contexts, notes, groups)
 
     def take(self, indices: NDArray[np.int64]) -> Self:
         """The texts at these places, in this order."""
         chosen = pa.array(indices)
-        texts, ids, contexts = (None if a is None else a.take(chosen) for a in (self.texts, self.ids, self.contexts))
-        return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes)
+        texts, ids, contexts, groups = _taken(chosen, self.texts, self.ids, self.contexts, self.groups)
+        return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups)
 
     def cut(self, size: int, rng: np.random.Generator) -> Self:
         """A random subset of `size` texts in their original order; the sample itself when it is not larger."""
@@ -85,6 +89,10 @@ class Sample:
         """A random subset of `size` texts and the rest, each in the original order."""
         order = rng.permutation(len(self))
         return self.take(np.sort(order[:size])), self.take(np.sort(order[size:]))
+
+
+def _taken(places: pa.Array, *columns: pa.Array | None) -> tuple[pa.Array | None, ...]:
+    return tuple(None if column is None else column.take(places) for column in columns)
 
 
 def is_not_blank(texts: pa.Array) -> pa.Array:
