@@ -14,8 +14,8 @@ The chance of any false alarm is at most the level if all columns are equally li
 find. An adjusted p-value is never larger than Holm's from the same :math:`p_{j0}`: at most a share p of a row has
 p-values up to p, so the share of columns with any of :math:`m - k + 1` p-values up to p is at most m - k + 1 times p.
 
-The best adjusted p-value of m tests that are independent is about m / (B + 1), and 1 / (B + 1) for m copies of one test:
-every row has one column with the smallest p-value of all. So B must grow with the number of unrelated tests.
+The best adjusted p-value of m independent tests is about m / (B + 1), and 1 / (B + 1) for m copies of one test: every
+row has one column with the smallest p-value of all. So B must grow with the number of unrelated tests.
 
 Peter H. Westfall, S. Stanley Young. Resampling-based multiple testing, algorithm 2.8. Wiley, 1993.
 """
@@ -43,7 +43,7 @@ def step_down(statistics: F64) -> F64:
     tests = np.flatnonzero(np.isfinite(statistics).all(axis=1))
     if not len(tests):
         return adjusted
-    counts = np.stack([_at_least(statistics[test]) for test in tests])
+    counts = np.stack([at_least(statistics[test]) for test in tests])
     order = np.argsort(counts[:, 0], kind="stable")
     counts = counts[order]
     smallest = np.minimum.accumulate(counts[::-1], axis=0)[::-1]
@@ -52,7 +52,7 @@ def step_down(statistics: F64) -> F64:
     return adjusted
 
 
-def _at_least(row: F64) -> _Counts:
+def at_least(row: F64) -> _Counts:
     """For each value of a row, how many of the row are at least as large."""
     tie = _RELATIVE_TIE * float(np.abs(row).max())
     below = np.searchsorted(np.sort(row), row - tie, side="left")
