@@ -29,9 +29,9 @@ def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: V
     where :math:`r_i` is the distance of reference :math:`x_i` to its k-th nearest other reference, :math:`a_i` other
     references are nearer than that and :math:`t_i` are exactly as far. The share on the rim is the chance that the
     candidate comes before the k-th reference when texts at one distance come in random order. With it the average over
-    all exchanges of labels is exactly 1 whatever ties there are, and also where every text is the same: under one source
-    a candidate is as likely as each of the n - 1 other references to be among the k nearest of n. Without ties it is the
-    paper's formula. `variant="released"` gives the rim 0, as the package `prdc` does.
+    all exchanges of labels is exactly 1 whatever ties there are, and also where every text is the same: under one
+    source a candidate is as likely as each of the n - 1 other references to be among the k nearest of n. Without ties
+    it is the paper's formula. `variant="released"` gives the rim 0, as the package `prdc` does.
 
     It misleads when more is taken for better, as in the paper: a collapsed generator that repeats a few common texts
     has the highest density of all. Below real text's own value texts lie where no real ones are, above it they crowd

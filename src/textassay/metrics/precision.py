@@ -25,8 +25,8 @@ def precision(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant:
         r_i = \text{distance of } x_i \text{ to its } k\text{-th nearest other reference}
 
     A text at exactly the radius is inside, as in the paper, so a text that repeats is inside the balls of its copies.
-    `variant="released"` leaves such texts out, as the package `prdc` does: there a text with k or more copies has a ball
-    that holds nothing, and samples of one source in which half of the texts repeat score about 0.5.
+    `variant="released"` leaves such texts out, as the package `prdc` does: there a text with k or more copies has a
+    ball that holds nothing, and samples of one source in which half of the texts repeat score about 0.5.
 
     It misleads where the reference has outliers: their balls are wide and hold implausible texts (`density` weighs
     against that). A generator that writes one good text again and again scores 1; read it with `recall`. Values depend
