@@ -186,6 +186,21 @@ def test_the_expansion_follows_the_distance(d: int, n: int, m: int, covariance: 
     assert np.std(found) == pytest.approx(np.std(plain), rel=0.25)
 
 
+@pytest.mark.parametrize("shift", [0.0, 50.0])
+def test_groups_taken_off_the_whole_are_left_out(shift: float) -> None:
+    """Groups of different sizes, more texts than dimensions; a common offset must not cost precision."""
+    rng = np.random.default_rng(0)
+    one, other = vectors(1, 300, shift=shift), vectors(2, 280, scale=1.3, shift=shift)
+    labels = tuple(np.repeat(np.arange(12), rng.multinomial(size - 24, [1 / 12] * 12) + 2) for size in (300, 280))
+    mine, theirs = leave_out(Moments.of_values(one), Moments.of_values(other), labels=labels, **DEFAULTS)
+    for group in range(12):
+        anew = [
+            frechet(Moments.of_values(one[labels[0] != group]), Moments.of_values(other)),
+            frechet(Moments.of_values(one), Moments.of_values(other[labels[1] != group])),
+        ]
+        assert [mine[group], theirs[group]] == pytest.approx(anew, rel=1e-8)
+
+
 @pytest.mark.parametrize("by_pairs", [True, False])
 @pytest.mark.parametrize("sizes", [(1301, 1203), (1200, 1200), (700, 90), (300, 300)])
 def test_the_expansion_is_its_formula(sizes: tuple[int, int], by_pairs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
