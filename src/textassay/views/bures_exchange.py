@@ -11,7 +11,7 @@ from textassay.views.material import Resamples
 from textassay.views.moments import Moments, hash_vectors
 from textassay.views.quadratic import quadratic_forms
 from textassay.views.scatter import F64, SLICE
-from textassay.views.vectors import F32
+from textassay.views.vectors import F32, rows_of_one_size
 
 # The expansion looks at the leading directions that hold this share of the variance (and fit in memory).
 SHARE = 0.99
@@ -33,8 +33,11 @@ def exact_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool, ex
     order = np.argsort(np.concatenate([hash_vectors(values) for values in pooled.vectors()]), kind="stable")
     centred = (pooled.rows() - pooled.mean)[order]
     mask = resamples.masks[0][:, resamples.units[order]]
-    sides = _places(mask), _places(~mask)
-    return distances_between(centred @ centred.T, sides, unbiased=unbiased, extrapolate=extrapolate)
+    products, found = centred @ centred.T, np.empty(len(mask))
+    for rows in rows_of_one_size(mask):
+        sides = _places(mask[rows]), _places(~mask[rows])
+        found[rows] = distances_between(products, sides, unbiased=unbiased, extrapolate=extrapolate)
+    return found
 
 
 def distances_between(
@@ -108,15 +111,15 @@ def expanded_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool)
     n, m = (np.asarray(side @ sizes)[:, None] for side in resamples.masks)
     # The share that chance gives is taken off each unit first: float32 then holds what differs, not what is common.
     signs: F64 = resamples.masks[0] - n / (n + m)
-    sums = _unit_sums(pooled, resamples)
-    means = ((signs @ sums) ** 2).sum(axis=1) * ((1 / n + 1 / m) ** 2)[:, 0]
+    sums: F64 = signs @ _unit_sums(pooled, resamples)
+    means = (sums**2).sum(axis=1) * ((1 / n + 1 / m) ** 2)[:, 0]
     basis, variances = _leading(pooled)
     if not variances[0] > 0:
         return means
     scale = float(np.sqrt(variances[0]))
     exchanges = _Exchanges(
         signs=signs.astype(np.float32),
-        summed=(signs @ (sums @ basis) / scale).astype(np.float32),
+        summed=(sums @ basis / scale).astype(np.float32),
         shares=_Shares.of(n, m, unbiased),
         variances=variances / scale**2,
     )
