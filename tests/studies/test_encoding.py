@@ -103,8 +103,8 @@ def test_without_a_choice_it_is_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textassay.studies.encoding.default_is_installed", default_is_installed)
     long = [" ".join(["word"] * 300), *(f"a cat sat on mat number {i}" for i in range(24))]
     found = compare(long, {"x": [f"the dog ran up hill {i}" for i in range(25)]}, metrics=["energy"], n_resamples=0)
-    assert "|enc:minilm/max=256/" in found.candidates[0].results[0].signature
-    assert any(note.startswith("1 texts or more are longer than the 256 tokens") for note in found.notes)
+    assert "|enc:minilm/max=256/windows=16/" in found.candidates[0].results[0].signature
+    assert not any("tokens" in note for note in found.notes), "two windows hold the long one"
 
 
 class TestWithoutAnEncoder:
