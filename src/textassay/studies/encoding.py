@@ -121,13 +121,13 @@ def _unread(reading: Reading) -> Iterator[str]:
     of = f"{reading.cut_texts:,} of {reading.n_texts:,} different texts"
     if reading.beginnings_only:
         yield (
-            f"{of} are longer than the {reading.window} tokens that the encoder reads with windows=first: only their "
-            "beginnings count, and there is no verdict about meaning"
+            f"longer than the {reading.window} tokens that the encoder reads with windows=first: {of}; only the "
+            "beginning of such a text counts, and there is no verdict about meaning"
         )
     else:
         yield (
-            f"{of} are longer than {reading.most_windows} windows of {reading.window} tokens: that many windows spread "
-            f"evenly over each of them were read, {reading.read_share:.0%} of their tokens (windows=N reads more)"
+            f"longer than {reading.most_windows} windows of {reading.window} tokens: {of}; of such a text that many "
+            f"windows are read, spread evenly over it, about {reading.read_share:.0%} of the tokens (windows=N reads more)"
         )
 
 

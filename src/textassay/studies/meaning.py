@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from textassay.views.encoders.base import MEANING
+
 Point = tuple[float, float]
 
 
@@ -45,7 +47,8 @@ class Meaning:
 
     A text counts as far when it is farther from the other sample than 95 % of the reference texts are from each other:
     `far_share` of the candidate (5 % of real text would be), `missed_share` of the reference. `candidate_points` and
-    `reference_points` are places of a part of the texts.
+    `reference_points` are places of a part of the texts. `sees` is what the vectors are about: `lsa` sees word
+    patterns.
     """
 
     regions: tuple[Region, ...]
@@ -55,6 +58,7 @@ class Meaning:
     missed_share: float
     candidate_points: tuple[Point, ...]
     reference_points: tuple[Point, ...]
+    sees: str = MEANING
 
     def over(self, alpha: float) -> list[Region]:
         """Regions where the candidate writes significantly too much, the largest surplus first."""
