@@ -1,0 +1,413 @@
+"""Dependence: notice that the texts of a comparison are not independent, without being told.
+
+Tests and intervals take every text for a separate draw. Several texts per prompt or document break that, and so do the
+same prompts on both sides. Four checks look for signs of it: values that prompts or ids share, the order of the texts
+within a sample, the order of one sample beside that of the other, and near-duplicates.
+
+None of them sees texts of one prompt in shuffled order that have no field for the prompt and differ in their wording.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import Tokenizer
+from textassay.inference.p_value import is_significant, p_value
+from textassay.inference.streams import stream
+from textassay.views.sequences import Sequences
+from textassay.views.text_ngrams import Incidence
+from textassay.views.twins import Twins
+
+PAIR, GROUP = "--pair FIELD", "--group FIELD"
+
+# Five tests per comparison at this chance each: at most 1 % of independent comparisons are flagged by them.
+CHANCE = 0.002
+RESAMPLES = 999
+# With fewer texts no order can be told from chance.
+FEWEST = 10
+# The order is judged on this many texts, in stretches of consecutive ones, and on the beginning of each text.
+STRETCHES, STRETCH = 4, 512
+CHARACTERS = 2000
+# Texts up to this far apart are neighbours. For blocks of 2 to 20 texts, weights of 1 / distance give a signal at least
+# 0.78 times as large, in standard deviations, as the best weights for that size of block.
+REACH = 20
+# Only the most similar texts of each text count. Words in more texts than these bounds do not count.
+SIMILAR = 5
+COMMON_SHARE, COMMON_TEXTS = 0.1, 100
+# Smaller shares of texts with a shared prompt or a near-duplicate are not worth a warning.
+SHARED_SHARE, CLUSTER_SHARE, CLUSTERS = 0.1, 0.05, 3
+CLUSTER_TEXTS = 10_000
+SIMILARITY, SHINGLE = 0.5, 2
+# Lists of row numbers may have gaps where blank texts were left out.
+_GAPS = 1.1
+_ROWS_AT_ONCE = 256
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DependenceWarning:
+    """A sign that texts are not independent; `option` is what to use, None where no option helps."""
+
+    kind: str
+    message: str
+    option: str | None
+
+
+def check_dependence(
+    candidate: Sample, reference: Sample, *, tokenizer: Tokenizer, seed: int = 0
+) -> tuple[DependenceWarning, ...]:
+    """Signs that texts are not independent; none where the samples already name their groups.
+
+    Give the samples as they were read: a sample cut to a smaller size has lost most of its neighbours.
+
+    >>> from textassay.corpus.tokenizers import get_tokenizer
+    >>> prompts = pa.array([f"prompt {number // 2}" for number in range(20)])
+    >>> one, other = (Sample.of([f"{name} {n}" for n in range(20)], contexts=prompts) for name in ("a", "b"))
+    >>> [(found.kind, found.option) for found in check_dependence(one, other, tokenizer=get_tokenizer())]
+    [('shared_prompts', '--pair FIELD')]
+    """
+    if candidate.groups is not None or reference.groups is not None:
+        return ()
+    named = {_named(candidate, "the candidate"): candidate, _named(reference, "the reference"): reference}
+    declared = tuple(_declared(candidate, reference, named))
+    if declared:
+        return declared
+    in_order = {name: sample for name, sample in named.items() if sorted_by(sample) is None}
+    return (
+        *_sorted(named),
+        *_ordered(in_order, tokenizer, seed),
+        *(_aligned(candidate, reference, tokenizer, seed) if len(in_order) == 2 else ()),
+        *_clustered(candidate, reference, tuple(named), tokenizer, seed),
+    )
+
+
+def _named(sample: Sample, role: str) -> str:
+    return f"{role} {sample.name!r}"
+
+
+# Prompts and ids
+
+
+def _declared(candidate: Sample, reference: Sample, named: dict[str, Sample]) -> Iterator[DependenceWarning]:
+    """Warnings from the prompts or ids that came with the texts; prompts first, and ids only without any of those."""
+    for noun, columns in (
+        ("prompt", (candidate.contexts, reference.contexts)),
+        ("id", (candidate.ids, reference.ids)),
+    ):
+        values = [None if column is None else _strings(column) for column in columns]
+        both = [value for value in values if value is not None and not _is_row_numbers(value)]
+        if len(both) == 2 and _shared(*both) >= SHARED_SHARE:
+            yield DependenceWarning(
+                f"shared_{noun}s",
+                f"{_shared(*both):.0%} of the texts have a {noun} that occurs in both samples: texts of one {noun} are "
+                f"not independent; use {PAIR} with the field of the {noun}",
+                PAIR,
+            )
+            return
+        repeated = {name: _repeated(value) for name, value in zip(named, values, strict=True) if value is not None}
+        repeated = {name: share for name, share in repeated.items() if share >= SHARED_SHARE}
+        for name, share in repeated.items():
+            yield DependenceWarning(
+                f"several_per_{noun}",
+                f"{name}: {share:.0%} of the texts share their {noun} with another text of the sample: they are not "
+                f"independent; use {GROUP} with the field of the {noun}",
+                GROUP,
+            )
+        if repeated:
+            return
+
+
+def _strings(column: pa.Array) -> pa.Array:
+    try:
+        return column.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        values = column.to_pylist()
+        return pa.array([None if value is None else repr(value) for value in values], type=pa.large_string())
+
+
+def _is_row_numbers(values: pa.Array) -> bool:
+    """Whether values only count the rows, so that equal ones on two sides need not have anything in common."""
+    try:
+        numbers = np.asarray(values.drop_null().cast(pa.int64()))
+    except pa.ArrowInvalid:
+        return False
+    span = numbers[-1] - numbers[0] if len(numbers) else 0
+    return bool((np.diff(numbers) > 0).all() and span < _GAPS * len(numbers) + 1)
+
+
+def _shared(mine: pa.Array, theirs: pa.Array) -> float:
+    """Share of all texts whose value occurs on both sides; 0 where only one value does, since it divides nothing."""
+    found = [pc.is_in(one, value_set=other.drop_null()) for one, other in ((mine, theirs), (theirs, mine))]
+    if len(mine.filter(found[0]).drop_null().unique()) < 2:
+        return 0.0
+    return sum(pc.sum(side).as_py() or 0 for side in found) / (len(mine) + len(theirs))
+
+
+def _repeated(values: pa.Array) -> float:
+    """Share of texts whose value occurs more than once in the sample; 0 where there is one value only."""
+    counts = np.asarray(values.drop_null().value_counts().field("counts"))
+    return float(counts[counts > 1].sum() / len(values)) if len(counts) > 1 else 0.0
+
+
+# Order
+
+
+def sorted_by(sample: Sample) -> str | None:
+    """What the texts are sorted by, if they are: "text" or "length"; equal values count as sorted either way.
+
+    >>> sorted_by(Sample.of([f"text {letter}" for letter in "abcdefghijkl"]))
+    'text'
+    """
+    if len(sample) < FEWEST:
+        return None
+    texts = np.array(pc.utf8_lower(pc.utf8_slice_codeunits(sample.texts, 0, 64)).to_pylist(), dtype=object)
+    plain = np.array(pc.utf8_slice_codeunits(sample.texts, 0, 64).to_pylist(), dtype=object)
+    lengths = np.asarray(pc.utf8_length(sample.texts))
+    words = np.asarray(pc.count_substring(sample.texts, " "))
+    for name, values in (("text", plain), ("text", texts), ("length", lengths), ("length", words)):
+        up, down = (bool(np.all(side)) for side in (values[:-1] <= values[1:], values[:-1] >= values[1:]))
+        if up != down:
+            return name
+    return None
+
+
+def _sorted(named: dict[str, Sample]) -> Iterator[DependenceWarning]:
+    for name, sample in named.items():
+        by = sorted_by(sample)
+        if by is not None:
+            yield DependenceWarning(
+                "sorted",
+                f"{name}: the texts are sorted by {by}, so their order cannot show whether they are independent",
+                None,
+            )
+
+
+def _ordered(named: dict[str, Sample], tokenizer: Tokenizer, seed: int) -> Iterator[DependenceWarning]:
+    """One warning for all samples whose order is not a random one."""
+    near, apart = {}, {}
+    for name, sample in named.items():
+        beside, distance, chance = order_test(sample, tokenizer=tokenizer, seed=seed)
+        if is_significant(beside, 1 - CHANCE):
+            near[name] = sample
+        elif is_significant(chance, 1 - CHANCE):
+            apart[name] = distance
+    if near:
+        yield DependenceWarning(
+            "order",
+            f"{' and '.join(near)}: neighbouring texts are more alike than distant ones: they may come from the same "
+            f"prompts or documents ({GROUP}), or the file may be sorted",
+            GROUP,
+        )
+    for name, distance in apart.items():
+        yield DependenceWarning(
+            "period",
+            f"{name}: texts that are {distance} places apart are more alike than others: the same prompts or documents "
+            f"may return in the same order ({GROUP})",
+            GROUP,
+        )
+
+
+def order_test(sample: Sample, *, tokenizer: Tokenizer, seed: int = 0) -> tuple[float, int, float]:
+    """P-value for alike neighbours; the distance at which texts are most alike beyond those, and its p-value.
+
+    Both statistics are sums of the similarity of texts, over neighbours with weight 1 / distance and over pairs at one
+    distance. They are compared with random orders of the same texts. NaN with too few texts or without common words.
+    """
+    places, positions = _stretches(len(sample))
+    first, second, similarity = _pairs(_rows(sample.texts.take(pa.array(places)), tokenizer))
+    if len(places) < FEWEST or not len(first):
+        return float("nan"), 0, float("nan")
+    rng = stream(seed, "dependence", "order", sample.digest)
+    weights = np.concatenate(([0.0], 1 / np.arange(1.0, REACH + 1), [0.0]))
+    room = _room(len(places))
+    usual = similarity.sum() / (len(places) * (len(places) - 1) / 2)
+
+    def statistics(order: Ints) -> tuple[float, Floats]:
+        apart = np.abs(order[first] - order[second])
+        at = np.bincount(np.minimum(apart, len(room)), similarity, minlength=len(room) + 1)[:-1]
+        periods = (at - usual * room)[REACH + 1 :] / np.sqrt(room[REACH + 1 :])
+        return float(similarity @ weights[np.minimum(apart, REACH + 1)]), periods
+
+    beside, periods = statistics(positions)
+    null = [statistics(rng.permutation(positions)) for _ in range(RESAMPLES)]
+    p_beside = p_value(beside, np.array([value for value, _ in null]), exact=False)
+    if not len(periods):
+        return p_beside, 0, float("nan")
+    p_period = p_value(float(periods.max()), np.array([values.max() for _, values in null]), exact=False)
+    return p_beside, REACH + 1 + int(periods.argmax()), p_period
+
+
+def _stretches(n_texts: int) -> tuple[Ints, Ints]:
+    """Places of the texts whose order is judged, and positions that keep different stretches out of reach."""
+    if n_texts <= STRETCHES * STRETCH:
+        return np.arange(n_texts), np.arange(n_texts)
+    begins = np.linspace(0, n_texts - STRETCH, STRETCHES).astype(np.int64)
+    within = np.arange(STRETCH)
+    places = (begins[:, None] + within).ravel()
+    return places, (4 * STRETCH * np.arange(STRETCHES)[:, None] + within).ravel()
+
+
+def _room(n_places: int) -> Floats:
+    """How many pairs of positions there are at each distance, up to half a stretch; distance 0 has none."""
+    stretches, length = (STRETCHES, STRETCH) if n_places == STRETCHES * STRETCH else (1, n_places)
+    room = stretches * (length - np.arange(length // 2 + 1, dtype=np.float64))
+    room[0] = 0.0
+    return room
+
+
+def _rows(texts: pa.Array, tokenizer: Tokenizer) -> csr_array:
+    """One row per text: its different words, weighted by rarity, at length 1.
+
+    Words that are too common, or in no other text, are left out after that.
+    """
+    sequences = Sequences.from_tokens(tokenizer(pc.utf8_slice_codeunits(texts, 0, CHARACTERS)))
+    incidence = Incidence.from_ngrams(*sequences.ngrams(1))
+    frequency = np.diff(incidence.starts)
+    weights = np.repeat(np.log(len(texts) / np.maximum(frequency, 1)), frequency)
+    lengths = np.sqrt(np.bincount(incidence.texts, weights**2, minlength=len(texts)))
+    bound = max(2.0, min(COMMON_SHARE * len(texts), COMMON_TEXTS))
+    used = np.repeat((frequency > 1) & (frequency <= bound), frequency)
+    words, rows = np.repeat(np.arange(len(frequency)), frequency)[used], incidence.texts[used]
+    return csr_array((weights[used] / lengths[rows], (rows, words)), shape=(len(texts), len(frequency)))
+
+
+def _most_similar(products: csr_array) -> tuple[Ints, Ints, Floats]:
+    """Row, column and value of the largest entries of each row; equal ones are all kept, so that no order decides."""
+    found = []
+    for begin in range(0, products.shape[0], _ROWS_AT_ONCE):
+        block = products[begin : begin + _ROWS_AT_ONCE].toarray()
+        rest = block.copy()
+        # A few passes over a row are far faster than a partial sort of one that is mostly zeros.
+        for _ in range(min(SIMILAR, block.shape[1]) - 1):
+            rest[np.arange(len(rest)), rest.argmax(axis=1)] = 0.0
+        rows, columns = np.nonzero((block >= rest.max(axis=1, initial=0.0)[:, None]) & (block > 0))
+        found.append((rows + begin, columns, block[rows, columns]))
+    rows, columns, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return rows, columns, values
+
+
+def _pairs(rows: csr_array) -> tuple[Ints, Ints, Floats]:
+    """Pairs of texts of which one is among the most similar of the other, each once."""
+    products = rows @ rows.T
+    products.setdiag(0.0)
+    one, other, similarity = _most_similar(products)
+    first, second = np.minimum(one, other), np.maximum(one, other)
+    _, kept = np.unique(first * rows.shape[0] + second, return_index=True)
+    return first[kept], second[kept], similarity[kept]
+
+
+# One order beside the other
+
+
+def _aligned(candidate: Sample, reference: Sample, tokenizer: Tokenizer, seed: int) -> Iterator[DependenceWarning]:
+    if is_significant(alignment_test(candidate, reference, tokenizer=tokenizer, seed=seed), 1 - CHANCE):
+        yield DependenceWarning(
+            "aligned",
+            "texts at the same place in both samples are more alike than others: both sides may answer the same "
+            f"prompts in the same order ({PAIR})",
+            PAIR,
+        )
+
+
+def alignment_test(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer, seed: int = 0) -> float:
+    """P-value for texts that are more alike at the same place of two files; NaN where nothing can be compared.
+
+    Places are scaled to the sizes of the samples, so that ten candidates per reference are at its place. Random orders
+    of the candidates give the null. Where neighbours within a sample are alike they make it too narrow; so the p-value
+    is 1 unless the same place also fits better than every shift of one file along the other.
+    """
+    largest = max(len(candidate), len(reference))
+    used = min(1.0, STRETCHES * STRETCH / largest)
+    sizes = [round(used * len(sample)) for sample in (candidate, reference)]
+    if candidate.digest == reference.digest or min(sizes) < FEWEST:
+        return float("nan")
+    beginnings = [sample.texts.slice(0, size) for sample, size in zip((candidate, reference), sizes, strict=True)]
+    rows = _rows(pa.concat_arrays(beginnings), tokenizer)
+    mine, theirs, similarity = _most_similar((rows[: sizes[0]] @ rows[sizes[0] :].T).tocsr())
+    if not len(mine):
+        return float("nan")
+    # In units of the smaller sample's places: then groups of several texts are at one place.
+    scale = min(sizes) / np.array(sizes)
+    places, target = np.arange(sizes[0]) * scale[0], theirs * scale[1]
+    weights = np.concatenate((1 / np.arange(1.0, REACH + 1), [0.0]))
+
+    def fit(order: Floats) -> float:
+        apart = np.abs(np.floor(order[mine]) - np.floor(target)).astype(np.int64)
+        return float(similarity @ weights[np.minimum(apart, REACH)])
+
+    observed = fit(places)
+    shifts = np.unique(np.linspace(0, sizes[0], RESAMPLES, endpoint=False).astype(np.int64))
+    far = shifts[np.minimum(shifts, sizes[0] - shifts) * scale[0] > min(REACH, min(sizes) // 4)]
+    if any(fit(np.roll(places, shift)) >= observed for shift in far):
+        return 1.0
+    rng = stream(seed, "dependence", "aligned", candidate.digest, reference.digest)
+    null = np.array([fit(rng.permutation(places)) for _ in range(RESAMPLES)])
+    return p_value(observed, null, exact=False)
+
+
+# Near-duplicates
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Near-duplicates of one sample that have none in the other: share of its texts, share by chance, and how many."""
+
+    share: float
+    by_chance: float
+    number: int
+
+
+def _clustered(
+    candidate: Sample, reference: Sample, names: tuple[str, ...], tokenizer: Tokenizer, seed: int
+) -> Iterator[DependenceWarning]:
+    for name, who, found in zip(
+        names, ("generator", "source"), own_clusters(candidate, reference, tokenizer=tokenizer, seed=seed), strict=True
+    ):
+        if found.number >= CLUSTERS and found.share - found.by_chance >= CLUSTER_SHARE:
+            yield DependenceWarning(
+                "near_duplicates",
+                f"{name}: {found.share:.0%} of the texts are near-duplicates of each other, in {found.number:,} "
+                "clusters that the other sample does not have; if the texts of a cluster come from the same prompt or "
+                f"document, use {GROUP}; otherwise the {who} repeats itself",
+                GROUP,
+            )
+
+
+def own_clusters(
+    candidate: Sample, reference: Sample, *, tokenizer: Tokenizer, seed: int = 0
+) -> tuple[Clusters, Clusters]:
+    """Clusters of near-duplicates that only one sample has, for each of the two.
+
+    Independent samples of one source repeat the same texts: a cluster of s texts is on one side alone with the chance
+    that all its texts fall there. What exceeds that are groups, or a sample that repeats what the other does not have.
+    """
+    parts = [
+        sample.cut(CLUSTER_TEXTS, stream(seed, "dependence", "clusters", sample.digest)).texts
+        for sample in (candidate, reference)
+    ]
+    texts = pc.utf8_slice_codeunits(pa.concat_arrays(parts), 0, CHARACTERS)
+    twins = Twins.from_sequences(Sequences.from_tokens(tokenizer(texts)))
+    alike = twins.neighbours(SHINGLE, SIMILARITY)
+    shape = (len(twins.sizes), len(twins.sizes))
+    _, cluster_of = connected_components(csr_array((np.ones(len(alike)), alike.T), shape=shape), directed=False)
+    clusters = cluster_of[twins.class_of]
+    cut = len(parts[0])
+    counts = [np.bincount(side, minlength=len(twins.sizes)) for side in (clusters[:cut], clusters[cut:])]
+    return _own(counts[0], counts[1]), _own(counts[1], counts[0])
+
+
+def _own(mine: Ints, theirs: Ints) -> Clusters:
+    total, n_texts = mine + theirs, mine.sum()
+    own = mine[(mine > 1) & (theirs == 0)]
+    sizes = total[total > 1]
+    expected = (sizes * (n_texts / total.sum()) ** sizes).sum()
+    return Clusters(float(own.sum() / n_texts), float(expected / n_texts), len(own))
