@@ -38,6 +38,8 @@ CHARACTERS = 2000
 # Texts up to this far apart are neighbours. For blocks of 2 to 20 texts, weights of 1 / distance give a signal at least
 # 0.78 times as large, in standard deviations, as the best weights for that size of block.
 REACH = 20
+# Stretches of neighbours that are moved together: of this size, but at least so many of them.
+BLOCK, BLOCKS = 40, 8
 # Only the most similar texts of each text count. Words in more texts than these bounds do not count.
 SIMILAR = 5
 COMMON_SHARE, COMMON_TEXTS = 0.1, 100
@@ -82,10 +84,12 @@ def check_dependence(
     if declared:
         return declared
     in_order = {name: sample for name, sample in named.items() if sorted_by(sample) is None}
+    ordered = tuple(_ordered(in_order, tokenizer, seed))
+    together = bool(ordered)
     return (
         *_sorted(named),
-        *_ordered(in_order, tokenizer, seed),
-        *(_aligned(candidate, reference, tokenizer, seed) if len(in_order) == 2 else ()),
+        *ordered,
+        *(_aligned(candidate, reference, tokenizer, seed, together) if len(in_order) == 2 else ()),
         *_clustered(candidate, reference, tuple(named), tokenizer, seed),
     )
 
@@ -222,10 +226,13 @@ def order_test(sample: Sample, *, tokenizer: Tokenizer, seed: int = 0) -> tuple[
     Both statistics are sums of the similarity of texts, over neighbours with weight 1 / distance and over pairs at one
     distance. They are compared with random orders of the same texts. NaN with too few texts or without common words.
     """
+    nothing = float("nan"), 0, float("nan")
+    if len(sample) < FEWEST:
+        return nothing
     places, positions = _stretches(len(sample))
     first, second, similarity = _pairs(_rows(sample.texts.take(pa.array(places)), tokenizer))
-    if len(places) < FEWEST or not len(first):
-        return float("nan"), 0, float("nan")
+    if not len(first):
+        return nothing
     rng = stream(seed, "dependence", "order", sample.digest)
     weights = np.concatenate(([0.0], 1 / np.arange(1.0, REACH + 1), [0.0]))
     room = _room(len(places))
@@ -275,7 +282,7 @@ def _rows(texts: pa.Array, tokenizer: Tokenizer) -> csr_array:
     weights = np.repeat(np.log(len(texts) / np.maximum(frequency, 1)), frequency)
     lengths = np.sqrt(np.bincount(incidence.texts, weights**2, minlength=len(texts)))
     bound = max(2.0, min(COMMON_SHARE * len(texts), COMMON_TEXTS))
-    used = np.repeat((frequency > 1) & (frequency <= bound), frequency)
+    used = np.repeat((frequency > 1) & (frequency <= bound) & (frequency < len(texts)), frequency)
     words, rows = np.repeat(np.arange(len(frequency)), frequency)[used], incidence.texts[used]
     return csr_array((weights[used] / lengths[rows], (rows, words)), shape=(len(texts), len(frequency)))
 
@@ -308,8 +315,11 @@ def _pairs(rows: csr_array) -> tuple[Ints, Ints, Floats]:
 # One order beside the other
 
 
-def _aligned(candidate: Sample, reference: Sample, tokenizer: Tokenizer, seed: int) -> Iterator[DependenceWarning]:
-    if is_significant(alignment_test(candidate, reference, tokenizer=tokenizer, seed=seed), 1 - CHANCE):
+def _aligned(
+    candidate: Sample, reference: Sample, tokenizer: Tokenizer, seed: int, together: bool
+) -> Iterator[DependenceWarning]:
+    p = alignment_test(candidate, reference, tokenizer=tokenizer, together=together, seed=seed)
+    if is_significant(p, 1 - CHANCE):
         yield DependenceWarning(
             "aligned",
             "texts at the same place in both samples are more alike than others: both sides may answer the same "
@@ -318,12 +328,15 @@ def _aligned(candidate: Sample, reference: Sample, tokenizer: Tokenizer, seed: i
         )
 
 
-def alignment_test(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer, seed: int = 0) -> float:
+def alignment_test(
+    candidate: Sample, reference: Sample, *, tokenizer: Tokenizer, together: bool = False, seed: int = 0
+) -> float:
     """P-value for texts that are more alike at the same place of two files; NaN where nothing can be compared.
 
     Places are scaled to the sizes of the samples, so that ten candidates per reference are at its place. Random orders
-    of the candidates give the null. Where neighbours within a sample are alike they make it too narrow; so the p-value
-    is 1 unless the same place also fits better than every shift of one file along the other.
+    of the candidates give the null. Where neighbours within a sample are alike, random orders of single texts vary too
+    little: with `together`, stretches of neighbours are moved instead. The p-value is 1 unless the same place also fits
+    better than every shift of one file along the other.
     """
     largest = max(len(candidate), len(reference))
     used = min(1.0, STRETCHES * STRETCH / largest)
@@ -350,8 +363,15 @@ def alignment_test(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer
     if any(fit(np.roll(places, shift)) >= observed for shift in far):
         return 1.0
     rng = stream(seed, "dependence", "aligned", candidate.digest, reference.digest)
-    null = np.array([fit(rng.permutation(places)) for _ in range(RESAMPLES)])
+    width = max(1, min(BLOCK, sizes[0] // BLOCKS)) if together else 1
+    null = np.array([fit(places[_moved(sizes[0], width, rng)]) for _ in range(RESAMPLES)])
     return p_value(observed, null, exact=False)
+
+
+def _moved(size: int, width: int, rng: np.random.Generator) -> Ints:
+    """A random order of stretches of `width` neighbours; where the first stretch begins is random too."""
+    blocks = np.array_split(np.roll(np.arange(size), int(rng.integers(size))), max(1, size // width))
+    return np.concatenate([blocks[at] for at in rng.permutation(len(blocks))])
 
 
 # Near-duplicates
