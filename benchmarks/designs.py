@@ -22,8 +22,8 @@ from textassay.studies.demo_corpus import _own_sentences, _speeches, is_kept
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
-# The stock prefix and the share of the candidate's texts that get it, where there is a difference to find.
-PREFIX, PREFIX_SHARE = "Sure , here is a caption : ", 0.15
+# The stock prefix and the shares of the candidate's texts that get it, where there is a difference to find.
+PREFIX, PREFIX_SHARES = "Sure , here is a caption : ", (0.15, 0.03)
 REPLIES = (
     "I am sorry , but I cannot help with that .",
     "As a language model I have no opinion on this .",
@@ -178,10 +178,10 @@ def same_groups(
     return draw
 
 
-def with_prefix(sample: Sample, rng: np.random.Generator) -> Sample:
-    """The sample with the stock prefix before 15 % of its texts."""
+def with_prefix(sample: Sample, rng: np.random.Generator, share: float) -> Sample:
+    """The sample with the stock prefix before a share of its texts."""
     texts = sample.texts.to_pylist()
-    for place in rng.choice(len(texts), round(PREFIX_SHARE * len(texts)), replace=False):
+    for place in rng.choice(len(texts), round(share * len(texts)), replace=False):
         texts[place] = PREFIX + texts[place]
     return Sample.of(texts, name=sample.name, groups=sample.groups)
 
