@@ -122,11 +122,11 @@ def independent(source: Callable[[], Any], sizes: tuple[int, int]) -> Callable[[
     return draw
 
 
-def with_replies(size: int) -> Callable[[np.random.Generator], Draw]:
-    """Captions of which each is replaced with one of three stock replies with a chance of one half."""
+def with_replies(source: Callable[[], Any], size: int) -> Callable[[np.random.Generator], Draw]:
+    """Texts of which each is replaced with one of three stock replies with a chance of one half."""
 
     def draw(rng: np.random.Generator) -> Draw:
-        texts = captions()[rng.choice(len(captions()), 2 * size, replace=False)].copy()
+        texts = source()[rng.choice(len(source()), 2 * size, replace=False)].copy()
         stock = rng.random(2 * size) < 0.5
         texts[stock] = np.array(REPLIES, dtype=object)[rng.integers(0, len(REPLIES), int(stock.sum()))]
         return Sample.of(texts[:size].tolist(), name="a"), Sample.of(texts[size:].tolist(), name="reference")
@@ -196,11 +196,18 @@ def ungrouped(sample: Sample) -> Sample:
     return replace(sample, groups=None)
 
 
+def independent_designs(source: Callable[[], Any]) -> tuple[Design, ...]:
+    """Designs of independent captions from this source."""
+    return (
+        Design("captions", "300 v 300 captions of different images", independent(source, (300, 300))),
+        Design("unequal sizes", "200 v 2,000 captions of different images", independent(source, (200, 2000))),
+        Design("stock replies", "300 v 300 captions, half of both three stock replies", with_replies(source, 300)),
+    )
+
+
 INDEPENDENT = (
-    Design("captions", "300 v 300 captions of different images", independent(captions, (300, 300))),
+    *independent_designs(captions),
     Design("news", "300 v 300 sentences of news text", independent(news, (300, 300))),
-    Design("unequal sizes", "200 v 2,000 captions of different images", independent(captions, (200, 2000))),
-    Design("stock replies", "300 v 300 captions, half of both samples three stock replies", with_replies(300)),
 )
 GROUPED = (
     Design("images", "50 v 50 images, five captions by people each", disjoint(images, 50, 5), "group"),

@@ -176,6 +176,8 @@ def test_nulls_numbers_and_lists_are_prompts_too() -> None:
     for column in (numbers, chats):
         made = Sample.of(texts, name="made", contexts=column)
         assert "several_per_prompt" in found(made, sample(independent(40, draw), "real"))
+    blank = sample(texts, contexts=["", " "] * 20)
+    assert found(blank, sample(independent(40, draw), "real", contexts=["", " "] * 20)) == {}
     empty = Sample.of(texts, name="made", contexts=pa.nulls(40))
     assert found(empty, empty) == {}
 

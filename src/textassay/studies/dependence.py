@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from textassay.corpus.sample import Sample
+from textassay.corpus.sample import Sample, is_not_blank
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.inference.order import CHARACTERS, FEWEST, alignment_test, order_test
 from textassay.inference.p_value import is_significant
@@ -115,11 +115,13 @@ def _declared(candidate: Sample, reference: Sample, named: dict[str, Sample]) ->
 
 
 def _strings(column: pa.Array) -> pa.Array:
+    """The values as strings; blank ones are null, since an empty field names no prompt."""
     try:
-        return column.cast(pa.large_string())
+        values = column.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        values = column.to_pylist()
-        return pa.array([None if value is None else repr(value) for value in values], type=pa.large_string())
+        listed = column.to_pylist()
+        values = pa.array([None if value is None else repr(value) for value in listed], type=pa.large_string())
+    return pc.if_else(is_not_blank(values), values, pa.scalar(None, pa.large_string()))
 
 
 def _is_row_numbers(values: pa.Array) -> bool:
