@@ -159,12 +159,11 @@ def sorted_by(sample: Sample) -> str | None:
     """
     if len(sample) < FEWEST:
         return None
-    texts = np.array(pc.utf8_lower(pc.utf8_slice_codeunits(sample.texts, 0, 64)).to_pylist(), dtype=object)
-    plain = np.array(pc.utf8_slice_codeunits(sample.texts, 0, 64).to_pylist(), dtype=object)
-    lengths = np.asarray(pc.utf8_length(sample.texts))
-    words = np.asarray(pc.count_substring(sample.texts, " "))
-    for name, values in (("text", plain), ("text", texts), ("length", lengths), ("length", words)):
-        up, down = (bool(np.all(side)) for side in (values[:-1] <= values[1:], values[:-1] >= values[1:]))
+    beginnings = pc.utf8_slice_codeunits(sample.texts, 0, 64)
+    lengths, words = pc.utf8_length(sample.texts), pc.count_substring(sample.texts, " ")
+    lower = pc.utf8_lower(beginnings)
+    for name, values in (("text", beginnings), ("text", lower), ("length", lengths), ("length", words)):
+        up, down = (pc.all(rule(values[:-1], values[1:])).as_py() for rule in (pc.less_equal, pc.greater_equal))
         if up != down:
             return name
     return None
