@@ -55,7 +55,7 @@ def compare(
     chosen_engine = get_engine(engine)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
-        samples = []
+        samples: list[Sample] = []
         for file in files:
             # Training texts are only looked up, so they need no groups.
             needs_groups = len(samples) <= len(candidates)

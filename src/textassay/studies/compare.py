@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -158,10 +157,11 @@ class _Study:
         ]
         real_results, *rest = engine.map(lambda task: task(), tasks)
         outcomes: dict[str, Outcome] = dict(zip(cut.candidates, rest[: len(materials)], strict=True))
+        remarked: list[dict[str, Any]] = rest[len(materials) :] or [{} for _ in outcomes]
         real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
         columns = [
             self._column(name, outcome, remarks)
-            for (name, outcome), remarks in zip_longest(outcomes.items(), rest[len(materials) :], fillvalue={})
+            for (name, outcome), remarks in zip(outcomes.items(), remarked, strict=True)
         ]
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
