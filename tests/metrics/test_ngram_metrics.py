@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from itertools import pairwise
 from collections.abc import Callable
+from itertools import pairwise
 from math import log
 from pathlib import Path
 
