@@ -76,7 +76,7 @@ def _different(pool: Pool, resamples: Resamples) -> F64:
         rows = slice(begin, begin + at_once)
         counts = turned @ np.ascontiguousarray(masks[rows].T, dtype=np.float32)
         gaps[rows] += (counts > 0).sum(axis=0) - (counts < total[:, None]).sum(axis=0)
-    tokens = np.bincount(resamples.units, pool.merged(TextNgrams).sizes(2), resamples.n_units)
+    tokens = np.bincount(resamples.units, pool.merged(TextNgrams).sizes(2), resamples.n_units).astype(np.float64)
     return off_centre(_without(gaps, masks @ tokens - ~masks @ tokens))
 
 
