@@ -67,7 +67,8 @@ Encoder = Annotated[
     str | None,
     typer.Option(
         help="What turns texts into vectors: minilm, minilm:int8, lsa, st:NAME_OR_PATH, "
-        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE."
+        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts in 16 windows; "
+        ":windows=N at the end of the name reads more or fewer, :windows=first the beginning only."
     ),
 ]
 Field = Annotated[str | None, typer.Option(help="The field or column with the text. [default: text, or the only one]")]
