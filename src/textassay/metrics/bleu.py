@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.metrics.declare import Value, metric
-from textassay.views.bleu_counts import closest_lengths, matches_between, text_bleu
+from textassay.views.bleu_counts import closest_lengths, matches, text_bleu
 from textassay.views.bleu_groups import scores_without_reference_groups
 from textassay.views.text_ngrams import TextNgrams
 
@@ -54,11 +54,6 @@ def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Valu
 
 def bleu_scores(candidate: TextNgrams, reference: TextNgrams, n: int) -> NDArray[np.float64]:
     """BLEU-n text by text."""
-    matches = np.stack([matches_between(candidate.order(k), reference.order(k), len(candidate)) for k in _orders(n)])
-    sizes = np.stack([candidate.sizes(k) for k in _orders(n)])
+    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
     closest = closest_lengths(candidate.lengths, reference.lengths)
-    return text_bleu(matches, sizes, lengths=candidate.lengths, closest=closest)
-
-
-def _orders(n: int) -> range:
-    return range(1, n + 1)
+    return text_bleu(matches(candidate, reference, n), sizes, lengths=candidate.lengths, closest=closest)

@@ -1,7 +1,7 @@
 """Sequences: every text as a run of word hashes, from which n-grams of any order are hashed."""
 
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
 import numpy as np
 import pyarrow.compute as pc
@@ -16,9 +16,13 @@ from textassay.views.material import Material
 class Sequences:
     """Text `i` owns `words[offsets[i]:offsets[i + 1]]`. Merges by concatenation."""
 
+    shared: ClassVar[bool] = True
+
     words: U64
     offsets: NDArray[np.int64]
     _marks: NDArray[np.bool_] | None = None
+    # The last order asked for and its hashes: orders are asked for one after the other, and each goes on from there.
+    _last: dict[str, tuple[int, U64]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, material: Material, /) -> Self:
@@ -64,9 +68,16 @@ class Sequences:
         texts = np.repeat(np.arange(len(self), dtype=np.int32), lengths)
         if n == 1:
             return self.words, texts
-        left = np.repeat(self.offsets[1:], lengths) - np.arange(len(self.words))
-        grams = self.words
-        for k in range(1, n):
-            grams = chain(grams[:-1], self.words[k:]) if len(grams) > 1 else grams[:0]
-        whole = left[: len(grams)] >= n
+        grams = self._chained(n)
+        whole = np.arange(len(grams)) < np.repeat(self.offsets[1:] - (n - 1), lengths)[: len(grams)]
         return grams[whole], texts[: len(grams)][whole]
+
+    def _chained(self, n: int) -> U64:
+        """The hash of the n words from each place on, over the ends of texts."""
+        done, grams = self._last.get("order", (1, self.words))
+        if done > n:
+            done, grams = 1, self.words
+        for k in range(done, n):
+            grams = chain(grams[:-1], self.words[k:]) if len(grams) > 1 else grams[:0]
+        self._last["order"] = (n, grams)
+        return grams
