@@ -31,8 +31,8 @@ from textassay.inference.measure import Measured, Plan, measure
 from textassay.inference.request import Request, parse_requests
 from textassay.inference.result import Result
 from textassay.models.markov import MarkovModel
-from textassay.views.encoders.choose import get_encoder
 from textassay.views.encoders.minilm import minilm
+from textassay.views.encoders.minilm_int8 import minilm_int8
 from textassay.views.encoders.remember import remember
 from textassay.views.encoders.store import open_store
 from textassay.views.material import Material, Settings
@@ -134,7 +134,7 @@ def minilm_settings() -> Settings:
 @cache
 def int8_settings() -> Settings:
     """Settings whose encoder knows all texts of all situations."""
-    encoder = get_encoder("minilm:int8")
+    encoder = minilm_int8()
     texts = [text for each in SITUATIONS for source in (each.candidate, each.reference) for text in source()]
     return Settings(encoder=remember(encoder, texts, store=open_store(encoder)))
 

@@ -21,7 +21,10 @@ BETTER = {
 }
 INTERVALS = {
     "jackknife": "delete-a-group jackknife ([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
-    "wilson": "Wilson's interval for a share of texts",
+    "wilson:modified": "Wilson's interval for a share of texts, with wider limits for one to three hits "
+    "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
+    "jackknife:different-texts": "delete-a-group jackknife, given for 20 different texts and more "
+    "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
     "jackknife+wilson": "the union of the delete-a-group jackknife's and Wilson's "
     "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
     "jackknife:bandwidth": "delete-a-group jackknife, the bandwidth of all texts held "

@@ -8,7 +8,7 @@ import numpy as np
 from textassay.inference.jackknife import Replicates, half_width, spread
 from textassay.inference.request import Request
 from textassay.inference.result import Interval
-from textassay.inference.wilson import wilson
+from textassay.inference.wilson import modified_wilson, wilson
 
 # Duplicates come in pairs at least, so a share of repeated texts rests on half as many independent events.
 _TEXTS_A_PAIR = 2
@@ -24,15 +24,15 @@ def interval(
 ) -> Interval | None:
     """The interval of an estimate, or None where there are too few texts for it or nothing varied.
 
-    `jackknife` is symmetric and cut at the metric's bounds; `wilson` is for shares of independent texts;
-    `jackknife+wilson` spans both, for shares of texts that repeat each other: few duplicates, or none, tell a
+    `jackknife` is symmetric and cut at the metric's bounds; `wilson:modified` is for shares of independent
+    texts; `jackknife+wilson` spans both, for shares of texts that repeat each other: few duplicates, or none, tell a
     jackknife nothing.
     """
     method = request.metric.interval
     if method is None:
         return None
-    if method == "wilson":
-        return Interval(*wilson(estimate, n, level), level, method)
+    if method == "wilson:modified":
+        return Interval(*modified_wilson(estimate, n, level), level, method)
     half = _half_width(replicates.get(request), level)
     # Where nothing varied, a jackknife has nothing to say; an interval of no width would claim certainty.
     if half is None or (half == 0 and method != "jackknife+wilson"):

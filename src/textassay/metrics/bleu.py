@@ -35,7 +35,7 @@ def means_without_groups(scores: NDArray[np.float64], labels: NDArray[np.int64])
     aspect="quality",
     better="higher",
     bounds=(0.0, 1.0),
-    interval="jackknife",
+    interval="jackknife:different-texts",
     test=None,
     why_no_test=RESCAN,
     paper="papineni2002",

@@ -25,7 +25,7 @@ def leave_out(
     aspect="diversity",
     better="higher",
     bounds=(0.0, 1.0),
-    interval="jackknife",
+    interval="jackknife:different-texts",
     test=None,
     why_no_test=RESCAN,
     paper="shi2018",
