@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit
 
 from textassay.inference.jackknife import Replicates, half_width, spread
 from textassay.inference.request import Request
@@ -12,6 +13,8 @@ from textassay.inference.wilson import modified_wilson, wilson
 
 # Duplicates come in pairs at least, so a share of repeated texts rests on half as many independent events.
 _TEXTS_A_PAIR = 2
+# Half-widths with the clusters held are too small by about this over n (measured: 5 to 10 % at 100 texts, 0 at 500).
+_CLUSTERS_HELD = 10
 
 
 def needs_replicates(method: str | None) -> bool:
@@ -33,22 +36,36 @@ def interval(
         return None
     if method == "wilson:modified":
         return Interval(*modified_wilson(estimate, n, level), level, method)
-    half = _half_width(replicates.get(request), level)
+    limits = _limits(method, estimate, replicates.get(request), n=n, level=level)
+    spans_wilson = method.startswith("jackknife+wilson")
     # Where nothing varied, a jackknife has nothing to say; an interval of no width would claim certainty.
-    if half is None or (half == 0 and method != "jackknife+wilson"):
+    if limits is None or (limits[0] == limits[1] and not spans_wilson):
         return None
     low, high = request.metric.bounds_for(request.options)
-    low, high = max(estimate - half, low), min(estimate + half, high)
-    if method == "jackknife+wilson":
+    low, high = max(limits[0], low), min(limits[1], high)
+    if spans_wilson:
         share_low, share_high = wilson(estimate, n / _TEXTS_A_PAIR, level)
         low, high = min(low, share_low), max(high, share_high)
     return Interval(low, high, level, method)
 
 
-def _half_width(replicates: Replicates | None, level: float) -> float | None:
+def _limits(
+    method: str, estimate: float, replicates: Replicates | None, *, n: int, level: float
+) -> tuple[float, float] | None:
+    """The jackknife's limits, before they are cut at the metric's bounds.
+
+    `jackknife:fixed-clusters:logit` works on the scale of log(value / (1 - value)), where the spread of values near 0
+    and 1 depends less on the value, and is wider in small samples, because other texts make other clusters.
+    """
     if replicates is None or not all(np.isfinite(values).all() for values in replicates.by_sample):
         return None
-    return half_width(spread(replicates.by_sample), level)
+    values = np.concatenate([np.atleast_1d(estimate), *replicates.by_sample])
+    if method == "jackknife:fixed-clusters:logit" and values.min() > 0 and values.max() < 1:
+        half = half_width(spread([logit(each) for each in replicates.by_sample]), level) * (1 + _CLUSTERS_HELD / n)
+        centre = float(logit(estimate))
+        return (float(expit(centre - half)), float(expit(centre + half))) if half else (estimate, estimate)
+    half = half_width(spread(replicates.by_sample), level)
+    return estimate - half, estimate + half
 
 
 def resampling_fields(

@@ -59,7 +59,7 @@ def leave_out(
     aspect="both",
     better="lower",
     bounds=(0.0, 1.0),
-    interval="jackknife:fixed-clusters",
+    interval="jackknife:fixed-clusters:logit",
     test="permutation",
     paper="liu2021",
     minimum=mauve.fewest_texts,

@@ -78,7 +78,7 @@ def leave_out(
     aspect="both",
     better="higher",
     bounds=(0.0, 1.0),
-    interval="jackknife:fixed-clusters",
+    interval="jackknife:fixed-clusters:logit",
     test="permutation",
     paper="pillutla2021",
     minimum=fewest_texts,
