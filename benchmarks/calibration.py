@@ -46,7 +46,7 @@ SPLITS, LEVEL = 400, 0.95
 SECTION = "## Generated against real"
 ALTERNATIVE_SIZES = (100, 500)
 # Draws with an interval, and draws behind the expected value (the former are among them).
-INTERVALS, DRAWS = 200, 400
+INTERVALS, DRAWS = 200, 300
 MARKOV_TEXTS = 10_000
 
 # The name of a situation, the size and the seed of a draw.
