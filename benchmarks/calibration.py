@@ -290,10 +290,13 @@ def draw_metrics(
 
 
 def recorded(file: Path | None) -> dict[Place, dict[str, Draw]]:
-    """What earlier runs wrote, by draw and metric; a last line that was cut off does not count."""
+    """What earlier runs wrote, by draw and metric; a line that was cut off does not count, and is ended."""
     known: dict[Place, dict[str, Draw]] = defaultdict(dict)
     if file is not None and file.exists():
-        for line in file.read_text(encoding="utf-8").splitlines():
+        written = file.read_text(encoding="utf-8")
+        if not written.endswith("\n"):
+            file.write_text(written + "\n", encoding="utf-8")
+        for line in written.splitlines():
             if line.endswith("}"):
                 draw = Draw(**json.loads(line))
                 known[draw.situation, draw.size, draw.seed][draw.metric] = draw
