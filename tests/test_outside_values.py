@@ -330,8 +330,8 @@ def _words(tokenizer: str, text: str) -> list[str]:
 
 def _bleu(inputs: tuple[Sequence[str], Sequence[str], int]) -> float:
     hypotheses, references, n = inputs
-    views = (material(texts).view(TextNgrams) for texts in (hypotheses, references))
-    return float(bleu_scores(*views, n).mean())
+    candidate, reference = (material(texts).view(TextNgrams) for texts in (hypotheses, references))
+    return float(bleu_scores(candidate, reference, n).mean())
 
 
 def _bleu_of_items(inputs: tuple[Sequence[tuple[Sequence[str], str]], int]) -> float:

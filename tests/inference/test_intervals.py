@@ -1,6 +1,7 @@
 """Intervals where samples hold little: shares of a few texts, values near 0 and 1, and texts that repeat."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def vectors_of(rows: F64) -> Material:
         name = "lookup"
         dimension = rows.shape[1]
 
-        def encode(self, wanted: list[str], /) -> NDArray[np.float32]:
+        def encode(self, wanted: Sequence[str], /) -> NDArray[np.float32]:
             return np.stack([known[text] for text in wanted])
 
     return Material(Sample.of(texts, name="lookup"), Settings(encoder=Lookup()))
