@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from textassay.corpus.sample import Sample
 from textassay.inference.intervals import interval
-from textassay.inference.jackknife import Replicates, different_texts, enough_texts
+from textassay.inference.jackknife import Replicates, different_texts, fewest_texts
 from textassay.inference.measure import Plan, measure
 from textassay.inference.request import parse_requests
 from textassay.inference.result import Result
@@ -81,15 +81,19 @@ def test_bleu_has_no_interval_where_few_different_texts_carry_it(metric: str) ->
 
 
 def test_texts_that_repeat_count_for_less() -> None:
-    each_twice = Sample.of(sentences(20, 1) * 2)
-    assert different_texts(each_twice) == 20
-    assert enough_texts("jackknife:different-texts", each_twice)
-    assert not enough_texts("jackknife:different-texts", Sample.of([*sentences(19, 1), *sentences(19, 1)]))
-    assert enough_texts("jackknife", Sample.of(["a"] * 20))
-    assert not enough_texts("jackknife", Sample.of(["a"] * 19))
-    assert not enough_texts("jackknife:fixed-clusters:logit", Sample.of(sentences(49, 1)))
-    one_in_half = Sample.of([*sentences(30, 1), *sentences(1, 3) * 30])
-    assert different_texts(one_in_half) == pytest.approx(60**2 / (30 + 30**2))
+    def counted(texts: list[str]) -> float:
+        return different_texts(Material(Sample.of(texts)))
+
+    assert counted(sentences(20, 1)) == counted(sentences(20, 1) * 2) == 20
+    assert counted([*sentences(30, 1), *sentences(1, 3) * 30]) == pytest.approx(60**2 / (30 + 30**2))
+    assert fewest_texts("jackknife") == fewest_texts("jackknife:different-texts") == 20
+    assert fewest_texts("jackknife:fixed-clusters:logit") == 50
+
+
+@pytest.mark.parametrize(("different", "given"), [(19, False), (20, True)])
+def test_twenty_different_texts_are_enough(different: int, given: bool) -> None:
+    candidate = sentences(different, 1) * 2
+    assert (measured("bleu", candidate, sentences(40, 2)).interval is not None) is given
 
 
 def vectors_of(rows: F64) -> Material:

@@ -1,6 +1,7 @@
 """The interval that each metric declares, by the name of its method."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,10 @@ def _limits(
     """
     if replicates is None or not all(np.isfinite(values).all() for values in replicates.by_sample):
         return None
-    values = np.concatenate([np.atleast_1d(estimate), *replicates.by_sample])
-    if method == "jackknife:fixed-clusters:logit" and values.min() > 0 and values.max() < 1:
-        half = half_width(spread([logit(each) for each in replicates.by_sample]), level) * (1 + _CLUSTERS_HELD / n)
+    inside = all(0 < value < 1 for value in (estimate, *np.concatenate(replicates.by_sample).tolist()))
+    if method == "jackknife:fixed-clusters:logit" and inside:
+        moved = replace(replicates, by_sample=tuple(logit(values) for values in replicates.by_sample))
+        half = half_width(spread(moved.by_sample), level) * (1 + _CLUSTERS_HELD / n)
         centre = float(logit(estimate))
         return (float(expit(centre - half)), float(expit(centre + half))) if half else (estimate, estimate)
     half = half_width(spread(replicates.by_sample), level)

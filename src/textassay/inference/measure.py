@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from textassay.inference.intervals import interval, needs_replicates, resampling_fields
-from textassay.inference.jackknife import Replicates, enough_texts, leave_groups_out
+from textassay.inference.jackknife import Replicates, fewest_texts, leave_groups_out
 from textassay.inference.permutation import block_size, is_permutation, permutation_tests
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request
@@ -106,8 +106,8 @@ def _point(request: Request, roles: Mapping[str, Material]) -> _Point:
 
 
 def _enough_texts(request: Request, roles: Mapping[str, Material]) -> bool:
-    method = request.metric.interval
-    return all(enough_texts(method, roles[role].sample) for role in request.metric.roles if role in roles)
+    needed = fewest_texts(request.metric.interval)
+    return all(len(roles[role].sample) >= needed for role in request.metric.roles if role in roles)
 
 
 def _result(
