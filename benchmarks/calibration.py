@@ -45,8 +45,6 @@ RECORDS = ROOT / ".benchmarks"
 SPLITS, LEVEL = 400, 0.95
 SECTION = "## Generated against real"
 ALTERNATIVE_SIZES = (100, 500)
-# Draws with an interval, and draws behind the expected value (the former are among them).
-INTERVALS, DRAWS = 200, 300
 MARKOV_TEXTS = 10_000
 
 # The name of a situation, the size and the seed of a draw.
@@ -65,6 +63,9 @@ class Family:
     remark: str
     settings: Callable[[], Settings]
     more_alternatives: tuple[str, ...]
+    intervals: tuple[int, int]
+    """Draws of generated text with an interval, at each size; they count among the draws behind the expected value."""
+    draws: int
 
     @property
     def requests(self) -> list[Request]:
@@ -174,6 +175,8 @@ FAMILIES = {
         Settings,
         ("bleu:n=2", "self_bleu:n=2", "reverse_bleu:n=2", "ms_jaccard:n=2", "cnd:n=1", "distinct:n=1", "distinct:n=4",
          "entropy:n=1", "copying"),
+        (200, 200),
+        300,
     ),
     "embedding": Family(
         "the embedding family",
@@ -189,6 +192,8 @@ FAMILIES = {
         minilm_settings,
         ("energy:variant=u", "mauve:variant=star",
          "frontier_integral", "frontier_integral:variant=star"),
+        (200, 100),
+        200,
     ),
 }  # fmt: skip
 
@@ -303,18 +308,18 @@ def recorded(file: Path | None) -> dict[Place, dict[str, Draw]]:
     return known
 
 
-def all_draws(name: str, *, intervals: int, draws: int, file: Path | None) -> Iterator[Draw]:
+def all_draws(name: str, *, intervals: tuple[int, int], draws: int, file: Path | None) -> Iterator[Draw]:
     """Every metric on every draw of every situation; what no earlier run wrote is measured and appended to the file."""
     requests = FAMILIES[name].alternative_requests
     settings = Settings() if name == "ngram" else int8_settings()
     known = recorded(file)
-    for size in ALTERNATIVE_SIZES:
+    for size, asked in zip(ALTERNATIVE_SIZES, intervals, strict=True):
         for situation in SITUATIONS:
             for seed in range(draws):
                 here = known[situation.name, size, seed]
                 missing = [request for request in requests if request.label not in here]
                 made = list(
-                    draw_metrics(missing, situation, size, seed, settings=settings, intervals=seed < intervals)
+                    draw_metrics(missing, situation, size, seed, settings=settings, intervals=seed < asked)
                     if missing
                     else ()
                 )
@@ -341,20 +346,23 @@ def coverage(draws: Iterable[Draw]) -> dict[tuple[str, int, str], float]:
     return found
 
 
-def alternatives_section(name: str, found: dict[tuple[str, int, str], float], *, intervals: int, draws: int) -> str:
+def alternatives_section(
+    name: str, found: dict[tuple[str, int, str], float], *, intervals: tuple[int, int], draws: int
+) -> str:
     """The table of coverage: one row per metric, one column per situation and size."""
     places = [(situation, size) for situation in SITUATIONS for size in ALTERNATIVE_SIZES]
     heads = [f"{situation.title}, n = {size}" for situation, size in places]
+    small, large = ALTERNATIVE_SIZES
     encoder = "; vectors by `minilm:int8`" if name == "embedding" else ""
     about = (
-        f"Share of 95 % intervals that hold the metric's expected value at this sample size: {intervals} intervals in "
-        f"each cell, the expected value from {draws} draws{encoder}. Candidates and references are drawn anew each "
+        f"Share of 95 % intervals that hold the metric's expected value at this sample size: {intervals[0]} intervals "
+        f"in each cell at n = {small} and {intervals[1]} at n = {large}, the expected value from {draws} draws{encoder}. Candidates and references are drawn anew each "
         "time. The first situation is real captions against real captions. The captions of three generators are "
         "measured against the captions that the generators were tested on. MLE repeats hardly any text; LeakGAN's 500 "
         "texts repeat as often as 190 equally frequent ones, TextGAN's as often as 9. The news sentences are written "
         "by a Markov model of order 3 and measured against other news sentences. `no interval` means that most "
-        "samples are too poor for one (see the metric's page). With 200 intervals, a coverage of 95 % is known to "
-        f"about 3 points. Made by `python benchmarks/calibration.py {name} --alternatives`."
+        "samples are too poor for one (see the metric's page). A coverage of 95 % is known to about 3 points "
+        f"with 200 intervals and to 4 with 100. Made by `python benchmarks/calibration.py {name} --alternatives`."
     )
     text = [
         SECTION,
@@ -373,14 +381,15 @@ def alternatives_section(name: str, found: dict[tuple[str, int, str], float], *,
 
 def calibrate_alternatives(name: str, *, smoke: bool) -> None:
     """Draw, and print the section; it replaces the one of the page unless this is a smoke run."""
-    intervals, draws = (2, 3) if smoke else (INTERVALS, DRAWS)
+    family = FAMILIES[name]
+    intervals, draws = ((2, 2), 3) if smoke else (family.intervals, family.draws)
     RECORDS.mkdir(exist_ok=True)
     file = None if smoke else RECORDS / f"calibration-{name}.jsonl"
     made = all_draws(name, intervals=intervals, draws=draws, file=file)
     section = alternatives_section(name, coverage(made), intervals=intervals, draws=draws)
     print(section)
     if not smoke:
-        page = FAMILIES[name].table
+        page = family.table
         first, _, _ = page.read_text(encoding="utf-8").partition(f"\n{SECTION}\n")
         page.write_text(f"{first.rstrip()}\n\n{section}", encoding="utf-8")
 
