@@ -317,16 +317,16 @@ def all_draws(name: str, *, intervals: tuple[int, int], draws: int, file: Path |
         for situation in SITUATIONS:
             for seed in range(draws):
                 here = known[situation.name, size, seed]
-                missing = [request for request in requests if request.label not in here]
-                made = list(
-                    draw_metrics(missing, situation, size, seed, settings=settings, intervals=seed < asked)
-                    if missing
-                    else ()
-                )
-                if file is not None and made:
-                    with file.open("a", encoding="utf-8") as target:
-                        target.writelines(json.dumps(asdict(draw)) + "\n" for draw in made)
-                yield from (*here.values(), *made)
+                wanted = seed < asked
+                missing = [r for r in requests if r.label not in here or (wanted and not here[r.label].asked)]
+                if missing:
+                    made = draw_metrics(missing, situation, size, seed, settings=settings, intervals=wanted)
+                    new = {draw.metric: draw for draw in made}
+                    here |= new
+                    if file is not None:
+                        with file.open("a", encoding="utf-8") as target:
+                            target.writelines(json.dumps(asdict(draw)) + "\n" for draw in new.values())
+                yield from here.values()
             print(f"{situation.name}, n = {size}: done", file=sys.stderr, flush=True)
 
 
@@ -354,20 +354,21 @@ def alternatives_section(
     heads = [f"{situation.title}, n = {size}" for situation, size in places]
     small, large = ALTERNATIVE_SIZES
     encoder = "; vectors by `minilm:int8`" if name == "embedding" else ""
-    about = (
-        f"Share of 95 % intervals that hold the metric's expected value at this sample size: {intervals[0]} intervals "
-        f"in each cell at n = {small} and {intervals[1]} at n = {large}, the expected value from {draws} draws{encoder}. Candidates and references are drawn anew each "
-        "time. The first situation is real captions against real captions. The captions of three generators are "
-        "measured against the captions that the generators were tested on. MLE repeats hardly any text; LeakGAN's 500 "
-        "texts repeat as often as 190 equally frequent ones, TextGAN's as often as 9. The news sentences are written "
-        "by a Markov model of order 3 and measured against other news sentences. `no interval` means that most "
-        "samples are too poor for one (see the metric's page). A coverage of 95 % is known to about 3 points "
-        f"with 200 intervals and to 4 with 100. Made by `python benchmarks/calibration.py {name} --alternatives`."
-    )
+    about = f"""
+        Share of 95 % intervals that hold the metric's expected value at this sample size: {intervals[0]} intervals in
+        each cell at n = {small} and {intervals[1]} at n = {large}, the expected value from {draws} draws{encoder}.
+        Candidates and references are drawn anew each time. The first situation is real captions against real captions.
+        The captions of three generators are measured against the captions that the generators were tested on. MLE
+        repeats hardly any text; LeakGAN's 500 texts repeat as often as 190 equally frequent ones, TextGAN's as often
+        as 9. The news sentences are written by a Markov model of order 3 and measured against other news sentences.
+        `no interval` means that most samples are too poor for one (see the metric's page). A coverage of 95 % is known
+        to about 3 points with 200 intervals and to 4 with 100. Made by
+        `python benchmarks/calibration.py {name} --alternatives`.
+    """
     text = [
         SECTION,
         "",
-        textwrap.fill(about, 120, break_on_hyphens=False),
+        textwrap.fill(" ".join(about.split()), 120, break_on_hyphens=False),
         "",
         f"| metric | {' | '.join(heads)} |",
         "|---|" + "---:|" * len(heads),
