@@ -58,16 +58,22 @@ def _limits(
     `jackknife:fixed-clusters:logit` works on the scale of log(value / (1 - value)), where the spread of values near 0
     and 1 depends less on the value, and is wider in small samples, because other texts make other clusters.
     """
-    if replicates is None or not all(np.isfinite(values).all() for values in replicates.by_sample):
+    half = _half_width(replicates, level)
+    if replicates is None or half is None:
         return None
     inside = all(0 < value < 1 for value in (estimate, *np.concatenate(replicates.by_sample).tolist()))
-    if method == "jackknife:fixed-clusters:logit" and inside:
-        moved = replace(replicates, by_sample=tuple(logit(values) for values in replicates.by_sample))
-        half = half_width(spread(moved.by_sample), level) * (1 + _CLUSTERS_HELD / n)
-        centre = float(logit(estimate))
-        return (float(expit(centre - half)), float(expit(centre + half))) if half else (estimate, estimate)
-    half = half_width(spread(replicates.by_sample), level)
-    return estimate - half, estimate + half
+    if half == 0 or method != "jackknife:fixed-clusters:logit" or not inside:
+        return estimate - half, estimate + half
+    moved = _half_width(replace(replicates, by_sample=tuple(map(logit, replicates.by_sample))), level)
+    assert moved is not None
+    centre, moved = float(logit(estimate)), moved * (1 + _CLUSTERS_HELD / n)
+    return float(expit(centre - moved)), float(expit(centre + moved))
+
+
+def _half_width(replicates: Replicates | None, level: float) -> float | None:
+    if replicates is None or not all(np.isfinite(values).all() for values in replicates.by_sample):
+        return None
+    return half_width(spread(replicates.by_sample), level)
 
 
 def resampling_fields(

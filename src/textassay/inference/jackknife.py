@@ -58,8 +58,8 @@ def leave_groups_out(
 ) -> dict[Request, Replicates]:
     """The replicates of each metric; the candidate is the pool's first part, the reference the second, if any."""
     labels = tuple(group_labels(size, stream(seed, "groups", part)) for part, size in enumerate(pool.sizes))
-    requests = [request for request in requests if _has_different_texts(request, pool)]
     found: dict[Request, Replicates] = {}
+    requests = [request for request in requests if _has_different_texts(request, pool)]
     for request in requests:
         if request.metric.leave_out is not None:
             views: list[Any] = [part.view(request.metric.views[0]) for part in pool.parts]
