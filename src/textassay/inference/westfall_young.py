@@ -14,8 +14,8 @@ The chance of any false alarm is at most the level if all columns are equally li
 find. An adjusted p-value is never larger than Holm's from the same :math:`p_{j0}`: at most a share p of a row has
 p-values up to p, so the share of columns with any of :math:`m - k + 1` p-values up to p is at most m - k + 1 times p.
 
-The best adjusted p-value of m tests that are independent is about m / (B + 1), and 1 / (B + 1) for m copies of one test:
-every row has one column with the smallest p-value of all. So B must grow with the number of unrelated tests.
+The best adjusted p-value of m independent tests is about m / (B + 1), and 1 / (B + 1) for m copies of one test: every
+row has one column with the smallest p-value of all. So B must grow with the number of unrelated tests.
 
 Peter H. Westfall, S. Stanley Young. Resampling-based multiple testing, algorithm 2.8. Wiley, 1993.
 """
