@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from textassay.inference.multiplicity import threshold
+from textassay.inference.p_value import is_significant
 from textassay.inference.result import Result
 from textassay.metrics.declare import all_metrics
 from textassay.studies.comparison import Comparison
@@ -32,12 +32,12 @@ NOTHING = Cell("", "", False)
 
 
 def cell(result: Result, adjusted: float = math.nan, *, level: float) -> Cell:
-    """The cell of one result; `adjusted` is its Holm-adjusted p-value, if it has one."""
+    """The cell of one result; `adjusted` is its adjusted p-value, if it has one."""
     if result.undefined is not None:
         return Cell(number(math.nan), "", False)
     interval = result.interval
     shown = spread(result.estimate, low=interval.low, high=interval.high) if interval else ""
-    return Cell(number(result.estimate), shown, adjusted < threshold(level))
+    return Cell(number(result.estimate), shown, is_significant(adjusted, level))
 
 
 def spread(estimate: float, *, low: float, high: float) -> str:

@@ -36,7 +36,6 @@ class Curve:
     sensitivity: Sensitivity
     labels: tuple[str, ...]
     chart: Markup | None
-    floor: bool
     references: int
     needs: tuple[Need, ...]
 
@@ -55,7 +54,6 @@ def _curve(index: int, sensitivity: Sensitivity) -> Curve:
         sensitivity=sensitivity,
         labels=labels,
         chart=_chart(index, sensitivity, lines) if drawn else None,
-        floor=any(point.p_value < _SMALLEST for point in drawn),
         references=most,
         needs=tuple(_need(sensitivity, label) for label in sensitivity.needed),
     )

@@ -37,7 +37,11 @@ class Pools:
 
     def references(self, item: Item) -> ItemPool:
         """The item's references alone, in an order of their own, none of them a candidate yet."""
-        return self._of([item.references[place] for place in scattered(item.references)], 0)
+        return self.all_references([item.references[place] for place in scattered(item.references)])
+
+    def all_references(self, texts: Sequence[str]) -> ItemPool:
+        """These texts in this order, none of them a candidate."""
+        return self._of(texts, 0)
 
     def pool(self, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
         """These texts, each side in an order of its own: a sample of labellings must not depend on that in a file."""
