@@ -1,9 +1,10 @@
 """Combining the tests of many items into one.
 
 None of these decides anything: the combined test is that of `stratified`, which exchanges labels within items. They are
-reported beside it, because papers report them. The ways differ in what they see and in what they need. Exact p-values of few texts come in steps, and then each of them
-rejects a true null at most as often as stated, and mostly more rarely. Entries that are not numbers (no test there)
-are left out; where none is left, the answer is not a number either.
+reported beside it, because papers report them. The ways differ in what they see and in what they need. Exact p-values
+of few texts come in steps, and then each of them rejects a true null at most as often as stated, and mostly more
+rarely. Entries that are not numbers (no test there) are left out; where none is left, the answer is not a number
+either.
 """
 
 import math

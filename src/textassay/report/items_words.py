@@ -9,7 +9,6 @@ from textassay.studies.conditional_verdict import p_at_most
 from textassay.studies.conditioned import KIND_WORDS, Conditional, Sensitivity, SystemColumn, chance_of
 from textassay.studies.wording import number, p_text, share
 
-
 # Other ways to combine the items' p-values, which decide nothing.
 OTHER_TESTS = {"harmonic_mean": "harmonic mean", "fisher": "Fisher", "simes": "Simes"}
 

@@ -45,7 +45,8 @@ class Worst:
     def how(self) -> str:
         """The kind of miss and the numbers behind it."""
         spread, place, p = self.miss.spread, self.miss.place, self.miss.p_value
-        return f"{KIND_WORDS.get(self.miss.kind, self.miss.kind)} (spread {spread:+.1f}, place {place:+.1f}, p {p_text(p)})"
+        words = KIND_WORDS.get(self.miss.kind, self.miss.kind)
+        return f"{words} (spread {spread:+.1f}, place {place:+.1f}, p {p_text(p)})"
 
     def lines(self) -> list[tuple[bool, str, str]]:
         """References and candidates side by side, and whether the reference is the central one."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -126,7 +127,7 @@ def measure_all(
 
 def _blocks(items: Sequence[Item]) -> list[Sequence[Item]]:
     bounds = np.linspace(0, len(items), _BLOCKS + 1).astype(int)
-    return [items[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [items[start:end] for start, end in pairwise(bounds)]
 
 
 def _cluster_work(work: ItemWork) -> Callable[[tuple[str, str, Sequence[Item]]], tuple[str, Tallies]]:
