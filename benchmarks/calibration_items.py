@@ -258,10 +258,10 @@ def designs_text(rows: Sequence[Sequence[str]]) -> list[str]:
     return [
         "",
         "Sets of items of few texts under METEOR. The columns give the share of sets in which the combined test "
-        "(labels exchanged within items, 9,999 draws) is significant at 5 %: of each metric by itself, and of any metric after "
-        "adjustment for all three; the last two columns combine the p-values of the items as version 0.4 did. In the "
-        "rows with one source nothing differs, and 5 % is right. Captions come from one heap there, so that the null "
-        "holds exactly. In the last rows one of the two candidates of every item is a caption of another image. "
+        "(labels exchanged within items, 9,999 draws) is significant at 5 %: of each metric by itself, and of any "
+        "metric after adjustment for all three; the last two columns combine the p-values of the items instead. In "
+        "the rows with one source nothing differs, and 5 % is right. Captions come from one heap there, so that the "
+        "null holds exactly. In the last rows one of the two candidates of every item is a caption of another image. "
         "With 400 sets a rate of 5 % is known to about 2 points. "
         "`python benchmarks/calibration_items.py designs` makes this table.",
         "",

@@ -1,5 +1,6 @@
 """The combined tests of a conditional study: what is drawn for which items, summed up, and adjusted."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -80,8 +81,8 @@ def plan_tests(items: ItemSet, requests: Sequence[Request], plan: ItemPlan) -> T
 
 
 def _key(items: Sequence[Item]) -> str:
-    """The key of a cluster; no item has its own key, because a cluster's items are no units."""
-    return items[0].id
+    """The key of a cluster, which no item has as its id: its items are no units themselves."""
+    return json.dumps([item.id for item in items])
 
 
 def _tested(items: Sequence[Item], system: str) -> list[Item]:
