@@ -179,6 +179,8 @@ def test_a_distance_of_ones_own_and_what_it_may_return() -> None:
     [
         ({"metrics": ["bleu"]}, "metric 'bleu' is measured on whole samples: use textassay compare"),
         ({"metrics": ["trn"]}, "no metric 'trn'; did you mean 'trm'?"),
+        ({"metrics": ["score:distance=rouge_l,over=max"]}, "',' separates metrics, and ':' the options of one"),
+        ({"metrics": ["score:distance=rouge_l", "over=max"]}, "'over=max' is an option, not a metric"),
         ({"metrics": ["trm:distance=metor"]}, "no distance 'metor'; did you mean 'meteor'?"),
         ({"distances": ["levenshtein"]}, "no distance 'levenshtein'"),
         ({"partitions": -1}, "--partitions is -1"),
