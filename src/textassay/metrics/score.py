@@ -16,8 +16,8 @@ Over = Literal["mean", "max", "coco"]
 def under_labels(pool: ItemPool, labels: Labels, /, *, distance: str, over: Over) -> F64:
     """The value under each labelling."""
     if over == "coco":
-        shares = (pool.scores[f"{distance} {share}"] for share in ("precision", "recall"))
-        return best_shares(*shares, labels, beta=BETA)
+        precision, recall = (pool.scores[f"{distance} {share}"] for share in ("precision", "recall"))
+        return best_shares(precision, recall, labels, beta=BETA)
     return pair_means(pool.scores[distance], labels, over=over)
 
 
