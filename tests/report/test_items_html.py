@@ -80,8 +80,8 @@ def test_everything_found_stands_on_the_page() -> None:
     for expected in (
         "Do candidates spread like the references of captions?",
         "Of 2 systems, 2 differ from the references.",
-        "beam 10 candidates an item",
-        "References an item 1 to 5, mostly 5",
+        "beam 10 candidates per item",
+        "References per item 1 to 5, mostly 5",
         "Human row 2 v 3 references",
         "p-values are exact: all 3,003 ways",
         "no number on 1 of 12 items",
@@ -359,7 +359,7 @@ def test_contests_are_adjusted_and_name_who_is_ahead() -> None:
 
 def test_strips_draw_what_compares_with_people() -> None:
     text = render_items_html(conditional())
-    assert "All drawn at 1 v 4 texts an item, the most that people allow" in words(text)
+    assert "All drawn at 1 v 4 texts per item, the most that people allow" in words(text)
     assert "All drawn at" not in words(render_items_html(conditional(small=False)))
 
 

@@ -106,7 +106,7 @@ def _ground(x: Axis, y: Axis, counts: Sequence[int]) -> Iterator[Markup]:
         yield element("text", f"{tick:g}", x=_FRAME.left - 6, y=y(tick) + 4, text_anchor="end", class_="tick")
     middle, centre = (_FRAME.top + _FRAME.bottom) / 2, (_FRAME.left + _FRAME.right) / 2
     style = {"text_anchor": "middle", "class_": "axis-name"}
-    yield element("text", "candidates an item", x=centre, y=_FRAME.bottom + 34, **style)
+    yield element("text", "candidates per item", x=centre, y=_FRAME.bottom + 34, **style)
     yield element("text", "log10 of combined p", transform=f"translate(14 {middle:.0f}) rotate(-90)", **style)
 
 

@@ -28,7 +28,7 @@ def item_facts(conditional: Conditional) -> list[tuple[str, str]]:
     signatures = [result.signature for system in conditional.systems for result in system.results]
     found = [
         ("Items", f"{len(items):,}"),
-        ("References an item", span(len(item.references) for item in items)),
+        ("References per item", span(len(item.references) for item in items)),
         ("Human row", f"{sizes_text(*conditional.human_sizes)} references"),
         ("Interval level", level_text(conditional.level)),
         *((term, _named(field, signatures)) for field, term in _FIELDS.items()),

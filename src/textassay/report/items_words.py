@@ -105,6 +105,14 @@ def _power(power: str, fewest: Mapping[str, int | None], most: tuple[int, int]) 
     return f"{power} {' and '.join(ways)}" if ways else f"no {power} even with {candidates} and {references}"
 
 
+def _part_sizes(conditional: Conditional) -> str:
+    """The sizes in the rows of smaller parts, each once."""
+    rows = zip(conditional.labels, conditional.human.results, strict=True)
+    again = {label for column in conditional.systems for label in column.at_human_size}
+    sizes = dict.fromkeys(part_sizes(human, conditional.human_sizes) for label, human in rows if label in again)
+    return " and ".join(sizes)
+
+
 def legend(conditional: Conditional, *, chance: bool) -> list[str]:
     """How to read the table; `chance` when it stands in the cells."""
     results = [result for column in conditional.systems for result in column.results]
@@ -120,12 +128,9 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
             f" p <= {1 - conditional.level:g})"
         )
     if any(column.at_human_size for column in conditional.systems):
-        sizes = (
-            f"at {sizes_text(*conditional.human_sizes)}" if all(conditional.human_sizes) else "at 1 v 2 and the like"
-        )
         lines.append(
-            f"{sizes}: on parts of the items with so many candidates v references, as small as the human ones;"
-            " only these rows compare with people"
+            f"at {_part_sizes(conditional)}: on parts of the items with so many candidates v references,"
+            " as small as the human ones; only these rows compare with people"
         )
     if chance and not all(math.isnan(chance_of(result)) for result in results):
         lines.append("chance: the mean over all labellings of the same texts as candidates and references")
