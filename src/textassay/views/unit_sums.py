@@ -10,6 +10,7 @@ from textassay.views.kernel_tiles import company, kernel_tiles
 from textassay.views.kernels import F64, Kernel, Places, with_itself
 from textassay.views.material import Resamples
 from textassay.views.pair_sums import PairSums
+from textassay.views.quadratic import quadratic_forms
 from textassay.views.slices import members, texts_by_slice
 from textassay.views.vectors import Joint
 
@@ -23,19 +24,15 @@ def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
     if resamples.n_units > _MOST_UNITS:
         return _by_smaller_sample(joint, kernel, resamples)
     units, n_units = resamples.units, resamples.n_units
-    between = _unit_sums(joint, kernel, units, n_units)
+    between = unit_sums(joint, kernel, units, n_units)
     selves = np.bincount(units, with_itself(kernel, joint.values), n_units)
     sizes = texts_by_slice(joint, units, n_units)
     between[np.diag_indices(n_units)] -= selves
     # What the rows are multiplied with once: sums with everyone, texts with themselves, texts in each slice.
     columns = np.column_stack((between.sum(axis=1), selves, sizes))
     mask = resamples.masks[0]
-    own, linear = np.empty(len(mask)), np.empty((len(mask), columns.shape[1]))
-    for begin in range(0, len(mask), _ROWS_AT_ONCE):
-        rows = slice(begin, begin + _ROWS_AT_ONCE)
-        weights = mask[rows].astype(np.float64)
-        own[rows] = np.einsum("ij,ij->i", weights @ between, weights)
-        linear[rows] = weights @ columns
+    own = quadratic_forms(mask, between)
+    linear = np.concatenate([mask[at : at + _ROWS_AT_ONCE] @ columns for at in range(0, len(mask), _ROWS_AT_ONCE)])
     with_all, total = linear[:, 0], columns.sum(axis=0)
     return PairSums(
         within=(own, total[0] - 2 * with_all + own),
@@ -80,7 +77,7 @@ def _own_and_row_sums(joint: Joint, kernel: Kernel, chosen: csc_array) -> tuple[
     return own, sums
 
 
-def _unit_sums(joint: Joint, kernel: Kernel, units: Places, n_units: int) -> F64:
+def unit_sums(joint: Joint, kernel: Kernel, units: Places, n_units: int) -> F64:
     """The matrix of sums between units; those of kernels computed along with this one wait until they are asked for."""
     waiting = joint.once("unit sums", dict[Kernel, tuple[Places, F64]])
     if kernel in waiting:
