@@ -301,9 +301,9 @@ The texts:
 
 ## Level
 
-Share of {level_runs} draws that the overall test rejects at 5 % ({plain_runs} draws where the option that the design needs is
-left out), without an encoder, {resamples} exchanges (more where the p-value is close to 5 %). Wanted: 2 to 8 % with the
-option.
+Share of {level_runs} draws that the overall test rejects at 5 % ({plain_runs} draws where the option that the design
+needs is left out), without an encoder, {resamples} exchanges (more where the p-value is close to 5 %). Wanted: 2 to 8 %
+with the option.
 
 {levels}
 
