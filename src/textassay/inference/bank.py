@@ -116,7 +116,9 @@ def _traits(pool: Pool, resamples: Resamples) -> F64:
     traits = text_traits(pool.merged(Sequences), pool.merged(TextNgrams))
     centred = traits - traits.mean(axis=0)
     values, directions = np.linalg.eigh(centred.T @ centred / len(centred))
-    kept = values > 1e-9 * max(float(values.max()), 1e-300)
+    kept = values > max(1e-9 * float(values.max()), 1e-12)
+    if not kept.any():
+        return np.zeros(len(resamples.masks[0]))
     whitened = centred @ (directions[:, kept] / np.sqrt(values[kept]))
     n, masks = resamples.n_units, resamples.masks[0]
     sums = np.stack([np.bincount(resamples.units, column, n) for column in whitened.T], axis=1)

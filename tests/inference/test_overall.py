@@ -1,0 +1,303 @@
+"""The overall test: each member against its definition, exactness, level, and inputs at the edge."""
+
+import math
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from tests.conftest import material
+from textassay import Sample
+from textassay.inference.bank import BANK, bank_statistics, text_traits
+from textassay.inference.design import independent
+from textassay.inference.overall import Overall, OverallPlan, combine, overall_test, smooth_p
+from textassay.inference.pair_matrix import gram_counts, ridge
+from textassay.inference.westfall_young import at_least
+from textassay.views.edges import TextEdges
+from textassay.views.material import Material, Pool, Resamples
+from textassay.views.sequences import Sequences
+from textassay.views.text_ngrams import TextNgrams
+
+WORDS = [f"w{i}" for i in range(30)]
+
+
+def texts(seed: int, size: int, *, words: list[str] = WORDS) -> list[str]:
+    """Texts of Zipf-distributed words."""
+    rng = np.random.default_rng(seed)
+    weights = 1 / np.arange(1, len(words) + 1)
+    return [" ".join(rng.choice(words, rng.integers(4, 10), p=weights / weights.sum())) for _ in range(size)]
+
+
+def lexical(one: list[str], other: list[str], **settings: object) -> Overall:
+    plan = OverallPlan(**({"n_resamples": 199} | settings))  # type: ignore[arg-type]
+    return overall_test(material(one), material(other), plan=plan)
+
+
+def relabelled(sizes: tuple[int, int], rows: int = 12) -> tuple[Resamples, NDArray[np.bool_]]:
+    masks = independent(sizes, 0).labellings(rows, 0)
+    return Resamples(independent(sizes, 0).units, (masks, ~masks)), masks[:, : sum(sizes)]
+
+
+def test_weighted_distances_equal_their_definition() -> None:
+    """The unbiased form of the sum over n-grams of c^(-1/2) times the squared difference of mean counts."""
+    pooled = texts(1, 9) + texts(2, 7)
+    resamples, labels = relabelled((9, 7))
+    found = gram_counts(
+        Pool((material(pooled[:9]), material(pooled[9:]))).merged(TextNgrams).order(1), resamples, power=0.5
+    ).distances(resamples.masks[0])
+    counts = [Counter(text.split()) for text in pooled]
+    totals = Counter(word for text in pooled for word in text.split())
+    kernel = np.array([[sum(a[w] * b[w] * totals[w] ** -0.5 for w in a) for b in counts] for a in counts])
+    np.fill_diagonal(kernel, 0.0)
+    for row, value in zip(labels, found, strict=True):
+        mine, theirs = np.flatnonzero(row), np.flatnonzero(~row)
+        plain = (
+            kernel[np.ix_(mine, mine)].sum() / (9 * 8)
+            + kernel[np.ix_(theirs, theirs)].sum() / (7 * 6)
+            - 2 * kernel[np.ix_(mine, theirs)].mean()
+        )
+        assert value == pytest.approx(plain, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(14, 3), (14, 30)])
+def test_ridge_equals_explicit_leave_one_out_refits(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=shape)
+    sizes = (6, 8)
+    resamples, labels = relabelled(sizes)
+    found = ridge(features, resamples).agreements(resamples.masks[0])
+    centred = features - features.mean(axis=0)
+    penalty = (centred**2).sum() / min(shape)
+    for row, value in zip(labels, found, strict=True):
+        y = np.where(row, 1 / sizes[0], -1 / sizes[1])
+        predictions = []
+        for left in range(shape[0]):
+            # The hat matrix has 1/N for the intercept: an unpenalised constant beside the centred features.
+            stay = np.arange(shape[0]) != left
+            design = np.column_stack((np.ones(shape[0]), centred))
+            ridge_matrix = np.diag([0.0] + [penalty] * shape[1])
+            beta = np.linalg.solve(design[stay].T @ design[stay] + ridge_matrix, design[stay].T @ y[stay])
+            predictions.append(design[left] @ beta)
+        assert value == pytest.approx(float(y @ predictions) / (1 / sizes[0] + 1 / sizes[1]), rel=1e-9, abs=1e-12)
+
+
+def test_members_equal_plain_counts() -> None:
+    pooled = texts(1, 10) + texts(2, 10)
+    pooled[3] = pooled[1]
+    pooled[12] = pooled[15] = pooled[1]
+    pool = Pool((material(pooled[:10]), material(pooled[10:])))
+    resamples, labels = relabelled((10, 10), rows=30)
+    by_name = {m.name: m.statistics(pool, resamples) for m in BANK if not m.reads_vectors}
+
+    def bigrams(chosen: list[str]) -> set[tuple[str, str]]:
+        return {pair for text in chosen for pair in pairwise(text.split())}
+
+    def tokens(chosen: list[str]) -> int:
+        return sum(max(len(text.split()) - 1, 0) for text in chosen)
+
+    def repeated(chosen: list[str]) -> float:
+        counts = Counter(chosen)
+        return sum(count for count in counts.values() if count > 1) / len(chosen)
+
+    gaps, lengths, repeats = [], [], []
+    for row in labels:
+        mine, theirs = [[text for text, own in zip(pooled, side, strict=True) if own] for side in (row, ~row)]
+        gaps.append(len(bigrams(mine)) - len(bigrams(theirs)))
+        lengths.append(tokens(mine) - tokens(theirs))
+        repeats.append(repeated(mine) - repeated(theirs))
+    x, y = np.array(lengths, float), np.array(gaps, float)
+    residual = y - np.polyval(np.polyfit(x, y, 1), x)
+    assert by_name["different"] == pytest.approx(np.abs(residual - residual.mean()), abs=1e-6)
+    assert by_name["repeats"] == pytest.approx(np.abs(np.array(repeats) - np.mean(repeats)), abs=1e-12)
+
+
+def test_edges_are_first_and_last_words_without_punctuation() -> None:
+    edges = material(["The cat sat .", "stop", "!", "a cat"]).view(TextEdges)
+    assert edges.sizes(2).tolist() == [4, 2, 2, 4]
+    one = edges.order(1)
+    counts = np.bincount(one.texts, one.counts, 4)
+    assert counts.tolist() == [2, 2, 2, 2]
+    same_end = material(["a dog sat", "the cat sat", "sat here now"]).view(TextEdges).order(1)
+    assert sorted(np.diff(same_end.starts).tolist()) == [1, 1, 1, 1, 2]
+
+
+def test_traits_do_not_depend_on_labels_and_count_other_texts_only() -> None:
+    pooled = ["a b c", "a b d", "e"]
+    both = Pool((material(pooled[:1]), material(pooled[1:])))
+    found = text_traits(both.merged(Sequences), both.merged(TextNgrams))
+    first = [math.log(3), 2 * math.log(2) / 3, math.log(2) / 2, math.log(2), 0.0]
+    assert found[0] == pytest.approx(first)
+    assert found[2] == pytest.approx([0.0, 0.0, 0.0, 0.0, 0.0])
+    other = Pool((material(pooled[:2]), material(pooled[2:])))
+    assert text_traits(other.merged(Sequences), other.merged(TextNgrams)) == pytest.approx(found)
+
+
+def test_smooth_p_values_go_on_beyond_the_largest_share() -> None:
+    values = np.concatenate((np.random.default_rng(0).exponential(size=999), [40.0]))
+    p = smooth_p(values)
+    assert p[-1] < 1e-9
+    assert np.all((p > 0) & (p <= 1))
+    assert np.all(np.diff(p[np.argsort(values)]) <= 1e-12)
+    assert smooth_p(np.array([1.0, 1.0, 1.0, 1.0])).tolist() == [1.0] * 4
+
+
+def test_every_labelling_is_treated_alike() -> None:
+    """Exchanging two columns of statistics exchanges their combined values: what makes the level exact."""
+    members = [member for member in BANK if not member.reads_vectors]
+    pool = Pool((material(texts(1, 30)), material(texts(2, 30))))
+    design = independent((30, 30), 0)
+    found = bank_statistics(pool, design, design.labellings(99, 0), members=members)
+    order = np.random.default_rng(0).permutation(100)
+    assert combine(found[:, order], members=members) == pytest.approx(combine(found, members=members)[order])
+
+
+def test_small_samples_are_tested_exactly() -> None:
+    found = lexical(["a b", "a c", "a d", "a e"], ["x y", "x z", "x v", "x w"], n_resamples=999)
+    assert found.n_resamples == 69
+    assert found.floor == pytest.approx(1 / 70)
+    assert found.p_value is not None
+    assert found.p_value * 70 == pytest.approx(round(found.p_value * 70))
+
+
+def test_level_and_power_on_drawn_texts() -> None:
+    plan = OverallPlan(n_resamples=99)
+    null = [overall_test(material(texts(i, 40)), material(texts(1000 + i, 40)), plan=plan).p_value for i in range(120)]
+    rejected = np.mean([p is not None and p <= 0.05 for p in null])
+    assert rejected <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 120)
+    other = lexical(texts(1, 60), [text.replace("w0 ", "v ") for text in texts(2, 60)])
+    assert other.p_value is not None
+    assert other.p_value <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("damage", "finder"),
+    [
+        (lambda many: [text.rsplit(" ", 2)[0] for text in many], "traits"),
+        (lambda many: many[:40] * 4, "repeats"),
+        (lambda many: [f"well {text}" for text in many], "edges"),
+        (lambda many: [text.replace("w1", "v1") for text in many], "words"),
+    ],
+    ids=["cut", "repeated", "opening", "word"],
+)
+def test_what_differs_is_named(damage: object, finder: str) -> None:
+    found = lexical(damage(texts(3, 160)), texts(4, 160))  # type: ignore[operator]
+    assert found.p_value is not None
+    assert found.p_value <= 0.05
+    assert finder in {member.name for member in found.found_by(0.95)}
+
+
+def test_more_resamples_near_the_limit() -> None:
+    plan = OverallPlan(level=0.95, n_candidates=3)
+    assert plan.is_unsure(0.05, 1000)
+    assert plan.is_unsure(0.05 / 3, 1000)
+    assert not plan.is_unsure(0.2, 1000)
+    assert not plan.is_unsure(0.001, 1000)
+
+
+def test_the_distance_does_not_depend_on_the_sample_size() -> None:
+    far = [f"v{i}" for i in range(30)]
+
+    def mixed(seed: int, size: int) -> list[str]:
+        return texts(seed, size - size // 4) + texts(seed + 1, size // 4, words=far)
+
+    found = [lexical(mixed(1, n), texts(9, n), n_resamples=99) for n in (200, 800)]
+    assert [each.distance for each in found] == pytest.approx([found[0].distance] * 2, rel=0.25)
+    assert found[1].detectable is not None
+    assert found[0].detectable is not None
+    assert found[1].detectable < found[0].detectable
+    whole = lexical(texts(1, 100, words=far), texts(2, 100), n_resamples=99)
+    assert whole.distance == pytest.approx(1.0, abs=0.02)
+
+
+def test_copies_are_counted_and_are_no_difference() -> None:
+    real = texts(1, 100)
+    found = lexical(real[:90] + texts(2, 10), real)
+    assert found.shared_texts == pytest.approx(0.9, abs=0.02)
+    assert found.copied is not None
+    assert found.copied <= 0.005
+    assert found.closer is not None
+    assert found.closer <= 0.03
+    assert found.p_value is not None
+    assert found.p_value > 0.5
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differs"),
+    [
+        (["a b"] * 30, ["a b"] * 30, False),
+        (["a b"] * 30, texts(1, 30), True),
+        (["yes", "no", "maybe"] * 10, ["no", "yes", "maybe"] * 10, False),
+        (["yes"] * 30, ["no"] * 30, True),
+        (["!"] * 20, ["?"] * 20, True),
+        (texts(1, 2), texts(2, 2), None),
+        (texts(1, 3), texts(2, 4), False),
+    ],
+    ids=["identical", "one side identical", "one word", "two words", "marks", "two texts", "few"],
+)
+def test_inputs_at_the_edge(one: list[str], other: list[str], differs: bool | None) -> None:
+    found = lexical(one, other)
+    if differs is None:
+        assert found.p_value is None
+        assert "too few" in (found.undefined or "")
+    else:
+        assert found.p_value is not None
+        assert (found.p_value <= 0.05) == differs
+
+
+def grouped(many: list[str], groups: list[str]) -> Material:
+    return Material(Sample.of(many, groups=pa.array(groups, type=pa.large_string())))
+
+
+def test_texts_of_one_prompt_are_no_evidence_by_themselves() -> None:
+    """Ten texts per prompt about the prompt's own word: plain tests are sure of a difference, whole groups are not."""
+
+    def prompted(seed: int) -> list[str]:
+        subjects = np.random.default_rng(seed).permutation(200)[:12]
+        return [f"{text} subject{s}" for s in subjects for text in texts(seed * 100 + int(s), 10)]
+
+    names = [f"p{i // 10}" for i in range(120)]
+    plain = lexical(prompted(1), prompted(2))
+    assert plain.p_value is not None
+    assert plain.p_value <= 0.01
+    plan = OverallPlan(n_resamples=199)
+    found = overall_test(grouped(prompted(1), names), grouped(prompted(2), [f"q{name}" for name in names]), plan=plan)
+    assert found.design == "grouped"
+    assert found.n_groups == (12, 12)
+    assert found.p_value is not None
+    assert found.p_value > 0.05
+
+
+def test_pairs_find_what_prompts_hide() -> None:
+    def answered(seed: int, *, prefix: bool) -> list[str]:
+        rng = np.random.default_rng(seed)
+        many = [f"{' '.join([f'topic{i}'] * 6)} {rng.choice(WORDS)}" for i in range(80)]
+        return [f"well {text}" if prefix and place % 6 == 0 else text for place, text in enumerate(many)]
+
+    names = [f"p{i}" for i in range(80)]
+    plan = OverallPlan(n_resamples=199)
+    found = overall_test(grouped(answered(1, prefix=True), names), grouped(answered(2, prefix=False), names), plan=plan)
+    assert found.design == "paired"
+    assert found.p_value is not None
+    assert found.p_value <= 0.05
+
+
+def test_too_few_groups_is_undefined_with_the_number_needed() -> None:
+    found = overall_test(
+        grouped(texts(1, 20), ["a"] * 10 + ["b"] * 10),
+        grouped(texts(2, 20), ["c"] * 10 + ["d"] * 10),
+        plan=OverallPlan(),
+    )
+    assert found.p_value is None
+    assert found.undefined == (
+        "2 and 2 groups are too few for any test to find a difference; needs at least 3 groups per sample"
+    )
+
+
+def test_ranks_of_members_are_plain_p_values() -> None:
+    found = lexical(texts(1, 40), texts(2, 40))
+    for member in found.members:
+        assert 1 / 200 <= member.p_value <= member.adjusted <= 1
+    assert at_least(np.array([3.0, 1.0, 3.0])).tolist() == [2, 3, 2]
