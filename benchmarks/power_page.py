@@ -94,11 +94,10 @@ captions, or of both files of news, from which no sample is drawn.
   punctuation stays.
 - **Repeats**: a text is replaced by another text of the same sample.
 - **Topic lost**: texts of one topic are replaced by texts of other topics with the stated probability. The topic is the
-  one of ten k-means clusters of TF-IDF vectors of unused text whose share is closest to a tenth.
+  one of ten k-means clusters of unused text (TF-IDF, 50 leading directions) whose share is closest to a tenth.
 - **Low temperature**: texts of the n-gram model (order {ORDER}, trained on unused text) at temperature
   {LOW_TEMPERATURE}.
-- **Other corpus**: for captions, those of `coco_models/real_test.txt`, which have other topics; for news, sentences of
-  State of the Union addresses since 1982.
+- **Other corpus**: for captions, news sentences; for news, sentences of State of the Union addresses since 1982.
 - **Synonyms**: half of the words that have one are replaced by a WordNet synonym, the one that is most frequent in
   unused text.
 """
