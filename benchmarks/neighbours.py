@@ -19,7 +19,7 @@ from threading import Event, Thread
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.inference.permutation import exchange_units, random_masks
+from textassay.inference.design import exchange_units, random_masks
 from textassay.metrics.declare import all_metrics
 from textassay.views.material import Resamples
 from textassay.views.vectors import Vectors

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.inference.permutation import exchange_units, random_masks
+from textassay.inference.design import exchange_units, random_masks
 from textassay.metrics.mauve import exchange, mauve, parts
 from textassay.views.material import Resamples
 from textassay.views.vectors import Vectors

@@ -79,16 +79,16 @@ def test_permission_of_the_real_file_system(here: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.txt", b"", "x.txt: empty; wanted a text a line"),
-        ("x.txt", b"\xef\xbb\xbf", "x.txt: empty; wanted a text a line"),
-        ("x.txt.gz", gzip.compress(b"", mtime=0), "x.txt.gz: empty; wanted a text a line"),
-        ("x.txt", b"\n \n\t\n", "x.txt: 3 lines, all blank; wanted a text a line"),
-        ("x.txt", b"\n", "x.txt: 1 line, blank; wanted a text a line"),
-        ("x.jsonl", b'{"text": ""}\n{"text": null}\n', "x.jsonl: 2 lines, all blank; wanted a text a line"),
-        ("x.csv", b"", "x.csv: empty; wanted a text a row"),
-        ("x.csv", b"text\n", "x.csv: empty; wanted a text a row"),
-        ("x.csv", b"\n\n\n", "x.csv: 3 rows, all blank; wanted a text a row"),
-        ("x.csv", b"id,text\n1,\n2,\n", "x.csv: 2 rows, all blank; wanted a text a row"),
+        ("x.txt", b"", "x.txt: empty; wanted one text per line"),
+        ("x.txt", b"\xef\xbb\xbf", "x.txt: empty; wanted one text per line"),
+        ("x.txt.gz", gzip.compress(b"", mtime=0), "x.txt.gz: empty; wanted one text per line"),
+        ("x.txt", b"\n \n\t\n", "x.txt: 3 lines, all blank; wanted one text per line"),
+        ("x.txt", b"\n", "x.txt: 1 line, blank; wanted one text per line"),
+        ("x.jsonl", b'{"text": ""}\n{"text": null}\n', "x.jsonl: 2 lines, all blank; wanted one text per line"),
+        ("x.csv", b"", "x.csv: empty; wanted one text per row"),
+        ("x.csv", b"text\n", "x.csv: empty; wanted one text per row"),
+        ("x.csv", b"\n\n\n", "x.csv: 3 rows, all blank; wanted one text per row"),
+        ("x.csv", b"id,text\n1,\n2,\n", "x.csv: 2 rows, all blank; wanted one text per row"),
     ],
 )
 def test_nothing_to_read(here: Path, name: str, content: bytes, message: str) -> None:
@@ -189,9 +189,17 @@ def test_csv(here: Path, content: str, message: str) -> None:
     assert refusal("x.csv") == message
 
 
-def test_a_json_document_is_not_read_as_lines(here: Path) -> None:
-    (here / "x.json").write_text('[\n"a"\n]\n')
-    assert refusal("x.json") == "x.json: one JSON document; wanted JSON lines (.jsonl), an object or a string a line"
+def test_json_documents(here: Path) -> None:
+    (here / "x.json").write_text('{"texts": [\n"a"\n]}\n')
+    assert refusal("x.json") == "x.json: record 1: no field 'text'; fields are 'texts' (use --field)"
+    (here / "x.json").write_text('["a", 3]')
+    assert refusal("x.json") == "x.json: record 2: a number (3); wanted an object or a string"
+    (here / "x.json").write_text('["a",\n')
+    assert refusal("x.json").startswith("x.json: not valid JSON: ")
+    (here / "x.json").write_text('{"text": "a"}\n{"text": 3}\n')
+    assert refusal("x.json") == "x.json:2: field 'text' is a number (3); wanted a string"
+    (here / "x.json").write_text("[]")
+    assert refusal("x.json") == "x.json: empty; wanted one text per record"
 
 
 DAMAGE = "cannot be read, damaged or not what its name says: "
@@ -222,7 +230,7 @@ def test_parquet_fields(here: Path) -> None:
     assert refusal("x.parquet") == "x.parquet: no field 'text'; fields are 'id', 'a', 'b' (use --field)"
     assert refusal("x.parquet", field="id") == "x.parquet: field 'id': a column of type int64; wanted strings"
     pq.write_table(pa.table({"text": pa.array([], pa.string())}), "x.parquet")
-    assert refusal("x.parquet") == "x.parquet: empty; wanted a text a row"
+    assert refusal("x.parquet") == "x.parquet: empty; wanted one text per row"
     (here / "x.parquet.gz").write_bytes(gzip.compress((here / "x.parquet").read_bytes()))
     assert refusal("x.parquet.gz").startswith("x.parquet.gz: a packed Parquet file; wanted it unpacked")
 
@@ -242,7 +250,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\n\xff\n")))
     assert refusal("-").startswith("stdin:2: byte 0xff is not valid utf-8")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    assert refusal("-") == "stdin: empty; wanted a text a line"
+    assert refusal("-") == "stdin: empty; wanted one text per line"
     monkeypatch.setattr("sys.stdin", None)
     assert refusal("-") == "stdin: closed or without bytes; wanted text piped in"
 

@@ -37,6 +37,7 @@ CONTENTS: dict[str, bytes] = {
     "dat": "\r\n".join([*TEXTS, ""]).encode(),
     "jsonl": "".join(json.dumps({"id": 3, "text": text}) + "\n" for text in TEXTS).encode(),
     "ndjson": "\n".join(json.dumps(text, ensure_ascii=False) for text in TEXTS).encode(),
+    "json": json.dumps([{"id": 3, "text": text} for text in TEXTS], indent=1).encode(),
     "csv": as_csv(),
     "tsv": as_csv("\t"),
 }

@@ -9,6 +9,7 @@ from scipy import stats
 
 from tests.conftest import material
 from tests.laws import WORDS, corpus
+from textassay.inference.design import all_masks, block_size, exchange_units, independent, random_masks
 from textassay.inference.jackknife import (
     Replicates,
     Spread,
@@ -21,16 +22,9 @@ from textassay.inference.measure import Plan, measure
 from textassay.inference.multiplicity import holm
 from textassay.inference.p_value import p_value
 from textassay.inference.paired import paired_difference
-from textassay.inference.permutation import (
-    all_masks,
-    block_size,
-    exchange_units,
-    permutation_tests,
-    random_masks,
-    smallest_p,
-)
+from textassay.inference.permutation import PermutationTests, permutation_tests
 from textassay.inference.progress import Silent
-from textassay.inference.request import parse_requests
+from textassay.inference.request import Request, parse_requests
 from textassay.inference.streams import stream
 from textassay.inference.wilson import wilson
 from textassay.metrics.cnd import cnd
@@ -68,11 +62,16 @@ def test_groups_are_even_and_every_text_is_left_out_once() -> None:
     assert len(np.bincount(labels)) == 20
 
 
+def run_tests(requests: list[Request], pool: Pool, *, n_resamples: int) -> PermutationTests:
+    design = independent(pool.sizes, 0)
+    return permutation_tests(requests, pool, design, n_resamples=n_resamples, seed=0, progress=Silent())
+
+
 def test_exact_permutation_test_equals_brute_force() -> None:
     one, other = ["a b", "b c d", "a a"], ["c d", "d d a", "b a c"]
     (request,) = parse_requests(["cnd:n=1"])
     pool = Pool((material(one), material(other)))
-    found = permutation_tests([request], pool, n_resamples=100, seed=0, progress=Silent())[request]
+    found = run_tests([request], pool, n_resamples=100).p_values[request]
     texts = one + other
     values = []
     for chosen in combinations(range(6), 3):
@@ -107,10 +106,9 @@ def test_units_of_exchange_are_whole_blocks_of_one_size(sizes: tuple[int, int]) 
 def test_exchanging_blocks_still_tells_same_from_different() -> None:
     requests = parse_requests(["cnd", "distinct"])
     same = Pool((material(corpus(1, 2500)), material(corpus(2, 2500))))
-    found = permutation_tests(requests, same, n_resamples=99, seed=0, progress=Silent())
-    assert min(found.values()) > 0.02
+    assert min(run_tests(requests, same, n_resamples=99).p_values.values()) > 0.02
     other = Pool((material(corpus(1, 2500)), material(corpus(2, 2500, words=WORDS[::-1]))))
-    assert permutation_tests(requests[:1], other, n_resamples=99, seed=0, progress=Silent())[requests[0]] == 0.01
+    assert run_tests(requests[:1], other, n_resamples=99).p_values[requests[0]] == 0.01
 
 
 def test_a_metric_has_the_same_result_alone_and_in_company() -> None:
@@ -151,8 +149,8 @@ def test_nothing_that_varies_gives_no_interval() -> None:
 
 
 def test_the_smallest_p_value_that_can_come_out() -> None:
-    assert smallest_p((2, 2), 999) == pytest.approx(1 / 6)
-    assert smallest_p((500, 500), 999) == 0.001
+    assert independent((2, 2), 0).smallest_p(999) == pytest.approx(1 / 6)
+    assert independent((500, 500), 0).smallest_p(999) == 0.001
 
 
 def test_too_few_texts_give_no_interval_and_undefined_says_why() -> None:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import multivariate_normal, ncx2, norm
 
 from tests.metrics.brute_triangles import item
+from textassay.inference.design import all_masks, random_masks
 from textassay.inference.p_value import p_value
-from textassay.inference.permutation import all_masks, random_masks
 from textassay.inference.triangle_moments import moments
 from textassay.inference.triangle_null import LINEAR, MINIMUM, asymptotic_p, tail
 from textassay.metrics.trm import Direction, trm, under_labels

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.linalg import sqrtm
 
 from tests.conftest import material
+from textassay.inference.design import all_masks, exchange_units, random_masks
 from textassay.inference.measure import Plan, measure
-from textassay.inference.permutation import all_masks, exchange_units, random_masks
 from textassay.inference.request import parse_requests
 from textassay.metrics.frechet import exchange, frechet, leave_out, parts
 from textassay.views import bures_exchange, moments

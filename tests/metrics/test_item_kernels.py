@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from textassay.inference.design import all_masks
 from textassay.inference.p_value import p_value
-from textassay.inference.permutation import all_masks
 from textassay.metrics.declare import all_metrics
 from textassay.metrics.frechet import frechet
 from textassay.metrics.frechet import item as frechet_item

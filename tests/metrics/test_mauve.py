@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from tests.conftest import material
 from tests.laws import corpus
+from textassay.inference.design import exchange_units, random_masks
 from textassay.inference.measure import Plan, measure
-from textassay.inference.permutation import exchange_units, random_masks
 from textassay.inference.request import parse_requests
 from textassay.metrics.declare import all_metrics
 from textassay.metrics.frontier_integral import frontier_integral

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.inference.permutation import all_masks
+from textassay.inference.design import all_masks
 from textassay.metrics.score import Over, parts, score, under_labels
 from textassay.views import pair_means
 from textassay.views.item_pool import ItemPool, Labels

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tests.metrics import brute_triangles as brute
 from tests.metrics.brute_triangles import item
+from textassay.inference.design import all_masks, random_masks
 from textassay.inference.p_value import p_value
-from textassay.inference.permutation import all_masks, random_masks
 from textassay.metrics.declare import all_metrics
 from textassay.metrics.trm import Direction, parts, trm, under_labels
 from textassay.views import triangles

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tests.metrics.test_frechet import resamples, vectors
 from textassay.corpus.errors import InputError
-from textassay.inference.permutation import all_masks
+from textassay.inference.design import all_masks
 from textassay.inference.request import parse_requests
 from textassay.metrics.vendi import exchange, leave_out, vendi
 from textassay.views.material import Resamples

@@ -70,6 +70,7 @@ def column(name: str, results: Sequence[Result], **extra: object) -> Column:
         "over": (phrase("a big dog", "There is A BIG dog here", "no such words"),),
         "under": (phrase("of it", "most of it", more=1, less=30, z=-5.25),),
     }
+    values["adjusted"] = tuple(math.nan if found.p_value is None else found.p_value for found in results)
     return Column(name, 500, "abc", tuple(results), **(values | extra))  # type: ignore[arg-type]
 
 
@@ -96,6 +97,7 @@ def comparison(
         "contests": (),
         "level": 0.95,
         "notes": ("samples cut to 500 texts each (the largest has 10,000)",),
+        "n_resamples": 999,
     }
     return Comparison(**(values | extra))  # type: ignore[arg-type]
 

@@ -73,7 +73,7 @@ def test_adjusted_p_values_are_shown_and_marked_where_significant() -> None:
     weak = replace(found.candidates[0].results[1], p_value=0.2)
     found = replace(found, candidates=(column("only", (found.candidates[0].results[0], weak)),))
     text = words(parsed(render_html(found)))
-    assert "p 0.002 ✱, significant" in text  # 0.001 twice, by Holm
+    assert "p ≤ 0.001 ✱, significant" in text
     assert "p 0.20" in text
     assert "p 0.20 ✱" not in text
 
@@ -161,7 +161,7 @@ def test_a_lopsided_interval_is_shown_by_its_bounds() -> None:
     found = replace(found, candidates=(column("only", (lopsided, *found.candidates[0].results[1:])),))
     page = render_html(found)
     text = words(parsed(page))
-    assert "0 [0, 0.015] p 0.003" in text
+    assert "0 [0, 0.015] p ≤ 0.001" in text
     assert "only: 0 [0, 0.015]" in page
     assert "[low, high] bounds where the estimate is not in the middle" in text
     assert "a b 0 [-0.02, 0.10] 0.50" in text
@@ -265,7 +265,7 @@ def test_only_the_sixty_most_notable_contests_are_listed() -> None:
     assert "m-99<" in page
     assert "m-40<" in page
     assert "m-39<" not in page
-    assert "of 100 differences, about 5 would pass" in page
+    assert "adjusted for all 100 differences (Holm)" in page
 
 
 def test_the_same_comparison_gives_the_same_page() -> None:

@@ -44,9 +44,9 @@ def views(found: Comparison, **most: int) -> list[MeaningView]:
 
 def drawn(shown: Meaning, index: int = 0, *, points: int = 350) -> MeaningMap:
     """The map of a meaning with all of its significant regions numbered."""
-    kinds = [("more", found) for found in shown.over(0.05)] + [("less", found) for found in shown.under(0.05)]
+    kinds = [("more", found) for found in shown.over(0.95)] + [("less", found) for found in shown.under(0.95)]
     numbered = [Numbered(number, kind, found) for number, (kind, found) in enumerate(kinds, start=1)]
-    return MeaningMap(index, "small", shown, numbered, alpha=0.05, points=points)
+    return MeaningMap(index, "small", shown, numbered, level=0.95, points=points)
 
 
 def test_everything_found_in_meaning_stands_on_the_page() -> None:
@@ -130,12 +130,12 @@ def test_a_region_without_typical_words_is_named_by_a_text() -> None:
 
 @pytest.mark.parametrize(
     ("candidate", "reference", "p", "kind"),
-    [(0.2, 0.1, 0.01, "more"), (0.1, 0.2, 0.01, "less"), (0.2, 0.1, 0.05, "even"), (0.2, 0.2, 0.0, "even")],
+    [(0.2, 0.1, 0.01, "more"), (0.1, 0.2, 0.01, "less"), (0.2, 0.1, 0.0501, "even"), (0.2, 0.2, 0.0, "even")],
 )
 def test_only_what_is_significant_is_too_much_or_too_little(
     candidate: float, reference: float, p: float, kind: str
 ) -> None:
-    assert kind_of(region(candidate=candidate, reference=reference, p=p), 0.05) == kind
+    assert kind_of(region(candidate=candidate, reference=reference, p=p), 0.95) == kind
 
 
 def test_too_much_and_too_little_differ_in_more_than_colour() -> None:

@@ -65,7 +65,7 @@ def test_the_legend_gives_the_level_as_it_is(level: float, shown: str, chance: s
     lines = legend(comparison(level=level))
     assert lines[0].startswith(f"± half of the {shown} interval")
     assert "[low, high] its bounds" in lines[0]
-    assert f"p < {chance})" in lines[1]
+    assert lines[1].endswith(f"p <= {chance}")
 
 
 def test_results_at_the_size_of_the_yardstick_follow_their_column() -> None:

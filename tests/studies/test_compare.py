@@ -42,7 +42,7 @@ def test_json_has_the_documented_form_and_reads_back_equal(comparison: Compariso
     plain = json.loads(text)
     assert list(plain) == ["textassay", "reference", "candidates", "details"]
     assert set(plain["reference"]) == {"name", "n", "digest"}
-    assert set(plain["candidates"][0]) == {"name", "n", "digest", "results"}
+    assert set(plain["candidates"][0]) == {"name", "n", "digest", "overall", "results"}
     assert set(plain["candidates"][0]["results"][0]) == {
         "metric", "options", "estimate", "better", "aspect", "interval", "p_value", "parts", "undefined", "signature",
         "seconds",
@@ -71,7 +71,7 @@ def test_the_number_of_threads_does_not_change_a_result() -> None:
 def test_size_match_cuts_to_the_smallest_and_says_so() -> None:
     found = compare(corpus(1, 50), {"a": corpus(2, 30), "b": corpus(3, 40)}, n_resamples=0)
     assert [found.reference.n, *(column.n for column in found.candidates)] == [30, 30, 30]
-    assert any("cut to 30 texts" in note for note in found.notes)
+    assert any("estimates use 30 texts of each sample" in note for note in found.notes)
     whole = compare(corpus(1, 50), {"a": corpus(2, 30)}, n_resamples=0, size="all")
     assert [whole.reference.n, whole.candidates[0].n] == [50, 30]
     assert compare(corpus(1, 50), {"a": corpus(2, 30)}, n_resamples=0, size=20).reference.n == 20
@@ -90,7 +90,9 @@ class TestUnequalSizes:
 
     def test_real_text_of_another_size_is_not_called_different(self) -> None:
         for sizes in ((400, 60), (60, 400), (250, 200)):
-            found = compare(corpus(1, sizes[0]), {"x": corpus(2, sizes[1])}, size="all", tokenizer="whitespace")
+            # The first three texts of such a corpus are made to differ: a copy and a single word.
+            real, other = corpus(1, sizes[0] + 3)[3:], corpus(2, sizes[1] + 3)[3:]
+            found = compare(real, {"x": other}, size="all", tokenizer="whitespace")
             assert verdicts(found) == {"x": "same"}, found.candidates[0].verdict
 
     def test_repeats_in_a_smaller_sample_are_seen(self) -> None:
@@ -119,9 +121,8 @@ class TestUnequalSizes:
     ("reference", "candidate", "settings", "reason"),
     [
         (corpus(1, 60), corpus(2, 60), {"n_resamples": 0}, "estimates only"),
-        (corpus(1, 60), corpus(2, 60), {"metrics": ["self_bleu"]}, "none of these metrics has one"),
-        (["a"] * 30, ["b"] * 30, {"metrics": ["distinct:n=4"]}, "could be computed"),
         (corpus(1, 3), corpus(2, 3), {}, "too few texts"),
+        (["a"] * 2, ["b"] * 2, {"metrics": ["distinct:n=1"]}, "too few for any test"),
     ],
 )
 def test_what_was_not_tested_is_not_called_the_same(
@@ -131,6 +132,12 @@ def test_what_was_not_tested_is_not_called_the_same(
     assert verdict is not None
     assert verdict.level == "untested"
     assert reason in verdict.sentence
+
+
+@pytest.mark.parametrize("metrics", [["self_bleu"], ["distinct:n=4"], ["cnd"]])
+def test_the_overall_test_does_not_depend_on_the_metrics_asked_for(metrics: list[str]) -> None:
+    found = compare(["a"] * 30, {"x": ["b"] * 30, "y": ["a"] * 30}, metrics=metrics, **FAST)
+    assert [column.differs(found.level) for column in found.candidates] == [True, False]
 
 
 def test_a_total_difference_is_not_called_slight() -> None:
@@ -168,7 +175,12 @@ def test_a_copy_of_the_reference_is_named_and_not_flagged() -> None:
     texts = corpus(1, 100)
     found = compare(texts, {"copy": list(texts)}, **FAST)
     assert any("same texts as the reference" in note for note in found.notes)
-    assert verdicts(found) == {"copy": "same"}
+    assert verdicts(found) == {"copy": "copied"}
+    overall = found.candidates[0].overall
+    assert overall is not None
+    assert overall.p_value is not None
+    assert overall.p_value > 0.5
+    assert all(p > 0.05 for p in found.candidates[0].adjusted if not math.isnan(p))
 
 
 def test_blank_texts_are_counted() -> None:
@@ -180,7 +192,7 @@ def test_a_large_table_gets_the_resamples_that_its_correction_needs() -> None:
     """Otherwise twenty candidates that differ would all be called the same."""
     candidates = {f"c{i}": corpus(i, 30, words=[f"v{j}" for j in range(40)]) for i in range(20)}
     found = compare(corpus(1, 30), candidates, metrics=["cnd", "cr"], n_resamples=19, tokenizer="whitespace")
-    assert any("resamples instead of 19" in note for note in found.notes)
+    assert any("raised to 479 resamples, because correcting for 20 candidates" in note for note in found.notes)
     assert set(verdicts(found).values()) == {"differs"}
 
 

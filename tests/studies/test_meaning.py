@@ -65,7 +65,7 @@ def test_topics_with_too_much_and_too_little_are_found_and_named() -> None:
     # Many more clusters than topics, so that wherever k-means begins, no cluster has to hold two of them.
     planted = {"sea": 900, "court": 100, "garden": 500}
     found = look(texts(planted), texts(dict.fromkeys(planted, 500), seed=1))
-    over, under = found.over(0.05), found.under(0.05)
+    over, under = found.over(0.95), found.under(0.95)
     assert topics(over[:1]) == {"sea"}
     assert topics(under[:1]) == {"court"}
     assert "court" not in topics(over)
@@ -96,7 +96,7 @@ def test_a_topic_that_is_wholly_missing_in_a_small_sample_is_seen() -> None:
 def test_nothing_is_found_in_a_copy_nor_in_a_second_sample() -> None:
     real = texts(EVEN)
     copy, second = look(real, real), look(texts(EVEN, seed=5), real)
-    assert not copy.over(0.05) + copy.under(0.05) + second.over(0.01) + second.under(0.01)
+    assert not copy.over(0.95) + copy.under(0.95) + second.over(0.99) + second.under(0.99)
     assert {region.p_value for region in copy.regions} == {1.0}
     assert copy.far == copy.missed == ()
     assert (copy.far_share, copy.missed_share) == (0, 0)
@@ -232,7 +232,7 @@ def test_a_comparison_carries_it_where_there_is_an_encoder() -> None:
     found = compare(real, {"made": made}, metrics=["mmd"], encoder=encoder, n_resamples=0, size=300)
     meaning = found.candidates[0].meaning
     assert meaning is not None
-    assert "sea" in topics(meaning.over(0.05))
+    assert "sea" in topics(meaning.over(0.95))
     assert Comparison.from_json(found.to_json()) == found
     without = compare(real, {"made": made}, metrics=["distinct"], n_resamples=0)
     assert without.candidates[0].meaning is None

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
+from textassay.inference.design import exchange_units, random_masks
 from textassay.inference.jackknife import group_labels
-from textassay.inference.permutation import exchange_units, random_masks
 from textassay.views import kernel_tiles, kernels, slices, unit_sums
 from textassay.views.kernels import F64, Kernel, bandwidth, squared_distances
 from textassay.views.material import Resamples

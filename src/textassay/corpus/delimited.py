@@ -8,8 +8,9 @@ from itertools import chain, islice
 import pyarrow as pa
 
 from textassay.corpus.errors import InputError
-from textassay.corpus.fields import pick_field
+from textassay.corpus.fields import Layout, Wanted, layout_of
 from textassay.corpus.printable import quoted, shortened
+from textassay.corpus.rows import Rows, rows_of
 from textassay.corpus.sample import TEXT
 
 _LONGEST = 1 << 28
@@ -19,7 +20,7 @@ _ROWS = 10_000
 Row = tuple[int, list[str]]
 
 
-def delimited_texts(blocks: Iterable[str], where: str, *, field: str | None, delimiter: str) -> Iterator[pa.Array]:
+def delimited_texts(blocks: Iterable[str], where: str, wanted: Wanted, *, delimiter: str) -> Iterator[Rows]:
     """The texts of one column. Empty lines count as blank texts, also those above the header."""
     rows = delimited_rows(blocks, where, delimiter)
     leading = 0
@@ -30,8 +31,8 @@ def delimited_texts(blocks: Iterable[str], where: str, *, field: str | None, del
         yield _blank(leading)
         # The guess looks at a fixed number of rows, so that it does not depend on how the file is cut.
         first = list(islice(rows, _PEEK))
-        place = _column(header, [row for _, row in first], f"{where}:{line}", field)
-        yield from _column_texts(chain(first, rows), where, header, place)
+        layout = _layout(header, [row for _, row in first], f"{where}:{line}", wanted)
+        yield from _column_texts(chain(first, rows), where, header, layout)
         return
     yield _blank(leading)
 
@@ -54,14 +55,14 @@ def delimited_rows(blocks: Iterable[str], where: str, delimiter: str) -> Iterato
         yield line, row
 
 
-def _column(header: list[str], rows: list[list[str]], where: str, field: str | None) -> int:
+def _layout(header: list[str], rows: list[list[str]], where: str, wanted: Wanted) -> Layout:
     def textual() -> list[str]:
         if len(header) == 1:
             return header
         full = [row for row in rows if len(row) == len(header)]
         return [name for place, name in enumerate(header) if any(_is_words(row[place]) for row in full)]
 
-    return header.index(pick_field(header, where, field=field, textual=textual))
+    return layout_of(header, where, wanted, textual=textual)
 
 
 def _is_words(value: str) -> bool:
@@ -73,20 +74,26 @@ def _is_words(value: str) -> bool:
     return False
 
 
-def _column_texts(rows: Iterator[Row], where: str, header: list[str], place: int) -> Iterator[pa.Array]:
-    width = len(header)
+def _column_texts(rows: Iterator[Row], where: str, header: list[str], layout: Layout) -> Iterator[Rows]:
+    empty = [""] * len(header)
     while chunk := list(islice(rows, _ROWS)):
-        texts = []
+        full = []
         for line, row in chunk:
-            if len(row) == width:
-                texts.append(row[place])
-            elif not row:
-                texts.append("")
-            else:
+            if row and len(row) != len(header):
                 many = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-                raise InputError(f"{where}:{line}: {many}; wanted {width} as in the header ({quoted(header)})")
-        yield pa.array(texts, type=TEXT)
+                raise InputError(f"{where}:{line}: {many}; wanted {len(header)} as in the header ({quoted(header)})")
+            full.append(row or empty)
+        yield _rows(full, [line for line, _ in chunk], where, header, layout)
 
 
-def _blank(count: int) -> pa.Array:
-    return pa.array([""] * count, type=TEXT)
+def _rows(rows: list[list[str]], lines: list[int], where: str, header: list[str], layout: Layout) -> Rows:
+    def column(name: str) -> list[str]:
+        place = header.index(name)
+        return [row[place] for row in rows]
+
+    texts = pa.array(column(layout.text), type=TEXT)
+    return rows_of(texts, layout, column, lambda index: f"{where}:{lines[index]}")
+
+
+def _blank(count: int) -> Rows:
+    return Rows(pa.array([""] * count, type=TEXT))

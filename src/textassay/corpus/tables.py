@@ -1,14 +1,17 @@
 """Parquet files and Arrow tables: one column of them is the texts."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from textassay.corpus.errors import InputError
-from textassay.corpus.fields import pick_field
+from textassay.corpus.fields import Layout, Wanted, layout_of
 from textassay.corpus.printable import quoted
+from textassay.corpus.rows import Rows, rows_of
 from textassay.corpus.sample import TEXT, as_text_array
 from textassay.corpus.sources import Source, failures_named
 
@@ -16,34 +19,51 @@ from textassay.corpus.sources import Source, failures_named
 _ROWS = 10_000
 
 
-def parquet_texts(source: Source, *, field: str | None) -> Iterator[pa.Array]:
-    """The texts of one column of a Parquet file; other columns are never read."""
+def parquet_texts(source: Source, wanted: Wanted) -> Iterator[Rows]:
+    """The texts of one column of a Parquet file; columns that nobody asks for are never read."""
+    with open_parquet(source) as file:
+        layout = schema_layout(file.schema_arrow, source.where, wanted)
+        yield from batch_texts(file.iter_batches(_ROWS, columns=layout.names), source.where, layout)
+
+
+@contextmanager
+def open_parquet(source: Source) -> Iterator[Any]:
+    """A Parquet file, with errors that name it."""
     if source.codec is not None:
         raise InputError(f"{source.where}: a packed Parquet file; wanted it unpacked (Parquet compresses by itself)")
     with failures_named(source.where):
         import pyarrow.parquet as pq
 
         with open(source.path, "rb") as handle:
-            file = pq.ParquetFile(handle)
-            name = schema_field(file.schema_arrow, source.where, field)
-            batches = file.iter_batches(_ROWS, columns=[name])
-            yield from batch_texts(batches, source.where, name)
+            yield pq.ParquetFile(handle)
 
 
-def schema_field(schema: pa.Schema, where: str, field: str | None) -> str:
-    """The field of a table that holds the texts."""
+def schema_layout(schema: pa.Schema, where: str, wanted: Wanted) -> Layout:
+    """The fields of a table that are read."""
     textual = [column.name for column in schema if is_text(column.type)]
-    return pick_field(schema.names, where, field=field, textual=lambda: textual)
+    return layout_of(schema.names, where, wanted, textual=lambda: textual)
 
 
-def batch_texts(batches: Iterable[Any], where: str, field: str) -> Iterator[pa.Array]:
-    """The texts of one column of record batches (or of tables)."""
+def batch_texts(batches: Iterable[Any], where: str, layout: Layout) -> Iterator[Rows]:
+    """The rows of record batches (or of tables)."""
     start = 1
     for batch in batches:
-        column = batch.column(field)
-        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-            yield text_array(chunk, where, start=start, field=field)
-            start += len(chunk)
+        texts = column_texts(batch.column(layout.text), where, start=start, field=layout.text)
+        yield rows_of(texts, layout, batch.column, partial(_row, where, start))
+        start += len(texts)
+
+
+def _row(where: str, start: int, index: int) -> str:
+    return f"{where}: row {start + index}"
+
+
+def column_texts(column: Any, where: str, *, start: int = 1, field: str | None = None) -> pa.Array:
+    """The texts of an Arrow column in one piece or in chunks, which may have a dictionary each."""
+    texts = []
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        texts.append(text_array(chunk, where, start=start, field=field))
+        start += len(chunk)
+    return pa.concat_arrays(texts) if texts else pa.array([], TEXT)
 
 
 def text_array(column: pa.Array, where: str, *, start: int = 1, field: str | None = None) -> pa.Array:

@@ -48,13 +48,13 @@ def interval(
 def _half_width(replicates: Replicates | None, level: float) -> float | None:
     if replicates is None or not all(np.isfinite(values).all() for values in replicates.by_sample):
         return None
-    return half_width(spread(replicates.by_sample), level)
+    return half_width(spread(replicates.sources), level)
 
 
 def resampling_fields(
-    interval: str | None, test: str | None, *, level: float, n_resamples: int, seed: int, block: int
+    interval: str | None, test: str | None, *, level: float, n_resamples: int, seed: int, design: str, block: int
 ) -> dict[str, Any]:
-    """What a signature says of the uncertainty; `block` is how many texts a test exchanges together."""
+    """What a signature reports of the uncertainty; `block` is how many texts or groups a test exchanges together."""
     if not n_resamples:
         return {"resamples": 0}
     fields: dict[str, Any] = {"interval": interval, "level": level}
@@ -62,4 +62,6 @@ def resampling_fields(
         fields |= {"test": test, "resamples": n_resamples}
         if block > 1:
             fields["block"] = block
+    if design != "independent":
+        fields["design"] = design
     return fields | {"seed": seed}

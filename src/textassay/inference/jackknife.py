@@ -2,6 +2,10 @@
 
 The bootstrap repeats texts and so shifts every such statistic; deleting groups does not. The interval is for the
 expected value of the metric at this sample size, over new samples of both sides.
+
+Independent texts are dealt at random into folds, in each sample on its own. Texts that come in groups (of one prompt,
+one document) are dealt by whole groups, and a group that both samples have is in the same fold of both: its texts are
+then left out of both at once. To first order, what that changes is the sum of what leaving it out of each changes.
 """
 
 from collections.abc import Sequence
@@ -9,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from textassay.inference.design import group_numbers
 from textassay.inference.progress import Progress
 from textassay.inference.request import Request
 from textassay.inference.streams import stream
@@ -30,9 +36,26 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """A metric with each group left out in turn: one array for each sample that varies."""
+    """A metric with each fold left out in turn: one array for each sample that varies.
+
+    With `joint` the samples share their folds, because their texts come in groups.
+    """
 
     by_sample: tuple[Floats, ...]
+    joint: bool = False
+
+    @property
+    def sources(self) -> tuple[Floats, ...]:
+        """Arrays that vary independently of each other; the seeds of clusters come after both samples."""
+        return (summed(self.by_sample[:2]), *self.by_sample[2:]) if self.joint else self.by_sample
+
+
+def summed(arrays: Sequence[Floats]) -> Floats:
+    """The deviations of several arrays from their means, added fold by fold; a missing last fold counts as 0."""
+    total = np.zeros(max(map(len, arrays)))
+    for values in arrays:
+        total[: len(values)] += values - values.mean()
+    return total
 
 
 @dataclass(frozen=True)
@@ -53,21 +76,40 @@ def group_labels(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return rng.permutation(size) % min(MOST_GROUPS, size)
 
 
+def folds_of_groups(groups: Sequence[pa.Array], seed: int) -> tuple[NDArray[np.int64], ...]:
+    """The fold of each text of each sample: whole groups, the same for a group wherever it is.
+
+    The last sample (the reference) is dealt first, so that its folds do not depend on which candidate it is beside.
+    """
+    n_names, numbers = group_numbers(*groups)
+    by_sample = np.split(numbers, np.cumsum([len(part) for part in groups])[:-1])
+    fold = np.full(n_names, -1, dtype=np.int64)
+    for part in reversed(by_sample):
+        fresh = np.unique(part[fold[part] < 0])
+        fold[fresh] = stream(seed, "folds", len(fresh)).permutation(len(fresh)) % MOST_GROUPS
+    return tuple(fold[part] for part in by_sample)
+
+
 def leave_groups_out(
     requests: Sequence[Request], pool: Pool, *, seed: int, progress: Progress
 ) -> dict[Request, Replicates]:
     """The replicates of each metric; the candidate is the pool's first part, the reference the second, if any."""
-    labels = tuple(group_labels(size, stream(seed, "groups", part)) for part, size in enumerate(pool.sizes))
+    joint = all(part.sample.groups is not None for part in pool.parts)
+    if joint:
+        labels = folds_of_groups([part.sample.groups for part in pool.parts], seed)
+    else:
+        labels = tuple(group_labels(size, stream(seed, "groups", part)) for part, size in enumerate(pool.sizes))
     found: dict[Request, Replicates] = {}
     for request in requests:
         if request.metric.leave_out is not None:
             views: list[Any] = [part.view(request.metric.views[0]) for part in pool.parts]
-            found[request] = Replicates(_by_own_rule(request, views, labels))
+            found[request] = Replicates(_by_own_rule(request, views, labels), joint)
             progress.step(1)
     others = [request for request in requests if request not in found]
     for kind in dict.fromkeys(request.metric.views[0] for request in others):
         mine = [request for request in others if request.metric.views[0] is kind]
-        found |= _by_resampling(mine, kind, pool, labels)
+        by_sample = _by_resampling(mine, kind, pool, labels)
+        found |= {request: Replicates(values, joint) for request, values in by_sample.items()}
         progress.step(len(mine))
     return found
 
@@ -82,7 +124,7 @@ def _by_own_rule(request: Request, views: Sequence[Any], labels: tuple[NDArray[n
 
 def _by_resampling(
     requests: Sequence[Request], kind: Any, pool: Pool, labels: tuple[NDArray[np.int64], ...]
-) -> dict[Request, Replicates]:
+) -> dict[Request, tuple[Floats, ...]]:
     """One pass over all groups of all samples: a row loses one group, and a group is a unit that moves together."""
     groups = [int(label.max()) + 1 for label in labels]
     ends = np.cumsum(groups)
@@ -99,10 +141,7 @@ def _by_resampling(
             for request in requests:
                 values[request].append(np.atleast_1d(request(*views[: len(request.metric.roles)])))
     whole = {request: np.concatenate(values[request]) for request in requests}
-    return {
-        request: Replicates(tuple(np.split(found, ends[:-1])[: len(request.metric.roles)]))
-        for request, found in whole.items()
-    }
+    return {request: tuple(np.split(found, ends[:-1])[: len(request.metric.roles)]) for request, found in whole.items()}
 
 
 def spread(parts: Sequence[Floats]) -> Spread:

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from textassay.inference.permutation import all_masks, random_masks
+from textassay.inference.design import all_masks, random_masks
 from textassay.inference.streams import stream
 from textassay.views.item_pool import Labels
 

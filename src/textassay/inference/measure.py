@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from textassay.inference.design import Design, design_of, group_numbers
 from textassay.inference.intervals import interval, needs_replicates, resampling_fields
 from textassay.inference.jackknife import Replicates, fewest_texts, leave_groups_out
-from textassay.inference.permutation import block_size, is_permutation, permutation_tests
+from textassay.inference.permutation import PermutationTests, is_permutation, permutation_tests
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request
 from textassay.inference.result import Result
@@ -31,10 +32,11 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Results in the order of the requests, and the jackknife replicates behind them (for paired comparisons)."""
+    """Results in the order of the requests, p-values adjusted for all of them, and the jackknife replicates."""
 
     results: tuple[Result, ...]
     replicates: Mapping[Request, Replicates]
+    adjusted: Mapping[Request, float]
 
 
 @dataclass(frozen=True)
@@ -51,30 +53,47 @@ def measure(
     *,
     plan: Plan,
     test: bool = True,
+    tested: tuple[Material, Material] | None = None,
     progress: Progress | None = None,
 ) -> Measured:
     """Results for one candidate. `roles` gives the materials by the names metrics use: candidate, reference, train.
 
-    Without `test` there are intervals but no p-values.
+    `tested` are candidate and reference as the tests see them, where these have more texts than the estimates. Without
+    `test` there are intervals but no p-values.
     """
     progress = progress or Silent()
     points = {request: _point(request, roles) for request in requests}
     defined = [request for request in requests if points[request].undefined is None]
     pool = Pool(tuple(roles[role] for role in _SIDES if role in roles))
     replicates: dict[Request, Replicates] = {}
-    p_values: dict[Request, float] = {}
+    found = PermutationTests({}, {})
+    design: Design | None = None
     if plan.n_resamples:
         jackknifed = [r for r in defined if needs_replicates(r.metric.interval) and _enough_texts(r, roles)]
         replicates = leave_groups_out(jackknifed, pool, seed=plan.seed, progress=progress)
-        tested = [r for r in defined if is_permutation(r.metric.test)] if test and "reference" in roles else []
-        p_values = permutation_tests(
-            tested, pool, n_resamples=plan.n_resamples, seed=plan.seed, progress=progress
-        )  # fmt: skip
+        if test and "reference" in roles:
+            whole = Pool(tested) if tested else pool
+            design = design_of(*(part.sample for part in whole.parts), seed=plan.seed)
+            chosen = [r for r in defined if is_permutation(r.metric.test)]
+            found = permutation_tests(
+                chosen, whole, design, n_resamples=plan.n_resamples, seed=plan.seed, progress=progress
+            )
+    seen = dict(zip(_SIDES, tested, strict=True)) if tested else {}
     results = [
-        _result(request, points[request], roles, plan, replicates=replicates, p_value=p_values.get(request))
+        _result(
+            request,
+            points[request],
+            roles,
+            plan,
+            replicates=replicates,
+            p_value=found.p_values.get(request),
+            design=design,
+            tested=seen,
+        )
         for request in requests
     ]
-    return Measured(tuple(results), replicates)
+    adjusted = {r: found.adjusted.get(r, math.nan) for r in requests}
+    return Measured(tuple(results), replicates, adjusted)
 
 
 def count_steps(requests: Sequence[Request], plan: Plan, *, tested: bool) -> int:
@@ -107,7 +126,13 @@ def _point(request: Request, roles: Mapping[str, Material]) -> _Point:
 
 def _enough_texts(request: Request, roles: Mapping[str, Material]) -> bool:
     needed = fewest_texts(request.metric.interval)
-    return all(len(roles[role].sample) >= needed for role in request.metric.roles if role in roles)
+    return all(count_independent(roles[role]) >= needed for role in request.metric.roles if role in roles)
+
+
+def count_independent(material: Material) -> int:
+    """How many independent things a sample has: its groups, or its texts where it has no groups."""
+    groups = material.sample.groups
+    return len(material.sample) if groups is None else group_numbers(groups)[0]
 
 
 def _result(
@@ -118,10 +143,12 @@ def _result(
     *,
     replicates: Mapping[Request, Replicates],
     p_value: float | None,
+    design: Design | None,
+    tested: Mapping[str, Material],
 ) -> Result:
     metric, n = request.metric, len(roles["candidate"].sample)
     # A share may be of the candidate's texts or of the reference's; an interval for it rests on the fewer.
-    few = min(len(roles[role].sample) for role in _SIDES if role in metric.roles and role in roles)
+    few = min(count_independent(roles[role]) for role in _SIDES if role in metric.roles and role in roles)
     wanted = plan.n_resamples and point.undefined is None
     return Result(
         metric=metric.name,
@@ -133,30 +160,46 @@ def _result(
         p_value=None if p_value is None or math.isnan(p_value) else p_value,
         parts=dict(point.parts),
         undefined=point.undefined,
-        signature=_signature(request, roles, plan, tested=p_value is not None),
+        signature=_signature(request, roles, plan, design=None if p_value is None else design, tested=tested),
         seconds=point.seconds,
         n=n,
     )
 
 
-def _signature(request: Request, roles: Mapping[str, Material], plan: Plan, *, tested: bool) -> str:
+def _signature(
+    request: Request,
+    roles: Mapping[str, Material],
+    plan: Plan,
+    *,
+    design: Design | None,
+    tested: Mapping[str, Material],
+) -> str:
     metric = request.metric
     # A describing metric's p-value depends on the reference too, so its signature names it where there was a test.
-    named = {*metric.roles, *(["reference"] if tested else [])}
+    named = {*metric.roles, *(["reference"] if design else [])}
     samples = {role: material.sample for role, material in roles.items() if role in named}
-    block = block_size([len(roles[role].sample) for role in _SIDES]) if "reference" in roles else 1
+    if design:
+        others = {role: material.sample for role, material in tested.items()}
+        samples |= {
+            f"tested-{role}": sample for role, sample in others.items() if sample.digest != samples[role].digest
+        }
     return signature(
         metric.name,
         request.options,
         settings=roles["candidate"].settings.signature(metric.views),
         samples=samples,
-        approximation=metric.approximation([len(sample) for sample in samples.values()]),
+        approximation=metric.approximation([len(samples[role]) for role in _SIDES if role in samples]),
         resampling=resampling_fields(
             metric.interval,
-            metric.test if tested else None,
+            metric.test if design else None,
             level=plan.level,
             n_resamples=plan.n_resamples,
             seed=plan.seed,
-            block=block,
+            design=design.kind if design else _kind(roles),
+            block=design.block if design else 1,
         ),
     )
+
+
+def _kind(roles: Mapping[str, Material]) -> str:
+    return "independent" if roles["candidate"].sample.groups is None else "grouped"

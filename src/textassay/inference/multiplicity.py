@@ -4,17 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_ROUNDING = 1e-9
-
-
-def threshold(level: float) -> float:
-    """What a p-value must be below: 1 - level, less what rounding may have added to that.
-
-    >>> 0.05 < 1 - 0.95, 0.05 < threshold(0.95), 0.1 < threshold(0.9), 0.049 < threshold(0.95)
-    (True, False, False, True)
-    """
-    return 1 - level - _ROUNDING
-
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down adjustment: the chance of any false alarm in the table stays at the level.

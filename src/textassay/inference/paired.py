@@ -1,10 +1,11 @@
 """Paired comparison of two candidates against one reference."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from textassay.inference.jackknife import Replicates, half_width, spread, two_sided
+from textassay.inference.jackknife import Floats, Replicates, half_width, spread, summed, two_sided
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,20 @@ def paired_difference(
     The reference's groups are the same for both, so its noise is differenced away; the candidates vary on their own.
     """
     (value, replicates), (other_value, others) = first, second
+    if replicates.joint:
+        # Texts in groups: everything that leaves with a fold leaves at once.
+        sources = [summed((*replicates.by_sample[:2], *(-values for values in others.by_sample[:2])))]
+        sources += [*replicates.by_sample[2:], *others.by_sample[2:]]
+        return _difference(value - other_value, sources, level)
     sources = [replicates.by_sample[0], others.by_sample[0]]
     if len(replicates.by_sample) > 1:
         sources.append(np.asarray(replicates.by_sample[1] - others.by_sample[1]))
     # What comes after candidate and reference, such as the seeds of clusters, varies for each candidate on its own.
     sources += [*replicates.by_sample[2:], *others.by_sample[2:]]
+    return _difference(value - other_value, sources, level)
+
+
+def _difference(difference: float, sources: Sequence[Floats], level: float) -> Difference:
     error = spread(sources)
-    difference = value - other_value
     half = half_width(error, level)
     return Difference(difference, difference - half, difference + half, two_sided(difference, error))

@@ -105,6 +105,7 @@ def fewest_texts(*, form: Form, covariance: Covariance, variant: Variant) -> int
     parts=parts,
     leave_out=leave_out,
     exchange=exchange,
+    fixed_sizes=True,
     item=item,
     most_labellings=20_000,
     variant_bounds={"extrapolated": (-np.inf, np.inf)},

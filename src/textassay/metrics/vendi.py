@@ -68,6 +68,7 @@ def _exact(matrix: Floats, mask: Mask, q: float) -> Floats:
     paper="friedman2023",
     leave_out=leave_out,
     exchange=exchange,
+    fixed_sizes=True,
     limits={"q": (0.1, np.inf)},
 )
 def vendi(candidate: Vectors, /, *, q: float = 1.0) -> float:

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from textassay.inference.multiplicity import threshold
+from textassay.inference.p_value import is_significant
 from textassay.inference.result import Result
 from textassay.metrics.declare import all_metrics
 from textassay.studies.comparison import Comparison
@@ -32,12 +32,12 @@ NOTHING = Cell("", "", False)
 
 
 def cell(result: Result, adjusted: float = math.nan, *, level: float) -> Cell:
-    """The cell of one result; `adjusted` is its Holm-adjusted p-value, if it has one."""
+    """The cell of one result; `adjusted` is its adjusted p-value, if it has one."""
     if result.undefined is not None:
         return Cell(number(math.nan), "", False)
     interval = result.interval
     shown = spread(result.estimate, low=interval.low, high=interval.high) if interval else ""
-    return Cell(number(result.estimate), shown, adjusted < threshold(level))
+    return Cell(number(result.estimate), shown, is_significant(adjusted, level))
 
 
 def spread(estimate: float, *, low: float, high: float) -> str:
@@ -98,8 +98,11 @@ def legend(comparison: Comparison) -> list[str]:
         )
     if any(result.p_value is not None for result in results):
         lines.append(
-            f"{MARK} differs from the reference (permutation test, Holm-adjusted p < {1 - comparison.level:g})"
+            f"{MARK} differs from the reference: permutation test, adjusted for all metrics and never below the overall"
+            f" test, p <= {1 - comparison.level:g}"
         )
+    if any(column.overall is not None for column in comparison.candidates):
+        lines.append("word-pair distance and vector distance: 0 for equal distributions, 1 for nothing in common")
     higher, lower, closer = (ARROWS[better] for better in ("higher", "lower", "closer"))
     lines.append(
         f"{higher} higher is better, {lower} lower is better, {closer} closer to real text's own value is better"

@@ -16,11 +16,9 @@ FIELDS = (
 
 def rows(comparison: Comparison) -> list[dict[str, Any]]:
     """One plain row a result, the yardstick first; after a candidate's rows those at the yardstick's own size."""
-    unadjusted = tuple(math.nan for _ in comparison.labels)
-    table = [(comparison.real, unadjusted), *zip(comparison.candidates, comparison.adjusted(), strict=True)]
     found = []
-    for column, adjusted in table:
-        for label, result, p in zip(comparison.labels, column.results, adjusted, strict=True):
+    for column in (comparison.real, *comparison.candidates):
+        for label, result, p in zip(comparison.labels, column.results, column.adjusted, strict=True):
             found.append(_row(column, label, result, p))
         for label, result in column.at_real_size.items():
             # Only the whole sample is tested.

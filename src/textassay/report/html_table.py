@@ -57,12 +57,11 @@ def grid(comparison: Comparison) -> Grid:
     """The table of a comparison, quality first, then diversity, then what joins both."""
     notes: dict[str, int] = {}
     results = [result for column in comparison.candidates for result in column.results]
-    adjusted = comparison.adjusted()
     groups = []
     for aspect, title in TITLES.items():
         places = [place for place, result in enumerate(comparison.real.results) if result.aspect == aspect]
         if places:
-            lines = [line for place in places for line in _lines(comparison, place, adjusted, notes)]
+            lines = [line for place in places for line in _lines(comparison, place, notes)]
             groups.append((title, tuple(lines)))
     return Grid(
         groups=tuple(groups),
@@ -72,21 +71,19 @@ def grid(comparison: Comparison) -> Grid:
     )
 
 
-def _lines(
-    comparison: Comparison, place: int, adjusted: tuple[tuple[float, ...], ...], notes: dict[str, int]
-) -> list[Line]:
+def _lines(comparison: Comparison, place: int, notes: dict[str, int]) -> list[Line]:
     """The row of a metric; where the yardstick had fewer texts, a second one with all columns at that size."""
-    line = _line(comparison, place, adjusted, notes)
+    line = _line(comparison, place, notes)
     label, real = comparison.labels[place], comparison.real.results[place]
     again = [column.at_real_size.get(label) for column in comparison.candidates]
     if not any(again):
         return [line]
-    smaller = [_NOTHING if result is None else _figure(result, math.nan, comparison.level, notes) for result in again]
+    smaller = [_NOTHING if result is None else _figure(result, comparison, notes) for result in again]
     second = Line(f"at n = {real.n:,}", "", "", (), line.real, None, tuple(smaller), tested=False)
     return [replace(line, real=_NOTHING, size=None), second]
 
 
-def _line(comparison: Comparison, place: int, adjusted: tuple[tuple[float, ...], ...], notes: dict[str, int]) -> Line:
+def _line(comparison: Comparison, place: int, notes: dict[str, int]) -> Line:
     real = comparison.real.results[place]
     results = [column.results[place] for column in comparison.candidates]
     metric = all_metrics().get(real.metric)
@@ -99,29 +96,30 @@ def _line(comparison: Comparison, place: int, adjusted: tuple[tuple[float, ...],
         sign=ARROWS.get(real.better, ""),
         better=BETTER.get(real.better, real.better),
         notes=tuple(_noted(reason, notes) for reason in reasons),
-        real=_figure(real, math.nan, comparison.level, notes),
+        real=_figure(real, comparison, notes),
         size=real.n if any(result.n != real.n for result in results) else None,
         figures=tuple(
-            _figure(result, column[place], comparison.level, notes)
-            for result, column in zip(results, adjusted, strict=True)
+            _figure(column.results[place], comparison, notes, adjusted=column.adjusted[place])
+            for column in comparison.candidates
         ),
         tested=any(result.p_value is not None for result in results),
     )
 
 
-def _figure(result: Result, adjusted: float, level: float, notes: dict[str, int]) -> Figure:
+def _figure(result: Result, comparison: Comparison, notes: dict[str, int], *, adjusted: float = math.nan) -> Figure:
+    level, floor = comparison.level, comparison.floor
     shown = cell(result, adjusted, level=level)
     details = []
     if result.interval is not None and result.undefined is None:
         details.append(f"{level_text(level)} interval {number(result.interval.low)} to {number(result.interval.high)}")
     if result.p_value is not None:
-        details.append(f"p {p_text(result.p_value)} before adjustment")
+        details.append(f"p {p_text(result.p_value, floor=floor)} before adjustment")
     if result.undefined is not None:
         details.append(shortened(result.undefined, 160))
     return Figure(
         estimate=shown.estimate,
         spread=shown.spread,
-        p="" if math.isnan(adjusted) else p_text(adjusted),
+        p="" if math.isnan(adjusted) else p_text(adjusted, floor=floor),
         marked=shown.marked,
         detail=", ".join(details),
         note=0 if result.undefined is None else _noted(f"No number: {shortened(result.undefined, 160)}.", notes),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from textassay.inference.multiplicity import threshold
 from textassay.studies.comparison import Column
 from textassay.studies.meaning import Region
 from textassay.studies.wording import share
@@ -15,9 +14,9 @@ def meaning_lines(column: Column, level: float, *, most: int = _MOST) -> Iterato
     meaning = column.meaning
     if meaning is None:
         return
-    if regions := meaning.over(threshold(level)):
+    if regions := meaning.over(level):
         yield "too much about", _listed(regions, most)
-    if regions := meaning.under(threshold(level)):
+    if regions := meaning.under(level):
         yield "too little about", _listed(regions, most)
 
 

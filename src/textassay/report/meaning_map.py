@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
+from textassay.inference.p_value import is_significant
 from textassay.report.map_scale import Fit, fit_map, larger_share, piled
 from textassay.report.meaning_lines import region_name
 from textassay.report.placing import Place, Spot, place_labels
@@ -58,7 +59,7 @@ class MeaningMap:
     name: str
     meaning: Meaning
     numbered: Sequence[Numbered]
-    alpha: float
+    level: float
     points: int
 
     def draw(self, canvas: Canvas) -> tuple[Markup, int]:
@@ -72,10 +73,10 @@ class MeaningMap:
         # Large regions first, so that a small one is not buried.
         regions = sorted(self.meaning.regions, key=lambda region: -larger_share(region))
         chart = drawing(
-            *(_ground(region, kind_of(region, self.alpha), fit) for region in regions),
+            *(_ground(region, kind_of(region, self.level), fit) for region in regions),
             dots(reference, "reference"),
             stamps(self.index, candidate, 2.4),
-            *(_rings(region, kind_of(region, self.alpha), fit) for region in regions),
+            *(_rings(region, kind_of(region, self.level), fit) for region in regions),
             *self._asides(canvas, fit, placed),
             *_labels(placed),
             width=canvas.width,
@@ -118,9 +119,9 @@ class MeaningMap:
 _WORDS = {"more": "too much", "less": "too little"}
 
 
-def kind_of(region: Region, alpha: float) -> str:
+def kind_of(region: Region, level: float) -> str:
     """More, less or even: what the candidate significantly writes there."""
-    if region.p_value >= alpha or region.surplus == 0:
+    if not is_significant(region.p_value, level) or region.surplus == 0:
         return "even"
     return "more" if region.surplus > 0 else "less"
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from textassay.inference.multiplicity import threshold
 from textassay.report.meaning_map import NARROW, WIDE, MeaningMap, Numbered, shown_name
 from textassay.report.svg import COLOURS, element, rectangle
 from textassay.studies.comparison import Column, Comparison
@@ -63,9 +62,9 @@ def meaning_views(
     comparison: Comparison, *, regions: int, points: int, strays: int, examples: int
 ) -> list[MeaningView]:
     """A view of every candidate whose meaning was looked at, with so much of each list."""
-    alpha = threshold(comparison.level)
+    level = comparison.level
     return [
-        _view(index, column, alpha, _Most(regions, points, strays, examples))
+        _view(index, column, level, _Most(regions, points, strays, examples))
         for index, column in enumerate(comparison.candidates)
         if column.meaning is not None and column.meaning.regions
     ]
@@ -79,13 +78,13 @@ class _Most:
     examples: int
 
 
-def _view(index: int, column: Column, alpha: float, most: _Most) -> MeaningView:
+def _view(index: int, column: Column, level: float, most: _Most) -> MeaningView:
     meaning = column.meaning
     assert meaning is not None
-    over, under = meaning.over(alpha), meaning.under(alpha)
+    over, under = meaning.over(level), meaning.under(level)
     shown = [("more", region) for region in over[: most.regions]] + [("less", r) for r in under[: most.regions]]
     numbered = [Numbered(number, kind, region) for number, (kind, region) in enumerate(shown, start=1)]
-    chart = MeaningMap(index, column.name, meaning, numbered, alpha=alpha, points=most.points)
+    chart = MeaningMap(index, column.name, meaning, numbered, level=level, points=most.points)
     wide, unlabelled = chart.draw(WIDE)
     longest = max((max(region.candidate_share, region.reference_share) for _, region in shown), default=1.0)
     rows = {

@@ -7,7 +7,7 @@ from textassay.report.standing import WORDS, summary
 from textassay.studies.comparison import Comparison
 
 # A sign a verdict beside the word, and never colour alone: notebooks are light or dark without telling.
-_SIGNS = {"same": "=", "differs": "≠", "collapsed": "✕", "untested": "?"}
+_SIGNS = {"same": "=", "differs": "≠", "collapsed": "✕", "copied": "≈", "untested": "?"}
 
 
 def notebook_html(comparison: Comparison) -> str:

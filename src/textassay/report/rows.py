@@ -20,11 +20,10 @@ class Row:
 def rows(comparison: Comparison) -> list[Row]:
     """One row a metric; where the yardstick had fewer texts, a second one with all columns at that size."""
     found = []
-    level, adjusted = comparison.level, comparison.adjusted()
+    level, columns = comparison.level, comparison.candidates
     for place, (label, real) in enumerate(zip(comparison.labels, comparison.real.results, strict=True)):
-        results = [column.results[place] for column in comparison.candidates]
-        cells = [cell(result, p[place], level=level) for result, p in zip(results, adjusted, strict=True)]
-        again = [column.at_real_size.get(label) for column in comparison.candidates]
+        cells = [cell(column.results[place], column.adjusted[place], level=level) for column in columns]
+        again = [column.at_real_size.get(label) for column in columns]
         yardstick = cell(real, level=level)
         if not any(again):
             found.append(Row(label, real.better, real.aspect, None, (yardstick, *cells)))

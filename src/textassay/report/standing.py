@@ -9,6 +9,7 @@ WORDS = {
     "same": "No difference found",
     "differs": "Differs",
     "collapsed": "Collapsed",
+    "copied": "Copied from the reference",
     "untested": "Not tested",
 }
 
@@ -30,6 +31,8 @@ def summary(comparison: Comparison) -> str:
         clauses.append(f"{counts['collapsed']} {_verb(counts['collapsed'], 'has', 'have')} collapsed")
     if counts["differs"]:
         clauses.append(f"{counts['differs']} {_verb(counts['differs'], 'differs', 'differ')} from the reference")
+    if counts["copied"]:
+        clauses.append(f"{counts['copied']} {_verb(counts['copied'], 'has', 'have')} texts copied from it")
     if counts["same"]:
         clauses.append(f"{counts['same']} {_verb(counts['same'], 'shows', 'show')} no difference")
     if counts["untested"]:
@@ -44,6 +47,7 @@ def _single(comparison: Comparison) -> str:
         "same": "shows no difference from the reference",
         "differs": "differs from the reference",
         "collapsed": "has collapsed",
+        "copied": "has texts copied from the reference",
         "untested": "was not tested against the reference",
     }[standing(column)]
     return f"{shortened(column.name, 60)} {said}."

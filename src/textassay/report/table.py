@@ -16,8 +16,8 @@ from textassay.report.metric_tables import metric_tables
 from textassay.report.short_names import fitted_names
 from textassay.studies.comparison import Comparison
 
-_STYLES = {"same": "green", "differs": "yellow", "collapsed": "bold red", "untested": "dim"}
-_SIGNS = {"same": "=", "differs": "≠", "collapsed": "!", "untested": "?"}
+_STYLES = {"same": "green", "differs": "yellow", "collapsed": "bold red", "copied": "yellow", "untested": "dim"}
+_SIGNS = {"same": "=", "differs": "≠", "collapsed": "!", "copied": "≈", "untested": "?"}
 
 
 def render(comparison: Comparison, *, width: int, why: bool = False) -> RenderableType:

@@ -1,11 +1,13 @@
 """Columns: the metrics of one candidate, of the yardstick, and of the candidate again at the yardstick's size."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from textassay.inference.jackknife import Replicates
 from textassay.inference.measure import Measured, Plan, count_steps, measure
+from textassay.inference.multiplicity import holm
+from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.paired import paired_difference
 from textassay.inference.progress import Progress
 from textassay.inference.request import Request
@@ -21,6 +23,7 @@ class Outcome:
     """What was measured of a candidate: all its texts, and where the yardstick had fewer, as many as that."""
 
     measured: Measured
+    overall: Overall | None
     at_real_size: Mapping[Request, Result]
     replicates_at_real_size: Mapping[Request, Replicates]
 
@@ -48,10 +51,8 @@ class Measurer:
 
     def steps(self) -> int:
         """Steps of progress for the yardstick and all candidates."""
-        real = count_steps(self.describing, self.plan, tested=False) + count_steps(
-            self.comparing, self.plan, tested=True
-        )
-        return real + len(self.cut.candidates) * count_steps(self.requests, self.plan, tested=True)
+        real = count_steps(self.requests, self.plan, tested=False)
+        return real + len(self.cut.candidates) * (1 + count_steps(self.requests, self.plan, tested=True))
 
     def real(self) -> tuple[Result, ...]:
         """The yardstick: describing metrics on the reference alone, comparing metrics between two real parts."""
@@ -59,23 +60,46 @@ class Measurer:
             Material(sample, self.settings) for sample in (self.cut.plain, self.cut.held_out, self.cut.base)
         )
         found = dict(zip(self.describing, self._measure(self.describing, plain, None).results, strict=True))
-        found |= dict(zip(self.comparing, self._measure(self.comparing, held_out, base).results, strict=True))
+        compared = self._measure(self.comparing, held_out, base, test=False)
+        found |= dict(zip(self.comparing, compared.results, strict=True))
         return tuple(found[request] for request in self.requests)
 
-    def candidate(self, material: Material, reference: Material) -> Outcome:
+    def candidate(self, name: str, material: Material, reference: Material) -> Outcome:
         """A candidate against the reference, and again on as few texts as the yardstick had."""
-        measured = self._measure(self.requests, material, reference)
+        tested = self._tested(name, material, reference)
+        measured = self._measure(self.requests, material, reference, tested=tested)
         again = [*self._compared_again(material), *self._described_again(material)]
+        overall = None
+        if self.plan.n_resamples:
+            plan = OverallPlan(self.plan.level, self.plan.n_resamples, self.plan.seed, len(self.cut.candidates))
+            overall = overall_test(*tested, plan=plan, progress=self.progress)
         return Outcome(
             measured,
+            overall,
             {request: result for request, result, _ in again},
             {request: replicates for request, _, replicates in again if replicates is not None},
         )
 
-    def _measure(self, requests: Sequence[Request], candidate: Material, reference: Material | None) -> Measured:
+    def _tested(self, name: str, material: Material, reference: Material) -> tuple[Material, Material]:
+        """The texts that the tests use; what the estimates use already is not read again."""
+        mine, real = self.cut.tested[name]
+        return (
+            material if mine is material.sample else Material(mine, self.settings),
+            reference if real is reference.sample else Material(real, self.settings),
+        )
+
+    def _measure(
+        self,
+        requests: Sequence[Request],
+        candidate: Material,
+        reference: Material | None,
+        *,
+        tested: tuple[Material, Material] | None = None,
+        test: bool = True,
+    ) -> Measured:
         roles = {"candidate": candidate, "reference": reference, "train": self.train}
         given = {role: material for role, material in roles.items() if material is not None}
-        return measure(requests, given, plan=self.plan, progress=self.progress)
+        return measure(requests, given, plan=self.plan, test=test, tested=tested, progress=self.progress)
 
     def _compared_again(self, material: Material) -> Iterable[tuple[Request, Result, Replicates | None]]:
         size = len(self.cut.base)
@@ -107,6 +131,12 @@ class Measurer:
 
 def contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, level: float) -> Iterable[Contest]:
     """Every two candidates on every metric with a jackknife; of unequal samples, parts of one size."""
+    found = list(_contests(requests, outcomes, level=level))
+    adjusted = holm([contest.p_value for contest in found])
+    return [replace(contest, adjusted=p) for contest, p in zip(found, adjusted, strict=True)]
+
+
+def _contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, level: float) -> Iterable[Contest]:
     sizes = {outcome.measured.results[0].n for outcome in outcomes.values()} if requests else set()
     for (first, one), (second, other) in combinations(outcomes.items(), 2):
         for place, request in enumerate(requests):

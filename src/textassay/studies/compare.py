@@ -1,9 +1,12 @@
 """Compare: is each candidate distributed like the reference, and if not, how does it differ?"""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.readers import read_sample
@@ -11,8 +14,8 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.local import Engine, LocalEngine
 from textassay.inference.measure import Plan
-from textassay.inference.multiplicity import threshold
-from textassay.inference.permutation import smallest_p
+from textassay.inference.multiplicity import holm
+from textassay.inference.p_value import is_significant
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request, parse_requests
 from textassay.inference.streams import stream
@@ -23,10 +26,12 @@ from textassay.studies.differences import what_differs
 from textassay.studies.encoding import choose, show_all
 from textassay.studies.formatting import check_format
 from textassay.studies.meaning_differs import what_differs_in_meaning
-from textassay.studies.sizes import cut_samples
-from textassay.studies.verdict import Row, judge
+from textassay.studies.sizes import cut_pairs, cut_samples
+from textassay.studies.verdict import Row, Setting, Sight, judge
 from textassay.views.encoders.base import Encoder
+from textassay.views.encoders.remember import Remembered
 from textassay.views.material import Material, Settings
+from textassay.views.twins import Twins
 
 
 def compare(
@@ -39,6 +44,8 @@ def compare(
     lowercase: bool = False,
     encoder: str | Encoder | None = None,
     train: Any = None,
+    pair: str | None = None,
+    group: str | None = None,
     size: str | int = "match",
     level: float = 0.95,
     n_resamples: int = 999,
@@ -50,19 +57,25 @@ def compare(
 
     Metrics are written as on the command line (`["bleu:n=4", "cnd"]`); without any, every default metric is measured.
     So is the encoder (`"minilm"`, `"lsa"`, ...), which may also be an object with `name`, `dimension` and `encode`.
+
+    Texts that are not independent need `group` or `pair`, the field that names the prompt, document or author of each
+    text (or samples made with `Sample.of(texts, groups=...)`). With `group`, texts of a group that both samples have
+    exchange labels within it, other groups as a whole. With `pair`, only groups that all samples have are used.
     """
     check_plan(level, n_resamples, seed)
+    if pair is not None and group is not None:
+        raise InputError("both pair and group given; wanted one of them")
     progress = progress or Silent()
     named = {spec.partition(":")[0].strip() for spec in metrics}
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
     words = get_tokenizer(tokenizer, lowercase=lowercase)
-    samples = {name: as_sample(texts, name) for name, texts in candidates.items()}
+    field = pair or group
+    samples = {name: as_sample(texts, name, group=field) for name, texts in candidates.items()}
     if not samples:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
-    real = as_sample(reference, "reference")
+    real = as_sample(reference, "reference", group=field)
     chosen = _answerable(choice.requests, train is not None, named)
-    tests = len(samples) * sum(request.metric.test is not None for request in chosen)
-    cut = cut_samples(real, samples, size=size, seed=seed)
+    cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed)
     seen = None
     if choice.encoder is not None:
         seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=progress)
@@ -72,17 +85,29 @@ def compare(
         settings=settings,
         cut=cut,
         train=None if train is None else Material(as_sample(train, "train"), settings),
-        plan=Plan(level, enough_resamples(n_resamples, tests, level), seed),
+        plan=Plan(level, enough_resamples(n_resamples, len(samples), level), seed),
         progress=progress,
     )
     notes = (*choice.notes, *(seen.notes if seen else ()))
-    study = _Study(measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes)
+    study = _Study(
+        measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes, sight=_sight(seen)
+    )
     return study.run(engine or LocalEngine())
 
 
-def as_sample(texts: Any, name: str) -> Sample:
-    """A sample from whatever a user hands over."""
-    return texts if isinstance(texts, Sample) else read_sample(texts, name=name)
+def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:
+    """A sample from whatever a user hands over, with the groups of its texts where they are asked for."""
+    found = texts if isinstance(texts, Sample) else read_sample(texts, name=name, group=group)
+    if group is not None and found.groups is None:
+        raise InputError(f"{name}: a sample without groups; make it with read_sample(..., group={group!r})")
+    return found
+
+
+def _sight(seen: Remembered | None) -> Sight:
+    """What a verdict may claim about vectors of this encoder."""
+    if seen is None:
+        return Sight()
+    return Sight("word patterns" if seen.name.startswith("lsa") else "meaning", reliable=True)
 
 
 def _answerable(requests: list[Request], has_train: bool, asked: set[str]) -> list[Request]:
@@ -97,6 +122,7 @@ class _Study:
     candidates: Mapping[str, Sample]
     asked_resamples: int
     notes: tuple[str, ...]
+    sight: Sight
 
     def run(self, engine: Engine) -> Comparison:
         measurer, cut = self.measurer, self.measurer.cut
@@ -105,7 +131,10 @@ class _Study:
         measurer.progress.start("comparing", measurer.steps())
         tasks: list[Callable[[], Any]] = [
             measurer.real,
-            *(partial(measurer.candidate, material, reference) for material in materials),
+            *(
+                partial(measurer.candidate, name, material, reference)
+                for name, material in zip(cut.candidates, materials, strict=True)
+            ),
             *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates),
         ]
         real_results, *rest = engine.map(lambda task: task(), tasks)
@@ -118,11 +147,12 @@ class _Study:
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
             real=real,
-            candidates=tuple(self._judged(columns, real)),
+            candidates=tuple(self._judged(_corrected(columns, measurer.plan.level), real)),
             labels=tuple(request.label for request in measurer.requests),
             contests=tuple(contests(measurer.requests, outcomes, level=measurer.plan.level)),
             level=measurer.plan.level,
             notes=tuple(self._notes(columns)),
+            n_resamples=measurer.plan.n_resamples,
         )
 
     def _remarks(self, name: str, sample: Sample) -> dict[str, Any]:
@@ -142,27 +172,42 @@ class _Study:
     def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
         sample = self.measurer.cut.candidates[name]
         again = {request.label: result for request, result in outcome.at_real_size.items()}
-        results = outcome.measured.results
-        return Column(name, len(sample), sample.digest, results, at_real_size=again, **remarks)
+        measured = outcome.measured
+        return Column(
+            name,
+            len(sample),
+            sample.digest,
+            measured.results,
+            at_real_size=again,
+            overall=outcome.overall,
+            adjusted=tuple(measured.adjusted[request] for request in self.measurer.requests),
+            **remarks,
+        )
 
     def _judged(self, columns: list[Column], real: Column) -> Iterable[Column]:
         plan, requests = self.measurer.plan, self.measurer.requests
-        table = Comparison(real, real, tuple(columns), (), (), plan.level, ())
-        tests = sum(result.p_value is not None for column in columns for result in column.results)
-        for column, adjusted in zip(columns, table.adjusted(), strict=True):
+        setting = Setting(plan.level, self.sight, self._real_overlap())
+        for column in columns:
             rows = [
                 Row(
                     request.label,
                     result,
                     yardstick,
-                    p < threshold(plan.level),
+                    is_significant(p, plan.level),
                     column.beside_real(request.label, result),
                 )
-                for request, result, yardstick, p in zip(requests, column.results, real.results, adjusted, strict=True)
+                for request, result, yardstick, p in zip(
+                    requests, column.results, real.results, column.adjusted, strict=True
+                )
             ]
-            smallest = smallest_p((column.n, len(self.measurer.cut.reference)), plan.n_resamples)
-            testable = tests * smallest < threshold(plan.level)
-            yield replace(column, verdict=judge(rows, resampled=plan.n_resamples > 0, testable=testable))
+            verdict = judge(rows, column.overall, setting=setting, warnings=column.warnings)
+            yield replace(column, verdict=verdict)
+
+    def _real_overlap(self) -> float:
+        """The share of real texts of the yardstick's one part that are in its other part word for word."""
+        cut, settings = self.measurer.cut, self.measurer.settings
+        mine, base = (Material(part, settings).view(Twins).keys for part in (cut.held_out, cut.base))
+        return float(np.isin(mine, base).mean())
 
     def _notes(self, columns: Sequence[Column]) -> Iterable[str]:
         cut, plan = self.measurer.cut, self.measurer.plan
@@ -174,4 +219,34 @@ class _Study:
             if column.digest == cut.reference.digest:
                 yield f"{column.name} has the same texts as the reference: it is a copy, not a second sample"
         if plan.n_resamples > self.asked_resamples:
-            yield f"{plan.n_resamples} resamples instead of {self.asked_resamples}: this many tests need them"
+            yield (
+                f"raised to {plan.n_resamples:,} resamples, because correcting for {len(columns):,} candidates"
+                " needs them"
+            )
+
+
+def _corrected(columns: list[Column], level: float) -> list[Column]:
+    """Overall p-values corrected for the number of candidates, and no other p-value of a candidate below its own.
+
+    A metric or region can only differ where there is a difference at all, so the larger of the two p-values is right
+    for both questions (a closed test).
+    """
+    p_values = [math.nan if c.overall is None or c.overall.p_value is None else c.overall.p_value for c in columns]
+    return [
+        column if math.isnan(p) else _bounded(column, p, level)
+        for column, p in zip(columns, holm(p_values), strict=True)
+    ]
+
+
+def _bounded(column: Column, p: float, level: float) -> Column:
+    assert column.overall is not None
+    differs = is_significant(p, level)
+    return replace(
+        column,
+        overall=replace(column.overall, adjusted=p),
+        adjusted=tuple(max(own, p) if not math.isnan(own) else own for own in column.adjusted),
+        # Phrases have no p-values: without a difference there is nothing that they could explain.
+        over=column.over if differs else (),
+        under=column.under if differs else (),
+        meaning=column.meaning and column.meaning.at_least(p),
+    )

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any, Self
 
 from textassay.corpus.errors import InputError
-from textassay.inference.multiplicity import holm
+from textassay.inference.overall import MemberResult, Overall
+from textassay.inference.p_value import is_significant
 from textassay.inference.result import Result, one_nan
 from textassay.studies.meaning import Meaning
 from textassay.studies.plain_values import with_nan, without_nan
@@ -44,9 +45,10 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judgment in plain words: `reasons` are clauses, the weightiest first.
+    """A judgment in plain words: `reasons` are sentences, the most important first.
 
-    `level` is same (tested, nothing found), differs, collapsed, or untested (nothing was or could be tested).
+    `level` is same (tested, no difference found), differs, collapsed, copied (many texts are taken from the reference),
+    or untested (nothing was tested, or there are too few texts to find any but very large differences).
     """
 
     level: str
@@ -60,10 +62,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Column:
-    """One sample's results, in the order of the requests, and what else is to be said of it.
+    """One sample's results, in the order of the requests, and what else was found about it.
 
-    Where the yardstick could only be measured on fewer texts, `at_real_size` has the results of comparing metrics again
-    on as many texts, by the label of the metric: only those compare with the yardstick.
+    `overall` is the test that decides whether it differs from the reference. `adjusted` has, for each result, its
+    p-value adjusted for all metrics of this sample, and never below the overall one. Where the yardstick could only be
+    measured on fewer texts, `at_real_size` has the results of comparing metrics again on as many texts, by the label
+    of the metric: only those compare with the yardstick. `warnings` are reasons to doubt the tests.
     """
 
     name: str
@@ -76,6 +80,17 @@ class Column:
     under: tuple[Phrase, ...] = ()
     meaning: Meaning | None = None
     at_real_size: Mapping[str, Result] = field(default_factory=dict)
+    overall: Overall | None = None
+    adjusted: tuple[float, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def differs(self, level: float) -> bool:
+        """Whether the overall test found a difference."""
+        return self.overall is not None and is_significant(self.overall.adjusted, level)
+
+    def __post_init__(self) -> None:
+        # One NaN object for all, so that what is read back equals what was written.
+        object.__setattr__(self, "adjusted", tuple(map(one_nan, self.adjusted or (math.nan,) * len(self.results))))
 
     def beside_real(self, label: str, result: Result) -> Result:
         """The result to set beside the yardstick: of the same size wherever there is one."""
@@ -84,7 +99,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Contest:
-    """Two candidates compared on one metric against the same reference: `estimate` is first minus second."""
+    """Two candidates compared on one metric against the same reference: `estimate` is first minus second.
+
+    `adjusted` is the p-value corrected for all such comparisons (Holm).
+    """
 
     first: str
     second: str
@@ -93,9 +111,10 @@ class Contest:
     low: float
     high: float
     p_value: float
+    adjusted: float = math.nan
 
     def __post_init__(self) -> None:
-        for name in ("estimate", "low", "high", "p_value"):
+        for name in ("estimate", "low", "high", "p_value", "adjusted"):
             object.__setattr__(self, name, one_nan(getattr(self, name)))
 
 
@@ -114,22 +133,28 @@ class Comparison:
     contests: tuple[Contest, ...]
     level: float
     notes: tuple[str, ...]
+    n_resamples: int = 0
 
-    def adjusted(self) -> tuple[tuple[float, ...], ...]:
-        """Holm-adjusted p-values over the whole table, one tuple a candidate; NaN where there is no test."""
-        raw = [[math.nan if r.p_value is None else r.p_value for r in c.results] for c in self.candidates]
-        flat = iter(holm([p for column in raw for p in column]))
-        return tuple(tuple(next(flat) for _ in column) for column in raw)
+    @property
+    def floor(self) -> float:
+        """The smallest p-value that the tests of the metrics could give."""
+        return 1 / (self.n_resamples + 1) if self.n_resamples else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """The documented JSON form; what goes beyond it stands under `details`."""
+        """The documented JSON form; what goes beyond it is under `details`."""
         return {
             "textassay": __version__,
             "reference": _identity(self.reference),
-            "candidates": [_identity(c) | {"results": [r.to_dict() for r in c.results]} for c in self.candidates],
+            "candidates": [
+                _identity(c)
+                | {"overall": without_nan(asdict(c.overall)) if c.overall else None}
+                | {"results": [r.to_dict() for r in c.results]}
+                for c in self.candidates
+            ],
             "details": {
                 "labels": list(self.labels),
                 "level": self.level,
+                "resamples": self.n_resamples,
                 "notes": list(self.notes),
                 "real": _identity(self.real) | {"results": [_sized(r) for r in self.real.results]},
                 "columns": [_remarks(column) for column in self.candidates],
@@ -176,6 +201,7 @@ class Comparison:
             contests=tuple(Contest(**with_nan(contest)) for contest in details["contests"]),
             level=details["level"],
             notes=tuple(details["notes"]),
+            n_resamples=details.get("resamples", 0),
         )
 
 
@@ -196,6 +222,8 @@ def _remarks(column: Column) -> dict[str, Any]:
         "under": [asdict(phrase) for phrase in column.under],
         "meaning": column.meaning.to_dict() if column.meaning else None,
         "at_real_size": {label: _sized(result) for label, result in column.at_real_size.items()},
+        "adjusted": [None if math.isnan(p) else p for p in column.adjusted],
+        "warnings": list(column.warnings),
     }
 
 
@@ -212,7 +240,18 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         _phrases(remarks["under"]),
         Meaning.from_dict(remarks["meaning"]) if remarks["meaning"] else None,
         {label: _from_sized(result) for label, result in remarks["at_real_size"].items()},
+        _overall(plain.get("overall")),
+        tuple(math.nan if p is None else p for p in remarks.get("adjusted", ())),
+        tuple(remarks.get("warnings", ())),
     )
+
+
+def _overall(plain: Mapping[str, Any] | None) -> Overall | None:
+    if plain is None:
+        return None
+    members = tuple(MemberResult(**member) for member in plain["members"])
+    sizes = {name: tuple(plain[name]) for name in ("n", "n_groups")}
+    return Overall(**dict(plain) | sizes | {"members": members})
 
 
 def _sized(result: Result) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from textassay.inference.multiplicity import holm, threshold
+from textassay.inference.multiplicity import holm
+from textassay.inference.p_value import is_significant
 from textassay.inference.result import Result
 from textassay.studies.comparison import Verdict
 from textassay.studies.wording import p_text, share
@@ -26,7 +27,7 @@ def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdi
     # The first result of each score, and the p-value it is judged by.
     first = {result.metric: result for result in reversed(results)}
     adjusted = {result.metric: p for result, p in reversed(list(zip(tested, corrected, strict=True)))}
-    sure = {name for name, p in adjusted.items() if p < threshold(level)}
+    sure = {name for name, p in adjusted.items() if is_significant(p, level)}
     said = _correction(len(tested))
     if not sure:
         return Verdict("same", (_not_told(first, adjusted, said),))

@@ -1,8 +1,10 @@
 """Meaning: what differs between two samples as sentence vectors see it, frozen, and its JSON form."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
+
+from textassay.inference.p_value import is_significant
 
 Point = tuple[float, float]
 
@@ -56,14 +58,19 @@ class Meaning:
     candidate_points: tuple[Point, ...]
     reference_points: tuple[Point, ...]
 
-    def over(self, alpha: float) -> list[Region]:
+    def at_least(self, p_value: float) -> Self:
+        """The same with no region's p-value below this one, the p-value of there being any difference at all."""
+        regions = tuple(replace(region, p_value=max(region.p_value, p_value)) for region in self.regions)
+        return replace(self, regions=regions)
+
+    def over(self, level: float) -> list[Region]:
         """Regions where the candidate writes significantly too much, the largest surplus first."""
-        found = [region for region in self.regions if region.p_value < alpha and region.surplus > 0]
+        found = [region for region in self.regions if is_significant(region.p_value, level) and region.surplus > 0]
         return sorted(found, key=lambda region: -region.surplus)
 
-    def under(self, alpha: float) -> list[Region]:
+    def under(self, level: float) -> list[Region]:
         """Regions where it writes significantly too little, the largest gap first."""
-        found = [region for region in self.regions if region.p_value < alpha and region.surplus < 0]
+        found = [region for region in self.regions if is_significant(region.p_value, level) and region.surplus < 0]
         return sorted(found, key=lambda region: region.surplus)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,33 +1,44 @@
-"""A verdict in plain words, made from intervals and adjusted tests only."""
+"""A verdict in plain words.
+
+Whether a candidate differs from the reference is decided by the overall test alone, so the chance of any false sentence
+about a difference is at most 1 - level over all candidates. Every sentence on *how* it differs needs, on top of that,
+evidence of its own: the adjusted test of its metric, and where it names a direction, intervals that do not overlap.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from textassay.inference.overall import Overall
+from textassay.inference.p_value import is_significant
 from textassay.inference.result import Result
 from textassay.studies.comparison import Verdict
-from textassay.studies.wording import number, plus_minus, share
+from textassay.studies.wording import number, p_text, plus_minus, share
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
 COLLAPSED = 0.5
-# A significant difference within a tenth of the yardstick is called slight: large samples make everything significant.
-SLIGHT = 0.9
+# Copies of the reference are the main finding when they are at least this share of the texts.
+COPIED = 0.05
+# Where only a distance beyond this could have been found, "no difference found" would say next to nothing.
+TOO_FEW = 0.5
+# Up to these distances a difference is called slight or clear; beyond, large.
+_GRADES = ((0.15, "slightly"), (0.5, "clearly"))
+# The part of the error rate that each of the two sentences on copies may use.
+_BESIDE = 0.1
 
 # Which way a value moves when a sample becomes less diverse.
 _LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
-# What is said of two samples when one of these, the first that speaks, tells them apart.
-_WORDS = ("word choice", ("ms_jaccard", "cnd"))
-_MEANING = ("meaning", ("mmd", "energy", "frechet", "mauve"))
-# What is said when shares of texts that lie among the other sample's fall below real text's own.
+_WORDS = ("ms_jaccard", "cnd", "edges")
+_VECTORS = ("energy", "mmd", "frechet", "mauve")
 _REACH = (
-    ("writes what the reference does not", ("precision", "density")),
-    ("misses part of what the reference says", ("coverage", "recall")),
+    ("produces texts unlike those in the reference", ("precision", "density")),
+    ("leaves parts of the reference uncovered", ("coverage", "recall")),
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of a candidate beside the yardstick; `significant` takes the whole table into account.
+    """One metric of a candidate beside the yardstick; `significant` is after all corrections.
 
     `like_real` is the candidate's result on as many texts as the yardstick had; only that one compares with it.
     """
@@ -39,49 +50,108 @@ class Row:
     like_real: Result
 
 
-def judge(rows: Sequence[Row], *, resampled: bool, testable: bool) -> Verdict:
-    """What can be said of a candidate; `testable` is False when no test could have become significant."""
+@dataclass(frozen=True)
+class Sight:
+    """What the encoder of a run sees: `meaning` or `word patterns`, and whether it can read these texts at all."""
+
+    what: str = "meaning"
+    reliable: bool = True
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a verdict depends on beside the results: level, encoder, and the share of real texts in real text."""
+
+    level: float
+    sight: Sight = field(default_factory=Sight)
+    real_overlap: float = 0.0
+
+
+def judge(rows: Sequence[Row], overall: Overall | None, *, setting: Setting, warnings: Sequence[str] = ()) -> Verdict:
+    """What can be claimed about a candidate."""
     usable = [row for row in rows if row.result.undefined is None and row.real.undefined is None]
     by_metric: dict[str, list[Row]] = {}
     for row in usable:
         by_metric.setdefault(row.result.metric, []).append(row)
-    collapse = _repetition(by_metric.get("repetition", ()), resampled)
-    if not resampled:
-        level = "collapsed" if collapse else "untested"
-        return Verdict(level, (*collapse, "estimates only: no test was run"))
-    words, same_words = _separation(by_metric, *_WORDS)
-    meaning, same_meaning = _separation(by_metric, *_MEANING)
+    if overall is None:
+        collapse = _repetition(by_metric.get("repetition", ()), tested=False)
+        return Verdict("collapsed" if collapse else "untested", (*collapse, "no test was run: estimates only"))
+    if overall.p_value is None:
+        return Verdict("untested", (overall.undefined or "no test could be run", *warnings))
+    copies = _copies(overall, setting)
+    if not is_significant(overall.adjusted, setting.level):
+        return _nothing_found(overall, copies, setting.level, warnings)
+    collapse = _repetition(by_metric.get("repetition", ()), tested=True)
     reasons = [
         *collapse,
+        *copies,
+        _difference(overall, setting.level),
         *_diversity(usable),
-        *words,
-        *meaning,
+        *_separation(by_metric, overall, setting.sight),
         *_quality(by_metric),
-        *_reach(by_metric),
+        *_reach(by_metric, setting.sight),
         *_copying(by_metric.get("copying", ())),
     ]
-    if reasons or any(row.significant for row in usable):
-        level = "collapsed" if any(reason.startswith("collapsed") for reason in collapse) else "differs"
-        close = [*same_words, *same_meaning] if testable else []
-        return Verdict(level, (*reasons, *close) or ("differs from the reference",))
-    return _nothing_found(rows, usable, testable)
+    is_collapsed = any(reason.startswith("collapsed") for reason in collapse)
+    return Verdict("collapsed" if is_collapsed else "differs", (*reasons, *warnings))
 
 
-def _nothing_found(rows: Sequence[Row], usable: Sequence[Row], testable: bool) -> Verdict:
-    size = f" (n = {rows[0].result.n:,})" if rows else ""
-    if not usable:
-        return Verdict("untested", ("no metric could be computed on these texts",))
-    if all(row.result.p_value is None for row in usable):
-        return Verdict("untested", (f"no test was run: none of these metrics has one{size}",))
-    if not testable:
-        return Verdict("untested", (f"too few texts for any test to find a difference{size}",))
-    return Verdict("same", (f"no difference from the reference found{size}",))
+def _nothing_found(overall: Overall, copies: Sequence[str], level: float, warnings: Sequence[str]) -> Verdict:
+    found = f"no difference found ({_cited(overall)})"
+    closer = []
+    if is_significant(overall.closer, _strict(level)):
+        closer = ["closer to the reference than two independent samples are: check for copied or paraphrased texts"]
+    if copies:
+        return Verdict("copied", (*copies, *closer, found, *warnings))
+    limit = overall.detectable
+    if limit is None or limit >= TOO_FEW:
+        few = f"too few texts to find any but very large differences ({_cited(overall)})"
+        return Verdict("untested", (few, *warnings))
+    power = f"a word-pair distance of {number(limit)} or more would probably have been found"
+    return Verdict("same", (found, power, *closer, *warnings))
 
 
-def _repetition(rows: Iterable[Row], resampled: bool) -> list[str]:
+def _strict(level: float) -> float:
+    """The level for sentences beside the overall test, which may use a tenth of the error rate each."""
+    return 1 - _BESIDE * (1 - level)
+
+
+def _sizes(overall: Overall) -> str:
+    return f"{overall.n[0]:,} and {overall.n[1]:,} texts"
+
+
+def _cited(overall: Overall) -> str:
+    """The p-value of the overall test, corrected for several candidates, and the sizes it comes from."""
+    assert overall.adjusted is not None
+    groups = ""
+    if overall.design != "independent":
+        groups = f" in {overall.n_groups[0]:,} and {overall.n_groups[1]:,} groups"
+    at_floor = overall.p_value is not None and overall.p_value <= overall.floor
+    p = p_text(overall.adjusted, floor=overall.adjusted if at_floor else 0.0)
+    return f"overall test: p {p if p[0] in '≤<' else f'= {p}'}, {_sizes(overall)}{groups}"
+
+
+def _difference(overall: Overall, level: float) -> str:
+    members = overall.found_by(level)
+    by = f"; found by {', '.join(member.label for member in members)}" if members else ""
+    return f"differs from the reference ({_cited(overall)}{by})"
+
+
+def _copies(overall: Overall, setting: Setting) -> list[str]:
+    shared = overall.shared_texts or 0.0
+    is_sure = is_significant(overall.copied, _strict(setting.level))
+    if not is_sure or shared < COPIED or shared <= setting.real_overlap:
+        return []
+    return [
+        f"not an independent sample: {share(shared)} of its texts are in the reference word for word"
+        f" (real text {share(setting.real_overlap)})"
+    ]
+
+
+def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
     for row in rows:
         value, real = row.like_real.estimate, row.real.estimate
-        if value <= real or (resampled and not _differs(row)):
+        if value <= real or (tested and not _apart(row)):
             continue
         parts = row.result.parts
         texts = "text" if parts["unique_texts"] == 1 else "texts"
@@ -91,7 +161,7 @@ def _repetition(rows: Iterable[Row], resampled: bool) -> list[str]:
         )
         if value >= COLLAPSED:
             return [f"collapsed: {counted}"]
-        if resampled:
+        if tested:
             return [f"repeats itself: {counted}; real text {share(real)}"]
     return []
 
@@ -100,55 +170,70 @@ def _diversity(rows: Sequence[Row]) -> list[str]:
     votes: dict[int, Row] = {}
     for name, sign in _LESS_DIVERSE.items():
         for row in rows:
-            # The test says "not from one source"; which of the two is more diverse, only the values can say.
+            # The test finds "not from one source"; which of the two is more diverse, only the values can tell.
             if row.result.metric == name and _differs(row) and _moved(row) and not _overlap(row):
                 votes.setdefault(-1 if _moved(row) * sign > 0 else 1, row)
     if len(votes) == 2:
-        return [f"diversity differs in kind: lower by {_against(votes[-1])}, higher by {_against(votes[1])}"]
-    # Reach alone decides nothing else: noise reaches little and is diverse, a copy reaches all and is not.
-    reach = [row for row in rows if row.result.metric == "reverse_bleu" and _moved(row) < 0 and _apart(row)]
-    if not votes and not reach:
-        return []
-    direction, row = next(iter(votes.items())) if votes else (-1, reach[0])
-    return [f"{'less' if direction < 0 else 'more'} diverse than the reference ({_against(row)})"]
+        return [f"diversity measures disagree: lower by {_against(votes[-1])}, higher by {_against(votes[1])}"]
+    return [
+        f"{'less' if direction < 0 else 'more'} diverse than the reference ({_against(row)})"
+        for direction, row in votes.items()
+    ]
 
 
 def _moved(row: Row) -> float:
     return row.like_real.estimate - row.real.estimate
 
 
-def _separation(by_metric: Mapping[str, Sequence[Row]], what: str, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What separates the samples, and what does not: one of the two lists is empty, both where nothing was tested."""
-    tested = [row for name in names for row in by_metric.get(name, ()) if row.result.p_value is not None]
-    apart = [row for row in tested if row.significant]
-    if not apart:
-        return [], [f"close in {what} ({_against(row, 'real v real')})" for row in tested[:1]]
-    row = apart[0]
-    slight = row.result.better == "higher" and row.like_real.estimate >= SLIGHT * row.real.estimate > 0
-    extent = "slightly different" if slight else "different"
-    return [f"{extent} in {what} ({_against(row, 'real v real')})"], []
+def _separation(by_metric: Mapping[str, Sequence[Row]], overall: Overall, sight: Sight) -> list[str]:
+    """How far the samples are apart in words and in vectors, graded by effect sizes that do not depend on n."""
+    found = []
+    if _any_significant(by_metric, _WORDS) and overall.distance is not None:
+        found.append(
+            f"{_grade(overall.distance)} different in word choice (word-pair distance {number(overall.distance)})"
+        )
+    if sight.reliable and _any_significant(by_metric, _VECTORS) and overall.vector_distance is not None:
+        distance = overall.vector_distance
+        found.append(f"{_grade(distance)} different in {sight.what} (vector distance {number(distance)})")
+    return found
 
 
-def _reach(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
+def _any_significant(by_metric: Mapping[str, Sequence[Row]], names: Sequence[str]) -> bool:
+    return any(row.significant for name in names for row in by_metric.get(name, ()))
+
+
+def _grade(distance: float) -> str:
+    """Slightly, clearly or strongly.
+
+    >>> [_grade(x) for x in (0.03, 0.36, 0.9)]
+    ['slightly', 'clearly', 'strongly']
+    """
+    return next((word for limit, word in _GRADES if distance < limit), "strongly")
+
+
+def _reach(by_metric: Mapping[str, Sequence[Row]], sight: Sight) -> list[str]:
     """Texts beyond the other sample's; only where the test and the value beside real text agree."""
     found = []
     for said, names in _REACH:
-        tested = [row for name in names for row in by_metric.get(name, ()) if row.significant]
+        tested = [row for name in names for row in by_metric.get(name, ()) if row.significant and sight.reliable]
         rows = [row for row in tested if _moved(row) < 0 and not _overlap(row)]
+        if said.startswith("leaves"):
+            # Little of the reference is reached by noise and by other topics too, so it is about cover, not diversity.
+            rows += [row for row in by_metric.get("reverse_bleu", ()) if _moved(row) < 0 and _apart(row)]
         found += [f"{said} ({_against(row, 'real v real')})" for row in rows[:1]]
     return found
 
 
 def _quality(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Only a value below real text's own is lost quality: a test of `cr` also fails who repeats what is common."""
+    """Only a value below real text's own is lost quality: a test of `cr` also finds who repeats what is common."""
     rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *by_metric.get("bleu", ())]
     lower = [row for row in rows if row.like_real.estimate < row.real.estimate and _apart(row)]
-    return [f"writes less of what is common in the reference ({_against(row, 'real v real')})" for row in lower[:1]]
+    return [f"uses the reference's common phrases less often ({_against(row, 'real v real')})" for row in lower[:1]]
 
 
 def _copying(rows: Iterable[Row]) -> list[str]:
     return [
-        f"copies: {share(row.like_real.estimate)} of texts stand verbatim in the training file"
+        f"copies: {share(row.like_real.estimate)} of texts are in the training file word for word"
         f" (real text {share(row.real.estimate)})"
         for row in rows
         if row.like_real.estimate > row.real.estimate and _apart(row)
@@ -156,12 +241,12 @@ def _copying(rows: Iterable[Row]) -> list[str]:
 
 
 def _differs(row: Row) -> bool:
-    """By its test where it has one, otherwise by intervals that do not meet."""
+    """By its test where it has one, otherwise by intervals that do not overlap."""
     return row.significant if row.result.p_value is not None else _apart(row)
 
 
 def _overlap(row: Row) -> bool:
-    """True when the intervals are there and meet."""
+    """True when the intervals are there and overlap."""
     return row.like_real.interval is not None and row.real.interval is not None and not _apart(row)
 
 

@@ -53,14 +53,15 @@ def share(value: float) -> str:
     return f"{100 * value:.{digits}f} %"
 
 
-def p_text(p: float) -> str:
-    """A p-value: two digits where it matters.
+def p_text(p: float, *, floor: float = 0.0) -> str:
+    """A p-value in two digits where it matters; one at the smallest value that could come out is a bound.
 
-    >>> p_text(0.001), p_text(0.0432), p_text(0.73), p_text(math.nan)
-    ('0.001', '0.043', '0.73', '–')
+    >>> p_text(0.001), p_text(0.0432), p_text(0.73), p_text(math.nan), p_text(0.001, floor=0.001)
+    ('0.001', '0.043', '0.73', '–', '≤ 0.001')
     """
     if math.isnan(p):
         return number(p)
     if p < 0.0005:
         return "<0.001"
-    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    shown = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    return f"≤ {shown}" if p <= floor * (1 + 1e-9) else shown

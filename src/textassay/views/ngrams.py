@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,10 +70,13 @@ class Ngrams:
     _make: Callable[[int], Table] = field(repr=False)
     _tables: dict[int, Table] = field(default_factory=dict, repr=False)
 
+    # What is counted: which n-gram is in which text.
+    source: ClassVar[type[TextNgrams]] = TextNgrams
+
     @classmethod
     def of(cls, material: Material, /) -> Self:
         """Count the n-grams of a sample."""
-        texts = material.view(TextNgrams)
+        texts = material.view(cls.source)
         return cls(np.int64(len(texts)), lambda n: _table(texts.order(n), texts.sizes(n)))
 
     def merge(self, other: Self, /) -> Self:
@@ -89,7 +92,7 @@ class Ngrams:
     @classmethod
     def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
         """A block of rows at a time: tables with a leading axis."""
-        matrices = NgramPool(pool.merged(TextNgrams), resamples.units, resamples.n_units)
+        matrices = NgramPool(pool.merged(cls.source), resamples.units, resamples.n_units)
         for begin in range(0, len(resamples.masks[0]), matrices.block):
             rows = [mask[begin : begin + matrices.block] for mask in resamples.masks]
             first = cls._under(matrices, rows[0])

@@ -23,7 +23,7 @@ def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
     if resamples.n_units > _MOST_UNITS:
         return _by_smaller_sample(joint, kernel, resamples)
     units, n_units = resamples.units, resamples.n_units
-    between = _unit_sums(joint, kernel, units, n_units)
+    between = unit_sums(joint, kernel, units, n_units)
     selves = np.bincount(units, with_itself(kernel, joint.values), n_units)
     sizes = texts_by_slice(joint, units, n_units)
     between[np.diag_indices(n_units)] -= selves
@@ -80,7 +80,7 @@ def _own_and_row_sums(joint: Joint, kernel: Kernel, chosen: csc_array) -> tuple[
     return own, sums
 
 
-def _unit_sums(joint: Joint, kernel: Kernel, units: Places, n_units: int) -> F64:
+def unit_sums(joint: Joint, kernel: Kernel, units: Places, n_units: int) -> F64:
     """The matrix of sums between units; those of kernels computed along with this one wait until they are asked for."""
     waiting = joint.once("unit sums", dict[Kernel, tuple[Places, F64]])
     if kernel in waiting:

@@ -1,0 +1,378 @@
+r"""The overall test: is there any difference at all between a candidate and a reference?
+
+A small fixed bank of complementary tests reads the same exchanges of labels. Each member alone is blind somewhere: a
+distance between word counts does not see word order, sentence vectors do not see tense, and neither sees repeated
+texts. Combined over the same exchanges, the bank loses little where one member is strong and no level anywhere:
+
+1. Row b of the exchanges gives member k a statistic :math:`T_{kb}`; row 0 is what was observed.
+2. Within each member, a statistic becomes a p-value :math:`p_{kb}`: the share of rows at least as large, with an
+   exponential tail beyond the largest twentieth so that a statistic far out counts as far out.
+3. The half-Cauchy combination adds them up: :math:`C_b = \sum_k \cot(\pi p_{kb} / 2)`.
+4. The p-value is the share of rows with :math:`C_b \ge C_0`.
+
+Steps 2 and 3 treat row 0 like every other row. Under the null hypothesis all rows are equally likely to be the observed
+one, so the level is exact, however the members depend on each other.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from textassay.inference.design import Design, design_of, fewest_groups
+from textassay.inference.p_value import is_significant
+from textassay.inference.permutation import off_centre
+from textassay.inference.progress import Progress
+from textassay.inference.quadratic import gram_counts, kernel_sums, ridge
+from textassay.inference.signature import signature
+from textassay.inference.westfall_young import at_least, step_down
+from textassay.views.edges import TextEdges
+from textassay.views.material import Mask, Material, Pool, Resamples
+from textassay.views.pair_sums import observed
+from textassay.views.slices import count_slices
+from textassay.views.text_ngrams import Incidence, TextNgrams
+from textassay.views.twins import Twins
+from textassay.views.unit_sums import exchanged
+from textassay.views.vectors import Vectors, joint
+
+F64 = NDArray[np.float64]
+
+# Weight of an n-gram: its pooled count to this power, so that the commonest n-grams do not drown all others.
+_POWER = 0.5
+# The share of rows beyond which p-values follow an exponential tail, and the share that fixes its scale.
+_TAIL, _FAR = 0.05, 0.01
+_NUMBERS_AT_ONCE = 4_000_000
+# A p-value this many standard errors from a limit is sure to be on its side of it.
+_SURE = 3.0
+_MOST_RESAMPLES = 16_000
+# Standard deviations beyond the limit at which four of five differences are found.
+_POWER_80 = 0.84
+# Members that measure a distance: small values mean that the samples are alike.
+_DISTANCES = ("words", "bigrams", "energy")
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One test of the bank: a function of pool and exchanges that returns one statistic per row, larger is more."""
+
+    name: str
+    label: str
+    statistics: Callable[[Pool, Resamples], F64]
+    reads_vectors: bool = False
+
+
+def _words(pool: Pool, resamples: Resamples) -> F64:
+    return _gram_distances(pool.merged(TextNgrams).order(1), resamples)
+
+
+def _bigrams(pool: Pool, resamples: Resamples) -> F64:
+    return _gram_distances(pool.merged(TextNgrams).order(2), resamples)
+
+
+def _edges(pool: Pool, resamples: Resamples) -> F64:
+    return _gram_distances(pool.merged(TextEdges).order(2), resamples)
+
+
+def _gram_distances(incidence: Incidence, resamples: Resamples) -> F64:
+    return gram_counts(incidence, resamples, power=_POWER).distances(resamples.masks[0])
+
+
+def _different(pool: Pool, resamples: Resamples) -> F64:
+    """How far apart the numbers of different bigrams are."""
+    incidence = pool.merged(TextNgrams).order(2)
+    owners = resamples.units[incidence.texts]
+    grams = np.repeat(np.arange(len(incidence.keys)), np.diff(incidence.starts))
+    present = csr_array(
+        (np.ones(len(owners), np.float32), (owners, grams)), shape=(resamples.n_units, len(incidence.keys))
+    )
+    present.sum_duplicates()
+    present.data[:] = 1.0
+    spread = np.bincount(present.indices, minlength=present.shape[1])
+    # Bigrams of one unit move with it; only the others need to be looked up for every row.
+    alone = np.asarray(present[:, spread == 1].sum(axis=1), dtype=np.float64).ravel()
+    shared = present[:, spread > 1]
+    masks = resamples.masks[0]
+    gaps = masks @ alone - ~masks @ alone
+    total = np.asarray(shared.sum(axis=0)).ravel()
+    at_once = max(1, _NUMBERS_AT_ONCE // max(shared.shape[1], 1))
+    turned = shared.T.tocsr()
+    for begin in range(0, len(masks), at_once):
+        rows = slice(begin, begin + at_once)
+        counts = turned @ np.ascontiguousarray(masks[rows].T, dtype=np.float32)
+        gaps[rows] += (counts > 0).sum(axis=0) - (counts < total[:, None]).sum(axis=0)
+    return off_centre(gaps)
+
+
+def _repeats(pool: Pool, resamples: Resamples) -> F64:
+    """How far apart the shares of texts are that repeat another text of their own sample."""
+    mine, theirs, sizes, others = _text_counts(pool, resamples)
+    repeated = [(counts * (counts > 1)).sum(axis=0) for counts in (mine, theirs)]
+    return off_centre(repeated[0] / sizes - repeated[1] / others)
+
+
+def _text_counts(pool: Pool, resamples: Resamples) -> tuple[F64, F64, F64, F64]:
+    """For each text with a copy in the pool and each row, how often each sample has it; and the samples' sizes."""
+    twins = pool.merged(Twins)
+    repeated = twins.sizes > 1
+    number = np.cumsum(repeated) - 1
+    kept = repeated[twins.class_of]
+    classes, units = number[twins.class_of[kept]], resamples.units[kept]
+    shape = (int(repeated.sum()), resamples.n_units)
+    owned = csr_array((np.ones(len(units)), (classes, units)), shape=shape)
+    weights = np.ascontiguousarray(resamples.masks[0].T, dtype=np.float64)
+    mine = np.asarray(owned @ weights)
+    theirs = np.asarray(owned.sum(axis=1)).reshape(-1, 1) - mine
+    texts = np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64)
+    sizes: F64 = resamples.masks[0] @ texts
+    return mine, theirs, sizes, texts.sum() - sizes
+
+
+def _energy(pool: Pool, resamples: Resamples) -> F64:
+    pair = _joint(pool)
+    if count_slices(len(pair.values)) > 1:
+        return exchanged(pair, "energy", resamples).discrepancy(unbiased=True)
+    return kernel_sums(pair, "energy", resamples).distances(resamples.masks[0])
+
+
+def _ridge(pool: Pool, resamples: Resamples) -> F64:
+    return ridge(_joint(pool).values.astype(np.float64), resamples).agreements(resamples.masks[0])
+
+
+def _joint(pool: Pool) -> Any:
+    return joint(*(part.view(Vectors) for part in pool.parts))
+
+
+BANK = (
+    Member("words", "words", _words),
+    Member("bigrams", "word pairs", _bigrams),
+    Member("edges", "openings and endings", _edges),
+    Member("different", "number of different word pairs", _different),
+    Member("repeats", "repeated texts", _repeats),
+    Member("energy", "sentence vectors", _energy, reads_vectors=True),
+    Member("ridge", "classifier on sentence vectors", _ridge, reads_vectors=True),
+)
+
+
+def bank_statistics(pool: Pool, design: Design, masks: Mask, *, members: Sequence[Member]) -> F64:
+    """One row of statistics per member, one column per labelling."""
+    resamples = Resamples(design.units, (masks, ~masks))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.stack([member.statistics(pool, resamples) for member in members])
+
+
+def combine(statistics: F64) -> F64:
+    """The half-Cauchy combination of the members' p-values, one value per labelling."""
+    usable = statistics[np.isfinite(statistics).all(axis=1)]
+    return np.stack([_evidence(row) for row in usable]).sum(axis=0)
+
+
+def _evidence(values: F64) -> F64:
+    """cot(pi p / 2) of each value's p-value among all of them."""
+    return 1 / np.tan(np.pi / 2 * np.clip(smooth_p(values), 1e-300, 1.0))
+
+
+def smooth_p(values: F64) -> F64:
+    """The share of values at least as large; beyond the largest twentieth an exponential tail goes on from there.
+
+    The tail's scale is the distance between the quantiles at 5 % and 1 %. Where they coincide, shares are all there is.
+    """
+    p = at_least(values) / len(values)
+    start, far = np.quantile(values, (1 - _TAIL, 1 - _FAR))
+    scale = (far - start) / math.log(_TAIL / _FAR)
+    if scale <= 1e-9 * max(abs(start), abs(far)):
+        return p
+    beyond = np.maximum(values - start, 0.0) / scale
+    return np.where(values > start, _TAIL * np.exp(-beyond), np.maximum(p, _TAIL))
+
+
+@dataclass(frozen=True)
+class MemberResult:
+    """What one test of the bank found: its own p-value, and the one adjusted for the whole bank."""
+
+    name: str
+    label: str
+    p_value: float
+    adjusted: float
+
+
+@dataclass(frozen=True)
+class Overall:
+    """The overall test of a candidate against a reference.
+
+    `adjusted` is the p-value corrected for the number of candidates (Holm). Without a p-value, `undefined` has the
+    reason. `floor` is the smallest p-value that these exchanges could give.
+
+    `distance` is an effect size that does not depend on the sample size: the root of one minus Morisita's overlap of
+    the word pairs, 0 for equal distributions and 1 without a common word pair; in a mixture it grows in proportion to
+    the share of other texts. `detectable` is how large it must be to be found with a chance of about 80 %.
+    `vector_distance` is the root of the energy coefficient of the sentence vectors, also from 0 to 1.
+
+    Copies of the reference are no difference, so they are looked at separately: `shared_texts` is the share of
+    candidate texts that are in the reference word for word, `copied` the p-value of so many texts being in both
+    samples, and `closer` that of the samples being closer to each other than exchanged ones are.
+    """
+
+    p_value: float | None
+    adjusted: float | None
+    members: tuple[MemberResult, ...]
+    design: str
+    n: tuple[int, int]
+    n_groups: tuple[int, int]
+    n_resamples: int
+    floor: float
+    undefined: str | None
+    signature: str
+    distance: float | None = None
+    detectable: float | None = None
+    vector_distance: float | None = None
+    shared_texts: float | None = None
+    copied: float | None = None
+    closer: float | None = None
+
+    def found_by(self, level: float) -> tuple[MemberResult, ...]:
+        """The members that are significant after adjustment for the bank, the clearest first."""
+        found = [member for member in self.members if is_significant(member.adjusted, level)]
+        return tuple(sorted(found, key=lambda member: (member.adjusted, member.p_value)))
+
+
+@dataclass(frozen=True)
+class OverallPlan:
+    """How to test: the level, the first number of resamples, the seed, and how many candidates share the level."""
+
+    level: float = 0.95
+    n_resamples: int = 999
+    seed: int = 0
+    n_candidates: int = 1
+
+    def is_unsure(self, p: float, rows: int) -> bool:
+        """True when a limit that Holm's correction may set for p is within three standard errors of it."""
+        error = _SURE * math.sqrt(max(p, 1 / rows) * (1 - p) / rows)
+        limits = [(1 - self.level) / rank for rank in range(1, self.n_candidates + 1)]
+        return any(abs(p - limit) <= error for limit in limits)
+
+
+def overall_test(
+    candidate: Material, reference: Material, *, plan: OverallPlan, progress: Progress | None = None
+) -> Overall:
+    """Test whether candidate and reference are distributed alike, with every member of the bank that can be used.
+
+    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is.
+    """
+    pool = Pool((candidate, reference))
+    design = design_of(candidate.sample, reference.sample, seed=plan.seed)
+    members = [member for member in BANK if candidate.settings.encoder is not None or not member.reads_vectors]
+    nothing = Overall(
+        p_value=None,
+        adjusted=None,
+        members=(),
+        design=design.kind,
+        n=(len(candidate.sample), len(reference.sample)),
+        n_groups=design.n_groups,
+        n_resamples=plan.n_resamples,
+        floor=design.smallest_p(plan.n_resamples),
+        undefined=None,
+        signature=_signature(candidate, reference, design, members, plan),
+    )
+    if not is_significant(design.smallest_p(_MOST_RESAMPLES), plan.level):
+        return replace(nothing, undefined=_too_few(design, nothing.n, plan.level))
+    n_resamples = plan.n_resamples
+    while True:
+        masks = design.labellings(n_resamples, plan.seed)
+        statistics = bank_statistics(pool, design, masks, members=members)
+        p = float(at_least(combine(statistics))[0] / len(masks))
+        if progress is not None:
+            progress.step(1)
+        if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not plan.is_unsure(p, len(masks)):
+            break
+        n_resamples = min(4 * n_resamples, _MOST_RESAMPLES)
+    resamples = Resamples(design.units, (masks, ~masks))
+    distance, detectable = _word_pair_distance(pool, resamples)
+    shared, copied = _shared_texts(pool, resamples)
+    return replace(
+        nothing,
+        distance=distance,
+        detectable=detectable,
+        vector_distance=_vector_distance(pool) if candidate.settings.encoder is not None else None,
+        shared_texts=shared,
+        copied=copied,
+        closer=_closer(members, statistics),
+        p_value=p,
+        adjusted=p,
+        members=_member_results(members, statistics),
+        n_resamples=len(masks) - 1,
+        floor=1 / len(masks),
+    )
+
+
+def _word_pair_distance(pool: Pool, resamples: Resamples) -> tuple[float | None, float | None]:
+    """The distance between the distributions of word pairs, and how large it must be to be found probably."""
+    texts = pool.merged(TextNgrams)
+    tokens = np.bincount(resamples.units, texts.sizes(2), resamples.n_units).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gaps = 1 - gram_counts(texts.order(2), resamples, power=0.0).overlaps(resamples.masks[0], tokens)
+    if not np.isfinite(gaps).all():
+        return None, None
+    null = gaps[1:]
+    needed = float(np.quantile(null, 0.95) + _POWER_80 * null.std())
+    return math.sqrt(max(float(gaps[0]), 0.0)), math.sqrt(max(needed, 0.0))
+
+
+def _vector_distance(pool: Pool) -> float | None:
+    one, other, across = observed(_joint(pool), "energy").means(unbiased=True)
+    coefficient = float((one + other - 2 * across) / (-2 * across)) if across else math.nan
+    return math.sqrt(max(coefficient, 0.0)) if math.isfinite(coefficient) else None
+
+
+def _shared_texts(pool: Pool, resamples: Resamples) -> tuple[float, float]:
+    """The share of candidate texts that are in the reference, and the p-value of so many texts being in both."""
+    mine, theirs, sizes, _ = _text_counts(pool, resamples)
+    in_both = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0).astype(np.float64)
+    return float((mine * (theirs > 0)).sum(axis=0)[0] / sizes[0]), float(at_least(in_both)[0] / len(in_both))
+
+
+def _closer(members: Sequence[Member], statistics: F64) -> float:
+    """The p-value of the smallest of several distances being so small, corrected for looking at several."""
+    chosen = [row for member, row in zip(members, statistics, strict=True) if member.name in _DISTANCES]
+    usable = [row for row in chosen if np.isfinite(row).all()]
+    return min(1.0, len(usable) * min(float(at_least(-row)[0] / len(row)) for row in usable)) if usable else 1.0
+
+
+def _member_results(members: Sequence[Member], statistics: F64) -> tuple[MemberResult, ...]:
+    adjusted = step_down(statistics)
+    return tuple(
+        MemberResult(member.name, member.label, float(at_least(row)[0] / len(row)), float(p))
+        for member, row, p in zip(members, statistics, adjusted, strict=True)
+        if np.isfinite(row).all()
+    )
+
+
+def _too_few(design: Design, sizes: tuple[int, int], level: float) -> str:
+    if design.kind == "independent":
+        return f"{sizes[0]:,} and {sizes[1]:,} texts are too few for any test to find a difference"
+    paired = "paired" in design.kind
+    which = "shared groups" if paired else "groups per sample"
+    have = f"{design.n_groups[0]:,} and {design.n_groups[1]:,} groups"
+    needed = f"needs at least {fewest_groups(level, paired=paired)} {which}"
+    return f"{have} are too few for any test to find a difference; {needed}"
+
+
+def _signature(
+    candidate: Material, reference: Material, design: Design, members: Sequence[Member], plan: OverallPlan
+) -> str:
+    settings = [candidate.settings.signature([TextNgrams])]
+    if any(member.reads_vectors for member in members):
+        settings.append(candidate.settings.signature([Vectors]))
+    resampling: dict[str, Any] = {"resamples": plan.n_resamples, "design": design.kind}
+    if design.block > 1:
+        resampling["block"] = design.block
+    return signature(
+        "overall",
+        {"bank": "+".join(member.name for member in members), "combined": "half-cauchy"},
+        settings="|".join(settings),
+        samples={"candidate": candidate.sample, "reference": reference.sample},
+        resampling=resampling | {"seed": plan.seed},
+    )

@@ -1,0 +1,158 @@
+"""Statistics that are quadratic forms in the labels, so that all exchanges of labels are one matrix product.
+
+A squared distance between the means of two samples, an energy distance, and the agreement of labels with the
+predictions of a ridge classifier are each a sum over pairs of texts of a fixed number times a weight that depends on
+the labels of the two. Summed over the texts of a unit, that is one matrix between units. Pairs of texts in the same
+unit are left out: a text says nothing about its own label, and texts of one group say nothing about other groups.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from textassay.views.kernels import Kernel
+from textassay.views.material import Mask, Resamples
+from textassay.views.text_ngrams import Incidence
+from textassay.views.unit_sums import unit_sums
+from textassay.views.vectors import Joint
+
+F64 = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+_ROWS_AT_ONCE = 512
+# N-grams in more than this share of the units are multiplied as a dense matrix, which is faster for them.
+_DENSE = 0.05
+_MOST_DENSE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class PairMatrix:
+    """Sums over pairs of texts between units, without pairs inside a unit, and the texts in each unit."""
+
+    between: F64
+    sizes: F64
+
+    @classmethod
+    def of(cls, between: F64, resamples: Resamples) -> Self:
+        """Drop the pairs inside units."""
+        np.fill_diagonal(between, 0.0)
+        return cls(between, np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64))
+
+    def forms(self, masks: Mask) -> tuple[F64, F64, float]:
+        """For each row of labels the sum over pairs of candidates and over mixed pairs, and the sum over all pairs."""
+        own, linear = np.empty(len(masks)), self.between.sum(axis=1) + self.between.sum(axis=0)
+        with_any = np.empty(len(masks))
+        for begin in range(0, len(masks), _ROWS_AT_ONCE):
+            rows = slice(begin, begin + _ROWS_AT_ONCE)
+            weights = masks[rows].astype(np.float64)
+            own[rows] = np.einsum("ij,ij->i", weights @ self.between, weights)
+            with_any[rows] = weights @ linear
+        return own, with_any - 2 * own, float(linear.sum() / 2)
+
+    def counts(self, masks: Mask) -> tuple[F64, F64, F64, F64]:
+        """For each row the texts of both samples, and the ordered pairs of texts in different units of each."""
+        mine = masks @ self.sizes
+        own = masks @ self.sizes**2
+        theirs, squares = self.sizes.sum() - mine, (self.sizes**2).sum() - own
+        return mine, theirs, mine**2 - own, theirs**2 - squares
+
+    def distances(self, masks: Mask) -> F64:
+        """Unbiased squared distances between the samples' means: mean within each less mean across, of every row."""
+        own, across, total = self.forms(masks)
+        mine, theirs, my_pairs, their_pairs = self.counts(masks)
+        return own / my_pairs + (total - own - across) / their_pairs - across / (mine * theirs)
+
+    def overlaps(self, masks: Mask, tokens: F64) -> F64:
+        """Morisita's overlap of the two samples' n-gram distributions, of every row; `tokens` are n-grams per unit.
+
+        With P and Q the distributions, it is 2 sum PQ / (sum PP + sum QQ), each estimated without bias from pairs
+        of texts in different units. It is 1 for equal distributions whatever the sizes, and 0 without a common n-gram.
+        """
+        own, across, total = self.forms(masks)
+        mine, theirs, my_pairs, their_pairs = self.counts(masks)
+        lengths = masks @ tokens / mine, ~masks @ tokens / theirs
+        squares = own / my_pairs / lengths[0] ** 2 + (total - own - across) / their_pairs / lengths[1] ** 2
+        return across / (mine * theirs) / (lengths[0] * lengths[1]) / squares
+
+    def agreements(self, masks: Mask) -> F64:
+        """The form itself with labels 1/n for candidates and -1/m for references, divided by their squared length."""
+        own, across, total = self.forms(masks)
+        mine, theirs, _, _ = self.counts(masks)
+        value = own / mine**2 + (total - own - across) / theirs**2 - across / (mine * theirs)
+        return value / (1 / mine + 1 / theirs)
+
+
+def gram_counts(incidence: Incidence, resamples: Resamples, *, power: float) -> PairMatrix:
+    """Products of counts of n-grams between units, each n-gram weighed by its pooled count to minus this power.
+
+    N-grams in one text only are in no pair of different texts and are passed over.
+    """
+    totals = incidence.totals()
+    runs = np.diff(incidence.starts)
+    common = runs > 1
+    kept = np.repeat(common, runs)
+    starts = np.concatenate(([0], np.cumsum(runs[common])))
+    weights = np.repeat(totals[common].astype(np.float64) ** (-power / 2), runs[common])
+    columns = resamples.units[incidence.texts[kept]]
+    by_gram = csr_array((incidence.counts[kept] * weights, columns, starts), shape=(len(starts) - 1, resamples.n_units))
+    by_gram.sum_duplicates()
+    return PairMatrix.of(_products(by_gram), resamples)
+
+
+def _products(by_gram: csr_array) -> F64:
+    """Inner products of the columns: n-grams of many units as a dense matrix, the others sparse."""
+    n_units = by_gram.shape[1]
+    spread = np.diff(by_gram.indptr)
+    many = np.flatnonzero(spread > max(_DENSE * n_units, 2))
+    many = many[np.argsort(-spread[many], kind="stable")[:_MOST_DENSE]]
+    few = np.ones(len(spread), dtype=bool)
+    few[many] = False
+    rest = by_gram[np.flatnonzero(few)]
+    found: F64 = (rest.T @ rest).toarray() if rest.nnz else np.zeros((n_units, n_units))
+    if len(many):
+        dense = by_gram[many].toarray()
+        found += dense.T @ dense
+    return found
+
+
+def kernel_sums(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairMatrix:
+    """Sums of a kernel of vectors between units."""
+    return PairMatrix.of(unit_sums(joint, kernel, resamples.units, resamples.n_units).copy(), resamples)
+
+
+def ridge(features: F64, resamples: Resamples) -> PairMatrix:
+    r"""Leave-one-out predictions of ridge regression of labels on features, as sums between units.
+
+    With the hat matrix H of the centred features under a penalty of their mean squared singular value, and 1/N for the
+    intercept, the prediction of text i by a classifier that has not seen it is linear in the labels:
+
+    .. math:: f_i = \sum_{j \ne i} \frac{H_{ij}}{1 - H_{ii}} y_j
+
+    so its agreement with the labels, the sum of y_i f_i, is a quadratic form in them.
+    """
+    n = len(features)
+    centred = features - features.mean(axis=0)
+    squares = centred.T @ centred if n > centred.shape[1] else centred @ centred.T
+    penalty = float(np.trace(squares)) / len(squares)
+    if penalty <= 0:
+        return PairMatrix.of(np.zeros((resamples.n_units, resamples.n_units)), resamples)
+    squares[np.diag_indices(len(squares))] += penalty
+    # Either (Z'Z + l)^-1 Z' or, with more features than texts, Z' (ZZ' + l)^-1: the same matrix.
+    solved = np.linalg.solve(squares, centred.T).T if n > centred.shape[1] else np.linalg.solve(squares, centred)
+    own = np.einsum("ij,ij->i", centred, solved) + 1 / n
+    scale = 1 / (1 - own)
+    left = _by_unit(centred * scale[:, None], resamples)
+    right = _by_unit(solved, resamples)
+    scales, counts = (np.bincount(resamples.units, w, resamples.n_units) for w in (scale, np.ones(n)))
+    return PairMatrix.of(left @ right.T + np.outer(scales, counts / n), resamples)
+
+
+def _by_unit(rows: F64, resamples: Resamples) -> F64:
+    """Rows summed over the texts of each unit."""
+    n = len(rows)
+    chosen = csr_array((np.ones(n), (resamples.units, np.arange(n))), shape=(resamples.n_units, n))
+    found: F64 = chosen @ rows
+    return found
