@@ -15,7 +15,7 @@ from textassay.corpus.sample import Sample
 from textassay.inference.design import design_of
 from textassay.inference.overall import BANK, bank_statistics, combine
 from textassay.inference.p_value import p_value
-from textassay.inference.quadratic import gram_counts
+from textassay.inference.pair_matrix import gram_counts
 from textassay.views.material import Material, Pool, Resamples, Settings
 from textassay.views.text_ngrams import TextNgrams
 

@@ -1,10 +1,9 @@
 """textassay: is generated text distributed like the real thing?"""
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 from textassay.version import __version__
 
+# Known to type checkers under this name, without the time that importing `typing` takes.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from textassay.corpus.errors import InputError
     from textassay.corpus.items import Item, ItemSet, read_items
@@ -66,6 +65,8 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'textassay' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)
 
 

@@ -152,7 +152,11 @@ def test_bad_items_are_refused_by_their_line(record: Any, problem: str) -> None:
 
 
 NO_ITEMS = "no items; wanted 'references' and 'candidates' of at least one"
-NOT_ITEMS = "not a file of items by its name; wanted .jsonl, .json, .csv or .tsv"
+NOT_ITEMS = "not a file of items by its name; wanted .jsonl, .json, .csv, .tsv or .parquet"
+NOT_PARQUET = (
+    "cannot be read, damaged or not what its name says: "
+    "Parquet file size is 1 bytes, smaller than the minimum file footer (8 bytes)"
+)
 
 
 @pytest.mark.parametrize(
@@ -162,14 +166,14 @@ NOT_ITEMS = "not a file of items by its name; wanted .jsonl, .json, .csv or .tsv
         ("x.jsonl", "\n \n", f"x.jsonl: {NO_ITEMS}"),
         ("x.json", "[]", f"x.json: {NO_ITEMS}"),
         ("x.json", "", f"x.json: {NO_ITEMS}"),
-        ("x.json", "{}", "x.json: an object; wanted a list of objects, or an object with COCO's 'annotations'"),
+        ("x.json", "{}", "no references in x.json; wanted a field 'references'"),
         (
             "x.json",
             "[\n{]",
             "x.json: not valid JSON: Expecting property name enclosed in double quotes (line 2, column 2)",
         ),
         ("x.jsonl", "\n{\n", "x.jsonl:2: not valid JSON: Expecting property name enclosed in double quotes (column 2)"),
-        ("x.parquet", "a", f"x.parquet: {NOT_ITEMS}"),
+        ("x.parquet", "a", f"x.parquet: {NOT_PARQUET}"),
         ("x.txt", "a", f"x.txt: {NOT_ITEMS}"),
         (
             "x.jsonl",

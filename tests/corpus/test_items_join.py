@@ -170,7 +170,11 @@ ODD = {"id": "a", "candidates": "x"}
             "s.csv: candidates of 'mle', 'g\\x1b'; wanted one system in each candidate file",
         ),
         ("s.json", '["x", "y"]', "s.json: item 1: a string; wanted an object with 'references' and 'candidates'"),
-        ("s.parquet", "", "s.parquet: not a file of items by its name; wanted .jsonl, .json, .csv or .tsv (or .txt)"),
+        (
+            "s.parquet",
+            "",
+            "s.parquet: cannot be read, damaged or not what its name says: Parquet file size is 0 bytes",
+        ),
         ("s\x1b.txt", "x", "s\\x1b.txt: 1 item; refs.jsonl has 2; wanted as many, or ids in both"),
     ],
 )

@@ -165,13 +165,19 @@ def test_missing_log_probs_are_counted() -> None:
             "r.csv:2: a header and nothing below it ('rating', 'source'); wanted rows",
         ),
         ("r.json", "[]", "r.json: no records; wanted at least one"),
-        ("r.json", "{}", "r.json: an object; wanted a list of objects"),
+        ("r.json", "{}", "r.json: no column 'source'; there are no columns"),
+        ("r.json", "3", "r.json: a number (3); wanted a list of objects"),
         ("r.json", "[3]", "r.json: record 1: a number (3); wanted an object with a field for each column"),
         ("r.jsonl", '{"rating": 1}\n"x"', "r.jsonl:2: a string; wanted an object with a field for each column"),
         ("r.jsonl", '{"rating": 1', "r.jsonl:1: not valid JSON: Expecting ',' delimiter (column 13)"),
         ("r.jsonl", "{}", "r.jsonl: no column 'source'; there are no columns"),
-        ("r.txt", "x", "r.txt: not a file of ratings by its name; wanted .csv, .tsv, .jsonl or .json"),
-        ("r.parquet", "x", "r.parquet: not a file of ratings by its name; wanted .csv, .tsv, .jsonl or .json"),
+        ("r.txt", "x", "r.txt: not a file of ratings by its name; wanted .csv, .tsv, .jsonl, .json or .parquet"),
+        (
+            "r.parquet",
+            "x",
+            "r.parquet: cannot be read, damaged or not what its name says: "
+            "Parquet file size is 1 bytes, smaller than the minimum file footer (8 bytes)",
+        ),
         (
             "r.csv",
             "rating,source,log_prob,length\n,human,-1,3\n2,gpt,-2,3\n",

@@ -186,13 +186,46 @@ def test_the_expansion_follows_the_distance(d: int, n: int, m: int, covariance: 
     assert np.std(found) == pytest.approx(np.std(plain), rel=0.25)
 
 
-def test_the_expansion_is_its_formula() -> None:
-    """Second moments of blocks in single precision against covariances of the texts, left-over texts included."""
-    sizes = 1301, 1203
+@pytest.mark.parametrize("shift", [0.0, 50.0])
+def test_groups_taken_off_the_whole_are_left_out(shift: float) -> None:
+    """Groups of different sizes, more texts than dimensions; a common offset must not cost precision."""
+    rng = np.random.default_rng(0)
+    one, other = vectors(1, 300, shift=shift), vectors(2, 280, scale=1.3, shift=shift)
+    labels = tuple(np.repeat(np.arange(12), rng.multinomial(size - 24, [1 / 12] * 12) + 2) for size in (300, 280))
+    mine, theirs = leave_out(Moments.of_values(one), Moments.of_values(other), labels=labels, **DEFAULTS)
+    for group in range(12):
+        anew = [
+            frechet(Moments.of_values(one[labels[0] != group]), Moments.of_values(other)),
+            frechet(Moments.of_values(one), Moments.of_values(other[labels[1] != group])),
+        ]
+        assert [mine[group], theirs[group]] == pytest.approx(anew, rel=1e-8)
+
+
+@pytest.mark.parametrize("by_pairs", [True, False])
+@pytest.mark.parametrize("sizes", [(1301, 1203), (1200, 1200), (700, 90), (300, 300)])
+def test_the_expansion_is_its_formula(sizes: tuple[int, int], by_pairs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Second moments in single precision against covariances of the texts, left-over texts of blocks included."""
+    monkeypatch.setattr(bures_exchange._Exchanges, "pairs_are_cheaper", lambda *_sizes: by_pairs)
     pooled = np.concatenate((vectors(1, sizes[0]), vectors(2, sizes[1], scale=1.2, shift=0.1)))
     chosen = resamples(sizes, 5)
-    assert np.bincount(chosen.units).max() == 2
-    assert np.bincount(chosen.units)[-2:].tolist() == [1, 1]
+    if sum(sizes) == 2504:
+        assert np.bincount(chosen.units).max() == 2
+        assert np.bincount(chosen.units)[-2:].tolist() == [1, 1]
+    expansion_is_its_formula(pooled, chosen)
+
+
+@pytest.mark.parametrize("by_pairs", [True, False])
+def test_groups_of_different_sizes_may_be_exchanged(by_pairs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sizes of the samples then differ from row to row."""
+    monkeypatch.setattr(bures_exchange._Exchanges, "pairs_are_cheaper", lambda *_sizes: by_pairs)
+    rng = np.random.default_rng(0)
+    units = np.repeat(np.arange(40), rng.integers(1, 12, 40))
+    masks = np.array([rng.permutation(40) < 15 for _ in range(6)])
+    assert len({int(row[units].sum()) for row in masks}) > 1
+    expansion_is_its_formula(vectors(1, len(units)), Resamples(units, (masks, ~masks)))
+
+
+def expansion_is_its_formula(pooled: NDArray[np.float32], chosen: Resamples) -> None:
     found = expanded_exchanges(Moments.of_values(pooled), chosen, unbiased=True)
     variances, turn = np.linalg.eigh(np.cov(pooled.T.astype(float), bias=True))
     held = np.cumsum(variances[::-1]) / variances.sum()

@@ -23,6 +23,8 @@ from textassay.metrics.declare import all_metrics
 from textassay.metrics.frontier_integral import frontier_integral
 from textassay.metrics.mauve import mauve
 from textassay.views.clusters import cluster_labels
+from textassay.views.frontier import area
+from textassay.views.histograms import quantised
 from textassay.views.material import Resamples
 from textassay.views.vectors import Vectors, joint
 
@@ -105,6 +107,28 @@ def test_average_over_seeds_is_within_the_spread_of_mauve_text(peer: Any, data: 
     assert min(areas) - slack <= mauve(candidate, reference) <= max(areas) + slack
     slack *= 10
     assert min(integrals) - slack <= frontier_integral(candidate, reference) <= max(integrals) + slack
+
+
+@pytest.mark.parametrize("shift", [1.0, 2.0, 3.0])
+def test_a_shift_in_64_dimensions_is_within_the_spread_of_mauve_text(peer: Any, shift: float) -> None:
+    """Gaussians of one width in every direction; both quantise by themselves, over several seeds."""
+    rng = np.random.default_rng(0)
+    theirs, mine = [], []
+    for _ in range(2):
+        first = (rng.standard_normal((600, 64)) + shift / 8).astype(np.float32)
+        second = rng.standard_normal((600, 64)).astype(np.float32)
+        with threadpool_limits(1):
+            runs = [
+                peer.compute_mauve(p_features=first, q_features=second, seed=seed, kmeans_num_redo=1)
+                for seed in range(8)
+            ]
+        theirs.append([run.mauve for run in runs])
+        found = quantised(Vectors(first), Vectors(second), texts_a_cluster=10, seeds=8)
+        mine.append(found.of_each_seed(area(scaling=5.0)))
+    # The mean of eight runs varies by the spread of one over the root of eight; both have one.
+    spread = np.sqrt(np.var(theirs, axis=1, ddof=1) + np.var(mine, axis=1, ddof=1)) / np.sqrt(8)
+    gap = np.mean(mine, axis=1) - np.mean(theirs, axis=1)
+    assert (np.abs(gap) < 4 * spread).all(), (gap, spread)
 
 
 @pytest.mark.parametrize("spec", ["mauve", "mauve:variant=star", "frontier_integral", "frontier_integral:variant=star"])

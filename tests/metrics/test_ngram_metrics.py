@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from math import log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +22,9 @@ from textassay.metrics.distinct import distinct
 from textassay.metrics.entropy import entropy
 from textassay.metrics.ms_jaccard import ms_jaccard, scores
 from textassay.metrics.nrr import nrr
-from textassay.metrics.repetition import repetition
+from textassay.metrics.repetition import PASSAGE, repetition
 from textassay.metrics.repetition import shares as repetition_shares
+from textassay.views import sketches
 from textassay.views.ngrams import Ngrams
 from textassay.views.sequences import Sequences
 from textassay.views.twins import Twins
@@ -156,8 +158,76 @@ def test_repetition_counts_exact_and_near_copies() -> None:
     texts = [long, long + " indeed", "one two three", "one two three", "something else entirely different here"]
     twins = material(texts).view(Twins)
     assert repetition(twins) == pytest.approx(4 / 5)
-    assert repetition_shares(twins) == pytest.approx({"exact": 2 / 5, "near": 2 / 5, "unique_texts": 4})
+    wanted = {"exact": 2 / 5, "near": 2 / 5, "unique_texts": 4, "passages": 0, "passage_words": 0}
+    assert repetition_shares(twins) == pytest.approx(wanted)
     assert repetition(twins, similarity=0.99) == pytest.approx(2 / 5)
+
+
+def _document(rng: np.random.Generator, paragraphs: int) -> list[str]:
+    return [" ".join(f"w{i}" for i in rng.integers(0, 9000, 50)) for _ in range(paragraphs)]
+
+
+def test_documents_that_share_paragraphs_are_near_copies_only_as_wholes() -> None:
+    """Ten paragraphs each: with one of them exchanged two documents are near copies, with two they are not."""
+    rng = np.random.default_rng(3)
+    for exchanged, repeated in [(1, 1.0), (2, 0.0), (5, 0.0)]:
+        one = _document(rng, 10)
+        other = [*one[exchanged:], *_document(rng, exchanged)]
+        twins = material([" ".join(one), " ".join(other)]).view(Twins)
+        assert repetition(twins) == repeated
+        parts = repetition_shares(twins)
+        assert parts["passages"] == 1.0, "whatever the whole is like, the shared paragraphs are seen"
+        assert parts["passage_words"] == pytest.approx(1 - exchanged / 10)
+
+
+def test_a_passage_within_one_text_or_its_copy_is_not_shared() -> None:
+    rng = np.random.default_rng(4)
+    (paragraph,), others = _document(rng, 1), _document(rng, 3)
+    texts = [f"{paragraph} {paragraph}", f"{paragraph} {paragraph}", *others]
+    parts = repetition_shares(material(texts).view(Twins))
+    assert (parts["exact"], parts["passages"], parts["passage_words"]) == (2 / 5, 0.0, 0.0)
+    parts = repetition_shares(material([*texts, f"{others[0]} {paragraph}"]).view(Twins))
+    # The two copies, the text that quotes them, and the text that it quotes.
+    assert parts["passages"] == pytest.approx(4 / 6)
+    assert parts["passage_words"] == pytest.approx((100 + 100 + 50 + 100) / (100 + 100 + 150 + 100))
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=st.lists(st.lists(st.sampled_from("ab"), max_size=26).map(" ".join), min_size=2, max_size=8))
+def test_passages_by_definition(texts: list[str]) -> None:
+    lists = [text.split() for text in texts]
+    grams = [[tuple(words[i : i + PASSAGE]) for i in range(len(words) - PASSAGE + 1)] for words in lists]
+    found, inside = 0, 0
+    for here, words in enumerate(lists):
+        others = {gram for there, some in enumerate(grams) if lists[there] != words for gram in some}
+        starts = [i for i, gram in enumerate(grams[here]) if gram in others]
+        found += bool(starts)
+        inside += len({place for start in starts for place in range(start, start + PASSAGE)})
+    parts = repetition_shares(material(texts).view(Twins))
+    assert parts["passages"] == pytest.approx(found / len(texts))
+    assert parts["passage_words"] == pytest.approx(inside / max(sum(map(len, lists)), 1))
+
+
+def test_pairs_of_long_texts_are_checked_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen pairs per text, each with thousands of shingles, would take gigabytes at once."""
+    rng = np.random.default_rng(6)
+    base = _document(rng, 20)
+    texts = [" ".join([*base, f"number {i}"]) for i in range(60)]
+    sequences = material(texts).view(Sequences)
+    sizes: list[int] = []
+    jaccard = sketches._jaccard
+
+    def watched(grams: Any, starts: Any, pairs: Any) -> Any:
+        sizes.append(int(np.diff(starts)[pairs].sum()))
+        return jaccard(grams, starts, pairs)
+
+    whole = sketches.similar_pairs(sequences, sketches.text_keys(sequences), n=2, similarity=0.8)
+    monkeypatch.setattr(sketches, "_jaccard", watched)
+    monkeypatch.setattr(sketches, "_SHINGLES_AT_ONCE", 20_000)
+    again = sketches.similar_pairs(sequences, sketches.text_keys(sequences), n=2, similarity=0.8)
+    assert len(sizes) > 5
+    assert max(sizes) < 20_000 + 2 * 1002
+    assert again.tolist() == whole.tolist()
 
 
 @settings(max_examples=60, deadline=None)

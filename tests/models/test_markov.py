@@ -187,3 +187,32 @@ def stepwise(model: MarkovModel, text: str, *, temperature: float = 1.0) -> floa
     read = words(text)
     steps = [(" ".join(read[:place]), word) for place, word in enumerate([*read, ""])]
     return sum(math.log(model.next_words(start, temperature=temperature)[word]) for start, word in steps)
+
+
+def test_texts_begin_with_their_prompts_and_go_on_as_the_model_does() -> None:
+    model = MarkovModel.fit(TOWNS)
+    prompts = ["The mayor walks", "A guest", "", "Our teacher has seen the sea, again!"] * 500
+    texts = model.sample(len(prompts), prompts=prompts, rng=rng())
+    assert all(text.startswith(prompt) for text, prompt in zip(texts, prompts, strict=True))
+    after = Counter(word for text in texts[1::4] for word in text.split()[2:3])
+    wanted = model.next_words("A guest")
+    for word in ("walks", "talks", "has"):
+        assert after[word] / 500 == pytest.approx(wanted[word], abs=0.07)
+
+
+def test_empty_prompts_change_nothing() -> None:
+    model = MarkovModel.fit(PETS)
+    assert model.sample(20, prompts=[""] * 20, rng=rng()) == model.sample(20, rng=rng())
+
+
+@pytest.mark.parametrize(
+    ("prompts", "problem"),
+    [
+        (["A cat"], "1 for 2 texts"),
+        (["A cat", "A zebra"], "'zebra'"),
+        (["A cat", "A dog ran, didn't it?"], "of 9 words"),
+    ],
+)
+def test_prompts_that_do_not_fit_are_refused(prompts: list[str], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        MarkovModel.fit(PETS).sample(2, prompts=prompts, max_words=4, rng=rng())

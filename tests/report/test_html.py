@@ -156,7 +156,7 @@ def test_the_level_of_the_verdict_is_the_only_rule_of_standing() -> None:
 
 
 def test_a_lopsided_interval_is_shown_by_its_bounds() -> None:
-    found = comparison(["only"], contests=(Contest("a", "b", "cr-2", 0.0, -0.02, 0.1, 0.5),))
+    found = comparison(["only"], contests=(Contest("a", "b", "cr-2", 0.0, -0.02, 0.1, 0.25, 0.5),))
     lopsided = replace(found.candidates[0].results[0], estimate=0.0, interval=Interval(0.0, 0.0152, 0.95, "wilson"))
     found = replace(found, candidates=(column("only", (lopsided, *found.candidates[0].results[1:])),))
     page = render_html(found)

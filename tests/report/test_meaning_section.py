@@ -49,6 +49,14 @@ def drawn(shown: Meaning, index: int = 0, *, points: int = 350) -> MeaningMap:
     return MeaningMap(index, "small", shown, numbered, level=0.95, points=points)
 
 
+def test_an_encoder_that_counts_words_is_not_said_to_see_meaning() -> None:
+    page = render_html(with_meaning(comparison(["only"]), replace(meaning(), sees="word patterns")))
+    assert "What differs in word patterns" in words(section(page))
+    assert "regions of similar word patterns" in words(section(page))
+    assert "In word patterns" in page
+    assert "in meaning" not in page
+
+
 def test_everything_found_in_meaning_stands_on_the_page() -> None:
     page = render_html(with_meaning(comparison(["only"])))
     text = words(section(page))

@@ -103,8 +103,8 @@ def test_without_a_choice_it_is_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textassay.studies.encoding.default_is_installed", default_is_installed)
     long = [" ".join(["word"] * 300), *(f"a cat sat on mat number {i}" for i in range(24))]
     found = compare(long, {"x": [f"the dog ran up hill {i}" for i in range(25)]}, metrics=["energy"], n_resamples=0)
-    assert "|enc:minilm/max=256/" in found.candidates[0].results[0].signature
-    assert any(note.startswith("1 texts or more are longer than the 256 tokens") for note in found.notes)
+    assert "|enc:minilm/max=256/windows=16/" in found.candidates[0].results[0].signature
+    assert not any("tokens" in note for note in found.notes), "two windows hold the long one"
 
 
 class TestWithoutAnEncoder:
@@ -151,6 +151,33 @@ class TestBadInput:
         np.save(tmp_path / "v.npy", values)
         with pytest.raises(InputError, match=r"row 8"):
             compare(_texts("a", 20), {"x": _texts("b", 20)}, encoder=f"vectors:{tmp_path / 'v.npy'}")
+
+    @pytest.mark.parametrize("scale", [1.0, 1e30, 1e-30])
+    @pytest.mark.parametrize("zeros", [slice(0, 40, 3), slice(20, 40), slice(0, 40)])
+    @pytest.mark.filterwarnings("error")
+    def test_vectors_of_zeros_and_of_any_size(self, tmp_path: Path, zeros: slice, scale: float) -> None:
+        values = np.random.default_rng(0).standard_normal((40, 3)) * scale
+        values[zeros] = 0
+        np.save(tmp_path / "v.npy", values.astype(np.float32))
+        encoder = f"vectors:{tmp_path / 'v.npy'}"
+        found = compare(
+            _texts("a", 20), {"x": _texts("b", 20)}, encoder=encoder, families=["embedding"], n_resamples=19
+        )
+        for result in found.candidates[0].results:
+            assert result.undefined is not None or np.isfinite(result.estimate)
+        count = len(range(40)[zeros])
+        assert f"vectors of zeros: {count} of 40 different texts; the encoder finds nothing in them" in found.notes
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e39])
+    def test_an_encoder_object_that_returns_no_numbers(self, bad: float) -> None:
+        class Bad(ToyEncoder):
+            def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+                values = super().encode(texts).astype(np.float64)
+                values[-1, 0] = bad
+                return values  # type: ignore[return-value]
+
+        with pytest.raises(InputError, match=r"encoder toy: 1 of 40 vectors are not finite, the first for '. \d+'$"):
+            compare(_texts("a", 20), {"x": _texts("b", 20)}, encoder=Bad(), metrics=["mmd"], n_resamples=0)
 
     def test_vectors_of_the_wrong_count(self, tmp_path: Path) -> None:
         np.save(tmp_path / "v.npy", np.ones((39, 3), np.float32))

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 def conditional(
     items: Annotated[
         str,
-        typer.Argument(metavar="ITEMS", help="Items with references and candidates: .jsonl, .json, .csv, .tsv, or -."),
+        typer.Argument(
+            metavar="ITEMS", help="Items with references and candidates: .jsonl, .json, .csv, .tsv, .parquet, or -."
+        ),
     ],
     candidates: Annotated[
         list[str] | None,

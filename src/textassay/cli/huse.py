@@ -19,7 +19,8 @@ def huse(
     ratings: Annotated[
         str,
         typer.Argument(
-            metavar="RATINGS", help="Rated texts, a row a rating or a row an item: .csv, .tsv, .jsonl, .json, or -."
+            metavar="RATINGS",
+            help="Rated texts, one row per rating or per item: .csv, .tsv, .jsonl, .json, .parquet, or -.",
         ),
     ],
     log_probs: options.LogProbs = None,

@@ -9,7 +9,10 @@ from textassay.cli import options
 StudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The study's file.")]
 NewStudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The file to make; never one that exists.")]
 Human = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Texts by people: .txt (a text a line), .jsonl, .csv or .parquet.")
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Texts by people: .txt (one text per line), .jsonl, .json, .csv, .tsv or .parquet."
+    ),
 ]
 Model = Annotated[str | None, typer.Option(metavar="FILE", help="Texts by the model, in a file of the same kinds.")]
 ModelName = Annotated[str, typer.Option(metavar="NAME", help="What the model is called in the ratings.")]

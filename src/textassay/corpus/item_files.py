@@ -1,4 +1,4 @@
-"""Files of items: JSON lines and lists, tables, COCO captions and lines of text, each as entries with their places."""
+"""Files of items: JSON, tables, Parquet, COCO captions and lines of text, each as entries with their places."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -9,9 +9,10 @@ from textassay.corpus.coco_captions import ANNOTATIONS, annotation_entries, capt
 from textassay.corpus.decoding import text_blocks
 from textassay.corpus.delimited import delimited_rows
 from textassay.corpus.errors import InputError
+from textassay.corpus.frames import parquet_columns, plain_cell
 from textassay.corpus.item_records import ONE_SYSTEM, Entry, Side, entry_of
 from textassay.corpus.item_table import Row, table_entries
-from textassay.corpus.jsonl import decode_json, json_lines, seen
+from textassay.corpus.jsonl import decode_json, has_json_lines, json_lines, seen
 from textassay.corpus.lines import line_texts
 from textassay.corpus.printable import quoted
 from textassay.corpus.sources import Source, byte_blocks, name_of, sources_of
@@ -43,16 +44,19 @@ def read_entries(path: str, *, side: Side, encoding: str, notes: Counter[str]) -
 
 
 def _read(file: Source, side: Side, encoding: str, notes: Counter[str]) -> ItemFile:
-    if file.kind == "parquet" or (file.kind == "lines" and side == "references"):
-        also = " (or .txt)" if side == "candidates" else ""
-        raise InputError(f"{file.where}: not a file of items by its name; wanted .jsonl, .json, .csv or .tsv{also}")
+    if file.kind == "lines" and side == "references":
+        wanted = ".jsonl, .json, .csv, .tsv or .parquet"
+        raise InputError(f"{file.where}: not a file of items by its name; wanted {wanted}")
+    if file.kind == "parquet":
+        return _parquet(file, side)
     text = "".join(text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=notes))
     if file.kind in _DELIMITERS:
         return _table(text, file, side, notes)
-    if file.kind == "json":
-        return _document(text, file.where, side)
     # Standard input has no extension to tell records from lines, but its first character does.
-    if file.kind == "lines" or (file.kind is None and side == "candidates" and not text.lstrip().startswith("{")):
+    start = text.lstrip()[:1] if file.kind is None else ""
+    if (file.kind == "json" and not has_json_lines(text)) or start == "[":
+        return _document(text, file.where, side)
+    if file.kind == "lines" or (file.kind is None and side == "candidates" and start != "{"):
         return ItemFile(file.where, _lines(text, file.where), [])
     return _records(list(_json_lines(text, file.where, notes)), file.where, side)
 
@@ -67,9 +71,11 @@ def _document(text: str, where: str, side: Side) -> ItemFile:
     document = decode_json(text, where) if text.strip() else []
     if isinstance(document, dict) and ANNOTATIONS in document:
         return ItemFile(where, annotation_entries(document, where, side=side), [])
-    if not isinstance(document, list):
+    if not isinstance(document, list | dict):
         raise InputError(f"{where}: {seen(document)}; wanted a list of objects, or an object with COCO's 'annotations'")
-    places = [(f"{where}: item {number}", record) for number, record in enumerate(document, 1)]
+    # One line of JSON lines is a document too.
+    records = [document] if isinstance(document, dict) else document
+    places = [(f"{where}: item {number}", record) for number, record in enumerate(records, 1)]
     return _records(places, where, side)
 
 
@@ -103,6 +109,15 @@ def _table(text: str, file: Source, side: Side, notes: Counter[str]) -> ItemFile
     (line, header), *body = full
     entries = table_entries(header, _even(body, header, where), f"{where}:{line}", side=side)
     return ItemFile(where, entries, header)
+
+
+def _parquet(file: Source, side: Side) -> ItemFile:
+    header, columns = parquet_columns(file)
+    rows = (
+        (f"{file.where}: row {number}", [plain_cell(cell) for cell in cells])
+        for number, cells in enumerate(zip(*columns, strict=True), 1)
+    )
+    return ItemFile(file.where, table_entries(header, rows, file.where, side=side), header)
 
 
 def _even(rows: Iterable[tuple[int, list[str]]], header: list[str], where: str) -> Iterator[Row]:

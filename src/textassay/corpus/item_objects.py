@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.errors import InputError
-from textassay.corpus.frames import frame_columns, is_frame
+from textassay.corpus.frames import frame_columns, is_frame, plain_cell
 from textassay.corpus.item_files import ItemFile
 from textassay.corpus.item_records import entry_of, kind_of
 from textassay.corpus.item_table import Row, table_entries
 
 _WANTED = "a path, a list of items or of dicts, or a data frame"
 _ITEM = ("id", "references", "candidates", "prompt")
-_MISSING = ("NAType", "NaTType")
 
 
 def object_entries(value: Any, where: str) -> ItemFile:
@@ -57,11 +56,10 @@ def _plain(value: Any) -> Any:
     """What JSON would have: lists for arrays, tuples and series, null for the marks of missing values."""
     if isinstance(value, Mapping):
         return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray):
         value = value.tolist()
     elif hasattr(value, "to_list"):
         value = value.to_list()
     if isinstance(value, tuple):
         return list(value)
-    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124 - only NaN differs from itself
-    return None if is_nan or type(value).__name__ in _MISSING else value
+    return plain_cell(value)

@@ -1,7 +1,7 @@
 """Items in a table: a row an item, or a row a text with its source."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from textassay.corpus.errors import InputError
@@ -67,6 +67,9 @@ def _wide(header: list[str], systems: dict[str, str], cells: Sequence[Any], plac
     for name, cell in zip(header, cells, strict=True):
         if name in REFERENCES:
             record[name] = _listed(cell, place, name)
+        elif name in CANDIDATES and isinstance(cell, Mapping):
+            # As in a JSON object, each system has its own list; a frame has every system in every row.
+            record[CANDIDATES[0]].update({system: texts for system, texts in cell.items() if texts is not None})
         elif name in systems:
             texts = _listed(cell, place, name)
             # As in a JSON object: without a name and a text there is no system.

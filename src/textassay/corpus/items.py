@@ -74,13 +74,14 @@ def read_items(
 
     The first file, plain, `.gz` or `.zst`, is one of
 
-    - `.jsonl` (an object a line) or `.json` (a list of objects): `references` and `candidates`, perhaps `prompt` and
-      `id` (or `_id`). References are a list or one string. Candidates are too (of one system, called "candidate"), or
-      an object with a list for each system.
-    - `.csv` or `.tsv`, a row an item: the columns `references` and `candidates`, or `candidates.NAME` for each system,
-      perhaps `id` and `prompt`. A cell that begins with `[` is a JSON list of strings, any other is one text, also an
-      empty one.
-    - `.csv` or `.tsv`, a row a text: the columns `id`, `source` (`reference` or the name of a system) and `text`.
+    - `.jsonl` (one object per line) or `.json` (a list of objects, or JSON Lines): `references` and `candidates`,
+      perhaps `prompt` and `id` (or `_id`). References are a list or one string. Candidates are too (of one system,
+      called "candidate"), or an object with a list for each system.
+    - `.csv`, `.tsv` or `.parquet`, one row per item: the columns `references` and `candidates`, or `candidates.NAME`
+      for each system, perhaps `id` and `prompt`. A cell that begins with `[` is a JSON list of strings, any other is
+      one text, also an empty one. Cells of Parquet may be lists.
+    - `.csv`, `.tsv` or `.parquet`, one row per text: the columns `id`, `source` (`reference` or the name of a system)
+      and `text`.
     - COCO's caption annotations: an object with `annotations`, whose captions are references by image.
 
     `candidates` are further files by the name of their system, or a list of them, named by their stems: any of these

@@ -23,8 +23,8 @@ def read_ratings(
 ) -> RatedItems:
     """Read ratings of texts by people and by a model, with each text's log-probability under the model.
 
-    The file is `.csv`, `.tsv`, `.jsonl` or `.json` (a list of objects), plain, `.gz` or `.zst`, or `-` for standard
-    input. Its columns, in any order, whatever their case and with or without underscores:
+    The file is `.csv`, `.tsv`, `.jsonl` or `.json` (a list of objects, or JSON Lines), plain, `.gz` or `.zst`,
+    `.parquet`, or `-` for standard input. Its columns, in any order, of any case, with or without underscores:
 
     - `rating`: a number; in a row an item the mean rating. A blank one is left out and counted.
     - `source`: `human` (or `reference`, `real`, `gold`, 0, false), otherwise the model; `model` chooses among several.

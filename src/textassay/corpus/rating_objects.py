@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from textassay.corpus.errors import InputError
-from textassay.corpus.frames import frame_columns, is_frame
+from textassay.corpus.frames import frame_columns, is_frame, plain_cell
 from textassay.corpus.item_records import kind_of
 from textassay.corpus.rated import RatedItems
 from textassay.corpus.rating_checks import check_reading
@@ -22,7 +20,6 @@ from textassay.corpus.rating_tables import Table, records_table
 from textassay.corpus.sources import name_of
 
 _WANTED = "a path, a data frame or a list of dicts"
-_MISSING = ("NAType", "NaTType")
 
 
 def as_ratings(
@@ -65,7 +62,7 @@ def _frame(frame: Any, where: str) -> Table:
     header, columns = frame_columns(frame)
     if not columns or not columns[0]:
         raise InputError(f"{where}: a frame without rows; wanted at least one")
-    plain: list[Sequence[Any]] = [[_plain(cell) for cell in column] for column in columns]
+    plain: list[Sequence[Any]] = [[plain_cell(cell) for cell in column] for column in columns]
     return Table(where, where, header, plain, _places(len(columns[0]), where))
 
 
@@ -82,12 +79,4 @@ def _places(count: int, where: str) -> list[str]:
 
 
 def _plain_record(record: Mapping[Any, Any]) -> dict[Any, Any]:
-    return {field: _plain(cell) for field, cell in record.items()}
-
-
-def _plain(cell: Any) -> Any:
-    """A cell without the types of other libraries; their marks of missing values and NaN become None."""
-    if isinstance(cell, np.generic):
-        cell = cell.item()
-    is_nan = isinstance(cell, float) and cell != cell  # noqa: PLR0124 - only NaN differs from itself
-    return None if is_nan or type(cell).__name__ in _MISSING else cell
+    return {field: plain_cell(cell) for field, cell in record.items()}

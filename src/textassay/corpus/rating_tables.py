@@ -9,8 +9,9 @@ from typing import Any
 from textassay.corpus.decoding import text_blocks
 from textassay.corpus.delimited import Row, delimited_rows
 from textassay.corpus.errors import InputError
+from textassay.corpus.frames import parquet_columns, plain_cell
 from textassay.corpus.item_records import kind_of
-from textassay.corpus.jsonl import decode_json, json_lines, seen
+from textassay.corpus.jsonl import decode_json, has_json_lines, json_lines, seen
 from textassay.corpus.printable import quoted
 from textassay.corpus.sources import Source, byte_blocks, sources_of
 
@@ -50,15 +51,19 @@ def records_table(records: Sequence[Any], places: list[str], where: str) -> Tabl
 
 
 def _read(file: Source, encoding: str, notes: Counter[str]) -> Table:
-    if file.kind in ("parquet", "lines"):
-        raise InputError(f"{file.where}: not a file of ratings by its name; wanted .csv, .tsv, .jsonl or .json")
+    if file.kind == "lines":
+        wanted = ".csv, .tsv, .jsonl, .json or .parquet"
+        raise InputError(f"{file.where}: not a file of ratings by its name; wanted {wanted}")
+    if file.kind == "parquet":
+        return _parquet(file)
     text = "".join(text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=notes))
     if not text.strip():
         raise InputError(f"{file.where}: empty; wanted a header and rows, or JSON records")
     kind = file.kind or _kind(text)
     if kind in _DELIMITERS:
         return _delimited(text, file.where, _DELIMITERS[kind], notes)
-    return _document(text, file.where) if kind == "json" else _lines(text, file.where, notes)
+    is_document = kind == "json" and not has_json_lines(text)
+    return _document(text, file.where) if is_document else _lines(text, file.where, notes)
 
 
 def _kind(text: str) -> str:
@@ -103,9 +108,20 @@ def _lines(text: str, where: str, notes: Counter[str]) -> Table:
 
 def _document(text: str, where: str) -> Table:
     document = decode_json(text, where)
-    if not isinstance(document, list):
+    if not isinstance(document, list | dict):
         raise InputError(f"{where}: {seen(document)}; wanted a list of objects")
-    return records_table(document, [f"{where}: record {number}" for number in range(1, len(document) + 1)], where)
+    # One line of JSON lines is a document too.
+    records = [document] if isinstance(document, dict) else document
+    return records_table(records, [f"{where}: record {number}" for number in range(1, len(records) + 1)], where)
+
+
+def _parquet(file: Source) -> Table:
+    header, columns = parquet_columns(file)
+    count = len(columns[0]) if columns else 0
+    if not count:
+        raise InputError(f"{file.where}: no rows; wanted at least one")
+    plain: list[Sequence[Any]] = [[plain_cell(cell) for cell in column] for column in columns]
+    return Table(file.where, file.where, header, plain, [f"{file.where}: row {row}" for row in range(1, count + 1)])
 
 
 def _note_blank(count: int, where: str, notes: Counter[str]) -> None:

@@ -16,7 +16,7 @@ from textassay.corpus.fields import Wanted, no_groups
 from textassay.corpus.lines import line_texts
 from textassay.corpus.objects import object_texts
 from textassay.corpus.printable import shortened
-from textassay.corpus.record_rows import json_line_rows, json_rows
+from textassay.corpus.record_rows import json_line_rows, json_rows, json_rows_or_lines
 from textassay.corpus.rows import Rows, concat_rows
 from textassay.corpus.sample import Sample, is_not_blank
 from textassay.corpus.sources import Source, byte_blocks, name_of, sources_of
@@ -139,8 +139,10 @@ def _file_rows(file: Source, wanted: Wanted, *, encoding: str, notes: Counter[st
         return delimited_texts(blocks, file.where, wanted, delimiter="," if file.kind == "csv" else "\t")
     # Standard input and process substitution have no extension to tell records from lines; asking for a field does.
     asked = wanted.text is not None or wanted.group is not None
-    if file.kind == "jsonl" or (file.kind is None and asked):
+    if file.kind == "jsonl":
         return json_line_rows(blocks, file.where, wanted)
+    if file.kind is None and asked:
+        return json_rows_or_lines(blocks, file.where, wanted)
     if wanted.group is not None:
         raise no_groups(file.where, wanted.group, seen="one text per line without fields")
     return (Rows(texts) for texts in line_texts(blocks))

@@ -1,6 +1,7 @@
 """Records as rows: JSON objects, Python dicts, and bare strings among them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from textassay.corpus.errors import InputError
@@ -25,6 +26,14 @@ def json_rows(text: str, where: str, wanted: Wanted) -> Iterator[Rows]:
     # One line of JSON lines is a document too.
     records = document if isinstance(document, list) else [document]
     return record_rows([records], f"{where}: record ", wanted)
+
+
+def json_rows_or_lines(blocks: Iterator[str], where: str, wanted: Wanted) -> Iterator[Rows]:
+    """The rows of JSON without a name that tells an array from lines; lines are never held whole."""
+    first = next(blocks, "")
+    if first.lstrip().startswith("["):
+        return json_rows("".join((first, *blocks)), where, wanted)
+    return json_line_rows(chain([first] if first else [], blocks), where, wanted)
 
 
 def record_rows(chunks: Iterable[Iterable[Any]], prefix: str, wanted: Wanted) -> Iterator[Rows]:

@@ -74,6 +74,15 @@ def name_of(path: str) -> str:
     return printable(os.path.basename(stem + extension if extension[1:].isdigit() else stem))
 
 
+def has_known_extension(path: str) -> bool:
+    """Whether a name ends as a file does that can be read; nothing is looked up.
+
+    >>> has_known_extension("runs/*.jsonl.gz"), has_known_extension("A cat sat.")
+    (True, False)
+    """
+    return _split(path)[2].lower() in _KINDS
+
+
 def byte_blocks(source: Source) -> Iterator[bytes]:
     """The content, unpacked, in blocks of a few megabytes."""
     if source.path == STDIN:

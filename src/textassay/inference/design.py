@@ -65,16 +65,6 @@ class Design:
         mine = np.bincount(self.strata, weights=self.candidate).astype(np.int64)
         return tuple((int(size), int(own)) for size, own in zip(sizes, mine, strict=True))
 
-    @property
-    def keeps_sizes(self) -> bool:
-        """True when every exchange leaves both samples with as many texts as they have."""
-        sizes = np.bincount(self.units, minlength=self.n_units)
-        low, high = (np.full(len(self.shapes), fill) for fill in (np.iinfo(np.int64).max, 0))
-        np.minimum.at(low, self.strata, sizes)
-        np.maximum.at(high, self.strata, sizes)
-        moves = np.array([0 < own < size for size, own in self.shapes])
-        return bool((low == high)[moves].all())
-
     def smallest_p(self, n_resamples: int) -> float:
         """The smallest p-value that can come out: with few units no test can be significant, whatever the texts are."""
         ways = math.fsum(_log_ways(size, own) for size, own in self.shapes)

@@ -25,9 +25,9 @@ from scipy.sparse import csr_array
 
 from textassay.inference.design import Design, design_of, fewest_groups
 from textassay.inference.p_value import is_significant
+from textassay.inference.pair_matrix import gram_counts, kernel_sums, ridge
 from textassay.inference.permutation import off_centre
 from textassay.inference.progress import Progress
-from textassay.inference.quadratic import gram_counts, kernel_sums, ridge
 from textassay.inference.signature import signature
 from textassay.inference.westfall_young import at_least, step_down
 from textassay.views.edges import TextEdges

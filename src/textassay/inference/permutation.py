@@ -34,15 +34,14 @@ def permutation_tests(
     one that describes, for any difference from the reference's own value. The same exchanges serve all metrics, so a
     metric's own p-value does not depend on which others there are; the adjusted one does (Westfall and Young).
     """
-    chosen = [request for request in requests if design.keeps_sizes or not request.metric.fixed_sizes]
-    if not chosen:
+    if not requests:
         return PermutationTests({}, {})
     masks = design.labellings(n_resamples, seed)
-    values = _statistics(chosen, pool, Resamples(design.units, (masks, ~masks)), progress)
-    extremes = [values[r] if _is_one_sided(r) else off_centre(values[r]) for r in chosen]
+    values = _statistics(requests, pool, Resamples(design.units, (masks, ~masks)), progress)
+    extremes = [values[r] if _is_one_sided(r) else off_centre(values[r]) for r in requests]
     return PermutationTests(
-        {r: p_value(float(row[0]), row[1:], exact=False) for r, row in zip(chosen, extremes, strict=True)},
-        dict(zip(chosen, step_down(np.stack(extremes)).tolist(), strict=True)),
+        {r: p_value(float(row[0]), row[1:], exact=False) for r, row in zip(requests, extremes, strict=True)},
+        dict(zip(requests, step_down(np.stack(extremes)).tolist(), strict=True)),
     )
 
 

@@ -56,7 +56,6 @@ class Metric:
     item: Callable[..., NDArray[np.float64]] | None
     most_labellings: int | None
     variant_bounds: Mapping[str, tuple[float, float]]
-    fixed_sizes: bool
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -125,7 +124,6 @@ def metric(
     most_labellings: int | None = None,
     variant_bounds: Mapping[str, tuple[float, float]] | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
-    fixed_sizes: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -140,8 +138,7 @@ def metric(
     `item`, where given, measures it on the texts of one item: a function of an `ItemPool`, `Labels` and the options
     that returns one value a labelling; `most_labellings` bounds how many of them are listed for a test where each
     takes long.
-    `limits` bounds options. `fixed_sizes`: its short cut to the test needs samples that keep their sizes, which whole
-    groups of unequal sizes do not give.
+    `limits` bounds options.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: a missing interval or test needs a reason, and only a missing one")
@@ -151,7 +148,7 @@ def metric(
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
-            variant_bounds or {}, fixed_sizes, roles, views, options,
+            variant_bounds or {}, roles, views, options,
         )  # fmt: skip
         return function
 

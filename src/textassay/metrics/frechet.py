@@ -11,6 +11,7 @@ from textassay.metrics.declare import metric
 from textassay.views.bures import (
     FEWEST_TO_EXTRAPOLATE,
     Distance,
+    distances_left_out,
     extrapolated,
     quick_distance,
     squared_distance,
@@ -49,11 +50,13 @@ def leave_out(
     variant: Variant,
 ) -> tuple[Floats, Floats]:
     """The distance with each group of either sample left out, from the group's own moments."""
-    distance = partial(quick_distance, unbiased=covariance == "unbiased")
+    unbiased = covariance == "unbiased"
+    distance = partial(quick_distance, unbiased=unbiased)
 
     def without(changed: Moments, fixed: Moments, groups: NDArray[np.int64]) -> Iterator[float]:
-        for rest in changed.left_out(groups):
-            yield distance(rest, fixed) if variant == "plugin" else extrapolated(distance, rest, fixed)
+        if variant == "plugin":
+            return distances_left_out(changed, fixed, groups, unbiased=unbiased)
+        return (extrapolated(distance, rest, fixed) for rest in changed.left_out(groups))
 
     mine, others = without(candidate, reference, labels[0]), without(reference, candidate, labels[1])
     return _in_form(np.array(list(mine)), form), _in_form(np.array(list(others)), form)
@@ -105,7 +108,6 @@ def fewest_texts(*, form: Form, covariance: Covariance, variant: Variant) -> int
     parts=parts,
     leave_out=leave_out,
     exchange=exchange,
-    fixed_sizes=True,
     item=item,
     most_labellings=20_000,
     variant_bounds={"extrapolated": (-np.inf, np.inf)},

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from textassay.metrics.declare import metric
 from textassay.views.material import Mask, Resamples
 from textassay.views.spectra import effective_number, influence, second_moment, similarities, spectrum
-from textassay.views.vectors import SMALL_POOL, Vectors, joint
+from textassay.views.vectors import SMALL_POOL, Vectors, joint, rows_of_one_size
 
 Floats = NDArray[np.float64]
 
@@ -50,11 +50,15 @@ def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples,
 
 
 def _exact(matrix: Floats, mask: Mask, q: float) -> Floats:
-    places = np.nonzero(mask)[1].reshape(len(mask), -1)
-    step = max(1, _NUMBERS_AT_ONCE // places.shape[1] ** 2)
-    parts = (places[start : start + step] for start in range(0, len(places), step))
-    stacks = (matrix[part[:, :, None], part[:, None, :]] for part in parts)
-    return np.concatenate([effective_number(spectrum(stack), q) for stack in stacks])
+    found = np.empty(len(mask))
+    for rows in rows_of_one_size(mask):
+        places = np.nonzero(mask[rows])[1].reshape(len(rows), -1)
+        step = max(1, _NUMBERS_AT_ONCE // places.shape[1] ** 2)
+        for start in range(0, len(places), step):
+            part = places[start : start + step]
+            stack = matrix[part[:, :, None], part[:, None, :]]
+            found[rows[start : start + step]] = effective_number(spectrum(stack), q)
+    return found
 
 
 @metric(
@@ -68,7 +72,6 @@ def _exact(matrix: Floats, mask: Mask, q: float) -> Floats:
     paper="friedman2023",
     leave_out=leave_out,
     exchange=exchange,
-    fixed_sizes=True,
     limits={"q": (0.1, np.inf)},
 )
 def vendi(candidate: Vectors, /, *, q: float = 1.0) -> float:
@@ -79,8 +82,9 @@ def vendi(candidate: Vectors, /, *, q: float = 1.0) -> float:
     It is 1 when all texts are alike and n when no two have anything in common. `q` is the order of the (Renyi) entropy:
     below 1 rare kinds count more, above 1 frequent ones, and `q=inf` looks at the most frequent alone. Vectors are
     brought to length 1; zero vectors count as one kind of their own. It misleads when higher is taken for better:
-    noise scores highest. It grows with the sample, up to the dimension of the vectors, so compare with real text's own
-    value at the same size.
+    noise scores highest. It grows with the sample, up to the dimension of the vectors, and may not have converged below
+    about 20,000 texts, so it has no meaning by itself: read it beside the reference's value at the same size only, as
+    the table of `textassay compare` shows it.
 
     The test looks at the exact difference in pools of up to 150 texts, and in larger ones at its first-order expansion
     around the pooled sample.

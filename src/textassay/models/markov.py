@@ -1,7 +1,7 @@
 """A Markov generator: an n-gram model with interpolated Kneser-Ney smoothing that writes texts and scores them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -62,16 +62,24 @@ class MarkovModel:
         return cls(order, splitter, levels, Spacing.learn(array.to_pylist(), rows, words), index)
 
     def sample(
-        self, n_texts: int, *, temperature: float = 1.0, max_words: int = 60, rng: np.random.Generator
+        self,
+        n_texts: int,
+        *,
+        temperature: float = 1.0,
+        max_words: int = 60,
+        prompts: Sequence[str] | None = None,
+        rng: np.random.Generator,
     ) -> list[str]:
         r"""Write texts; the next word has probability proportional to :math:`P(w|h)^{1/T}`.
 
-        A text that has not ended after `max_words` tokens, punctuation included, is cut off there.
+        A text that has not ended after `max_words` tokens, punctuation included, is cut off there. With `prompts`, one
+        per text, each text begins with the words of its prompt, all of which the model must have read.
         """
         _check_temperature(temperature)
         if n_texts < 0 or max_words < 1:
             seen = f"{n_texts} texts of {max_words} words"
             raise InputError(f"Markov model: {seen}; wanted 0 or more texts of 1 or more words")
+        given = self._given([""] * n_texts if prompts is None else prompts, n_texts, max_words)
         tempered = temper(self.levels, temperature)
         written = np.full((n_texts, max_words), END)
         going = np.arange(n_texts)
@@ -80,6 +88,8 @@ class MarkovModel:
             symbols = draw(tempered, contexts, rng)
             while place == 0 and (empty := symbols == END).any():
                 symbols[empty] = draw(tempered, [c[empty] for c in contexts], rng)
+            if place < given.shape[1]:
+                symbols = np.where(given[going, place] != END, given[going, place], symbols)
             written[going, place] = symbols
             on = symbols != END
             going = going[on]
@@ -123,6 +133,23 @@ class MarkovModel:
         # An empty text is never written: its probability is shared out among all first words.
         empty = probabilities(self.levels, np.array([BEGIN, END]))[1]
         return np.where(tokens.lengths > 0, sums - np.log1p(-empty), -np.inf)
+
+    def _given(self, prompts: Sequence[str], n_texts: int, max_words: int) -> Ints:
+        """The words of each prompt in a row, filled up with `END`."""
+        if len(prompts) != n_texts:
+            raise InputError(f"Markov model: prompts: {len(prompts)} for {n_texts} texts; wanted one per text")
+        tokens = self.tokenizer(prompts)
+        symbols = self._symbols(tokens)
+        if (symbols == UNSEEN).any():
+            word = tokens.vocabulary[int(tokens.ids[symbols == UNSEEN][0])].as_py()
+            raise InputError(f"Markov model: the word {word!r} of a prompt was not in the texts it learned from")
+        longest = int(tokens.lengths.max(initial=0))
+        if longest > max_words:
+            raise InputError(f"Markov model: a prompt of {longest} words for texts of {max_words}; wanted fewer")
+        given = np.full((n_texts, longest), END)
+        rows = np.repeat(np.arange(n_texts), tokens.lengths)
+        given[rows, np.arange(len(rows)) - np.repeat(tokens.offsets[:-1], tokens.lengths)] = symbols
+        return given
 
     def _symbols(self, tokens: Tokens) -> Ints:
         known = [self._index.get(word, UNSEEN) for word in tokens.vocabulary.to_pylist()]

@@ -36,6 +36,7 @@ class Setup:
     pools: Pools
     encoder_name: str | None
     notes: tuple[str, ...]
+    encoder: Remembered | None = None
 
 
 def set_up(
@@ -67,7 +68,7 @@ def set_up(
     on_vectors = any(reads_vectors(request) for request in requests)
     values = seen.encode(table.texts) if seen is not None and on_vectors else None
     notes = [*left_out, *(seen.notes if seen else ()), *_said_by(made.values()), *_format(items, tokenizer)]
-    return Setup(requests, Pools(table, made, values), seen.name if seen else None, tuple(notes))
+    return Setup(requests, Pools(table, made, values), seen.name if seen else None, tuple(notes), seen)
 
 
 def _choose(

@@ -1,12 +1,10 @@
 """The encoder of a study: chosen, checked before any time is spent, and shown every text once."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from textassay.corpus.errors import InputError
+from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
 from textassay.inference.progress import Progress
 from textassay.inference.request import Request
@@ -18,14 +16,13 @@ from textassay.views.encoders.choose import (
     get_encoder,
     missing_default,
 )
-from textassay.views.encoders.remember import Remembered, remember
+from textassay.views.encoders.reading import MOST_UNKNOWN, Reading, read
+from textassay.views.encoders.remember import MOST_SAME, Remembered, remember
 from textassay.views.encoders.store import open_store
 from textassay.views.material import needs_encoder
 
 FAMILY = "embedding"
 _WITHOUT_MODEL = "choose --encoder lsa, which needs no model"
-# From this share of different texts without a vector of their own, the encoder cannot read them.
-_BLIND = 0.1
 
 
 @dataclass(frozen=True)
@@ -79,35 +76,63 @@ def show_all(
     A user's own encoder object is not cached on disk: nothing says that its name changes when its vectors do.
     """
     chosen = get_encoder(encoder, reference=reference, candidates=candidates) if isinstance(encoder, str) else encoder
-    texts = [text for sample in used for text in sample.texts.to_pylist()]
+    samples = [(sample.name, sample.texts.to_pylist()) for sample in used]
+    store = open_store(chosen) if isinstance(encoder, str) and _worth_keeping(chosen) else None
+    tokens = read(chosen, samples, store=store)
     seen = remember(
         chosen,
-        texts,
-        store=open_store(chosen) if isinstance(encoder, str) and _worth_keeping(chosen) else None,
+        (text for _, texts in samples for text in texts),
+        store=store,
         start=lambda steps: progress.start("encoding", steps),
         step=progress.step,
+        windows=tokens.windows,
     )
-    return replace(seen, notes=(*seen.notes, *_limits_of(seen, texts)))
+    reading = tokens.reading(samples)
+    return replace(seen, reading=reading, notes=(*seen.notes, *_limits_of(seen, reading)))
 
 
-def _limits_of(seen: Remembered, texts: Iterable[str]) -> Iterable[str]:
-    """What the encoder could not see: words it does not know, and the ends of long texts."""
-    distinct = len(seen.values)
-    rows = np.ascontiguousarray(seen.values).view(f"V{seen.values.itemsize * seen.dimension}")
-    shared = distinct - len(np.unique(rows))
-    if shared > _BLIND * distinct:
+def _limits_of(seen: Remembered, reading: Reading) -> Iterator[str]:
+    """What the encoder could not see: words that it does not know, and parts of long texts."""
+    distinct, shared = len(seen.values), seen.same_vector
+    if shared > MOST_SAME * distinct:
         yield (
             f"the encoder gives {shared:,} of {distinct:,} different texts the vector of another one: it does not know "
             "their words (MiniLM is made for English), and metrics on vectors say little here"
         )
-    limit = re.search(r"/max=(\d+)/", seen.name)
-    if limit is None:
+    if seen.zero_vectors:
+        of = f"{seen.zero_vectors:,} of {distinct:,} different texts"
+        yield f"vectors of zeros: {of}; the encoder finds nothing in them"
+    yield from _unknown(reading)
+    yield from _unread(reading)
+
+
+def _unknown(reading: Reading) -> Iterator[str]:
+    """Samples whose words the encoder does not know."""
+    many = {name: share for name, share in reading.unknown.items() if share > MOST_UNKNOWN}
+    if many:
+        shares = ", ".join(f"{share:.0%} in {shortened(name, 60)!r}" for name, share in many.items())
+        yield (
+            f"tokens that the encoder does not know: {shares} (more than {MOST_UNKNOWN:.0%}): metrics on vectors do "
+            "not see these words, and there is no verdict about meaning; choose an encoder for this language"
+        )
+
+
+def _unread(reading: Reading) -> Iterator[str]:
+    """Texts of which a part is not read."""
+    if not reading.cut_texts:
         return
-    most = int(limit[1])
-    # A word has one token at least, so these are cut off for certain; the quick look at the length spares the split.
-    long = sum(len(text) > 2 * most and len(text.split()) > most for text in set(texts))
-    if long:
-        yield f"{long:,} texts or more are longer than the {most} tokens the encoder reads: only their beginnings count"
+    of = f"{reading.cut_texts:,} of {reading.n_texts:,} different texts"
+    if reading.beginnings_only:
+        yield (
+            f"longer than the {reading.window} tokens that the encoder reads with windows=first: {of}; only the "
+            "beginning of such a text counts, and there is no verdict about meaning"
+        )
+    else:
+        yield (
+            f"longer than {reading.most_windows} windows of {reading.window} tokens: {of}; of such a text that many "
+            f"windows are read, spread evenly over it, about {reading.read_share:.0%} of the tokens "
+            "(windows=N reads more)"
+        )
 
 
 def _worth_keeping(encoder: Encoder) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from textassay.inference.p_value import is_significant
+from textassay.views.encoders.base import MEANING
 
 Point = tuple[float, float]
 
@@ -47,7 +48,8 @@ class Meaning:
 
     A text counts as far when it is farther from the other sample than 95 % of the reference texts are from each other:
     `far_share` of the candidate (5 % of real text would be), `missed_share` of the reference. `candidate_points` and
-    `reference_points` are places of a part of the texts.
+    `reference_points` are places of a part of the texts. `sees` is what the vectors are about: `lsa` sees word
+    patterns.
     """
 
     regions: tuple[Region, ...]
@@ -57,6 +59,7 @@ class Meaning:
     missed_share: float
     candidate_points: tuple[Point, ...]
     reference_points: tuple[Point, ...]
+    sees: str = MEANING
 
     def at_least(self, p_value: float) -> Self:
         """The same with no region's p-value below this one, the p-value of there being any difference at all."""

@@ -9,6 +9,7 @@ from textassay.studies.meaning import Meaning
 from textassay.studies.regions import describe
 from textassay.studies.strays import strays
 from textassay.views.clusters import cluster_labels
+from textassay.views.encoders.base import sees
 from textassay.views.material import Material
 from textassay.views.vectors import F32, Joint, Vectors, joint
 
@@ -43,6 +44,7 @@ def what_differs_in_meaning(candidate: Material, reference: Material, *, seed: i
         missed_share=missed_share,
         candidate_points=layout.candidate,
         reference_points=layout.reference,
+        sees=sees(candidate.settings.required_encoder),
     )
 
 

@@ -9,11 +9,12 @@ from textassay.corpus.decoding import check_encoding, text_blocks
 from textassay.corpus.delimited import delimited_rows
 from textassay.corpus.errors import InputError
 from textassay.corpus.fields import DEFAULT, no_field
-from textassay.corpus.jsonl import decode_json, json_lines, seen
+from textassay.corpus.jsonl import decode_json, has_json_lines, json_lines, seen
 from textassay.corpus.lines import line_texts
 from textassay.corpus.printable import quoted
-from textassay.corpus.sources import Source, byte_blocks, failures_named, sources_of
+from textassay.corpus.sources import Source, byte_blocks, sources_of
 from textassay.corpus.strings import check_text
+from textassay.corpus.tables import open_parquet
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
@@ -50,7 +51,7 @@ def read_records(
     optional_end: Sequence[str] = (),
     wanted: str = "a text a row",
 ) -> Records:
-    """The rows of a .txt, .jsonl, .csv, .tsv or .parquet file, or of standard input; a line of text is its `text`.
+    """The rows of a text, JSON, table or Parquet file, or of standard input; a line of text is its `text`.
 
     Blank lines of text are rows, as the place of a line says what belongs to it; blank lines between records are none.
     `as_lines` takes a file without a known extension for lines of text, not for records. Rows of a table may stop short
@@ -87,15 +88,15 @@ def _rows(
 ) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     if file.kind == "parquet":
         return _parquet(file)
-    if file.kind == "json":
-        raise InputError(f"{file.where}: one JSON document; wanted JSON lines (.jsonl), an object a line")
     # A byte order mark is no news to anybody who asks people for ratings, so this note goes nowhere.
     text = "".join(text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=Counter()))
     if file.kind in _DELIMITERS:
         delimiter = _DELIMITERS[file.kind or ""]
         return _table(text, file.where, delimiter=delimiter, optional_end=optional_end, wanted=wanted)
-    if file.kind == "jsonl" or (file.kind is None and not as_lines and text.lstrip().startswith("{")):
-        return _objects(text, file.where)
+    if file.kind == "json" and not has_json_lines(text):
+        return _objects(_document(text, file.where))
+    if file.kind in ("json", "jsonl") or (file.kind is None and not as_lines and text.lstrip().startswith("{")):
+        return _objects(_decoded(text, file.where))
     return _lines(text, file.where)
 
 
@@ -105,19 +106,26 @@ def _lines(text: str, where: str) -> Iterator[tuple[str, int, Mapping[str, Any]]
         yield f"{where}:{number}", number, {DEFAULT: line}
 
 
-def _objects(text: str, where: str) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    number = 0
-    for line_number, line in enumerate(json_lines(text) if text else [], 1):
-        if not line.strip():
-            continue
-        number += 1
-        place = f"{where}:{line_number}"
-        value = decode_json(line, place)
-        if isinstance(value, str):
-            value = {DEFAULT: value}
-        if not isinstance(value, dict):
+def _document(text: str, where: str) -> Iterator[tuple[str, Any]]:
+    """The values of a JSON array, or the one value of a document, with their places."""
+    document = decode_json(text, where) if text.strip() else []
+    values = document if isinstance(document, list) else [document]
+    return ((f"{where}: record {number}", value) for number, value in enumerate(values, 1))
+
+
+def _decoded(text: str, where: str) -> Iterator[tuple[str, Any]]:
+    """The values of JSON lines with their places; blank lines are none."""
+    for number, line in enumerate(json_lines(text) if text else [], 1):
+        if line.strip():
+            yield f"{where}:{number}", decode_json(line, f"{where}:{number}")
+
+
+def _objects(values: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    for number, (place, value) in enumerate(values, 1):
+        fields = {DEFAULT: value} if isinstance(value, str) else value
+        if not isinstance(fields, dict):
             raise InputError(f"{place}: {seen(value)}; wanted an object or a string")
-        yield place, number, value
+        yield place, number, fields
 
 
 def _table(
@@ -141,12 +149,7 @@ def _table(
 
 
 def _parquet(file: Source) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    if file.codec is not None:
-        raise InputError(f"{file.where}: a packed Parquet file; wanted it unpacked (Parquet compresses by itself)")
-    with failures_named(file.where):
-        import pyarrow.parquet as pq
-
-        with open(file.path, "rb") as handle:
-            rows = pq.read_table(handle).to_pylist()
+    with open_parquet(file) as parquet:
+        rows = parquet.read().to_pylist()
     for number, row in enumerate(rows, 1):
         yield f"{file.where}, row {number}", number, row

@@ -1,82 +1,210 @@
-"""Balls around the points of two samples, counted for many labellings of the same points at once.
+"""Balls around the texts of two samples, counted for many labellings of the same texts at once.
 
-The ball of a point reaches to its k-th nearest other point of the same label (and does not hold what is exactly as far
-away). Which points these are follows from the list of its nearest points of either label: walk along it and count.
+The ball of a text reaches to its k-th nearest other text of the same label. A closed ball holds what is exactly as far
+away, an open one does not. Both follow from the list of the nearest texts of either label: walk along it and count.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.views.label_bits import WORD, Words, bit_counts
+from textassay.views.crowds import SlotLabels
+from textassay.views.label_bits import WORD, Words, bit_counts, unpack
 from textassay.views.neighbour_lists import Lists
+from textassay.views.sketches import ranges
 from textassay.views.wide_balls import add_wide_balls
 
 Ints = NDArray[np.int64]
+F64 = NDArray[np.float64]
 
 _EVERY = np.iinfo(np.uint64).max
+# Entries of ties whose labellings are looked at one by one, at a time.
+_ENTRIES = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """By row and labelling: points of a sample inside any ball of the other; pairs of a reference's ball and a
-    candidate in it; references whose ball holds a candidate."""
+    """By row and labelling: texts of a sample inside any ball of the other; pairs of a reference's ball and a
+    candidate in it (`memberships`, see `count_balls`); references whose ball holds a candidate."""
 
     candidates_inside: Ints
     references_inside: Ints
-    memberships: Ints
+    memberships: F64
     balls_hit: Ints
 
 
-def count_balls(lists: Lists, candidate: Words, reference: Words, k: int) -> Counts:
-    """Counts for 64 labellings a row: the words say who is a candidate and who a reference; a point may be neither.
+@dataclass(frozen=True, eq=False)
+class _Walked:
+    """What a walk along the lists finds, a line per entry.
 
-    Every labelling that labels anything needs more than k points of each label.
+    `nearer` are entries of the other label inside the open ball, `inside` inside the ball that was asked for. `reached`
+    has, with one more line at the top, the labellings in which the ball ended before, and `counter` the bits of the
+    number of texts of the same label before, less the number at which it overflows.
     """
-    covered, hit, open_words = (np.zeros_like(candidate) for _ in range(3))
-    memberships = np.empty((len(candidate), WORD), dtype=np.int64)
-    for row, (mine, theirs) in enumerate(zip(candidate, reference, strict=True)):
-        inside, open_words[row] = _walk(lists, mine, theirs, k)
-        covered[row, lists.named] = np.bitwise_or.reduceat(inside.ravel()[lists.by_id], lists.runs)
-        inside &= theirs
-        hit[row] = np.bitwise_or.reduce(inside, axis=0)
-        memberships[row] = bit_counts(inside)
-    memberships += add_wide_balls(lists, candidate, reference, k, open_words=open_words, covered=covered, hit=hit)
+
+    nearer: Words
+    inside: Words
+    reached: Words
+    counter: list[Words]
+    open_words: Words
+
+
+def count_balls(lists: Lists, candidate: Words, reference: Words, k: int, *, closed: bool) -> Counts:
+    """Counts for 64 labellings per row: the words hold who is a candidate and who a reference; a text may be neither.
+
+    Every labelling that labels anything needs more than k texts of each label. A membership counts 1 inside the open
+    ball. On the rim of a closed ball it counts (k - a) / (t + 1), where a references are nearer than the rim and t are
+    on it: the chance to come before the k-th neighbour when texts of one distance come in random order.
+    """
+    slots = lists.slots
+    covered = np.zeros_like(candidate)
+    hit, open_words = (np.zeros((len(candidate), len(slots)), dtype=np.uint64) for _ in range(2))
+    memberships = np.zeros((len(candidate), WORD))
+    labels = [slots.labels(mine, theirs) for mine, theirs in zip(candidate, reference, strict=True)]
+    for row, label in enumerate(labels):
+        walked = _walk(lists, label, k, closed=closed)
+        open_words[row] = np.where(slots.spare, 0, walked.open_words)
+        held = np.zeros(len(slots), dtype=np.uint64)
+        held[lists.named] = np.bitwise_or.reduceat(walked.inside.ravel()[lists.by_id], lists.runs)
+        covered[row] = (held[slots.as_candidate] & candidate[row]) | (held[slots.as_reference] & reference[row])
+        walked.inside[:] &= label.reference
+        hit[row] = np.bitwise_or.reduce(walked.inside, axis=0)
+        memberships[row] = _memberships(lists, label, walked)
+        if closed:
+            memberships[row] += _on_the_rim(lists, label, walked, k)
+    memberships += add_wide_balls(
+        lists, candidate, reference, labels, k, closed=closed, open_words=open_words, covered=covered, hit=hit
+    )
     candidates, references, hits = (
-        np.array([bit_counts(row) for row in rows]) for rows in (covered & candidate, covered & reference, hit)
+        np.array([bit_counts(row) for row in rows])
+        for rows in (covered & candidate, covered & reference, hit[:, slots.as_reference] & reference)
     )
     return Counts(candidates, references, memberships, hits)
 
 
-def _walk(lists: Lists, candidate: Words, reference: Words, k: int) -> tuple[Words, Words]:
+def _walk(lists: Lists, labels: SlotLabels, k: int, *, closed: bool) -> _Walked:
     """Which entries of the lists are of the other label and inside; and the labellings for which a list is too short.
 
-    The counters start short of a power of two by what is to be counted: k others and the point itself.
+    The counters start short of a power of two by what is to be counted: k others and the text itself.
     """
-    full = np.empty(lists.ids.shape, dtype=np.uint64)
-    inside = np.empty(lists.ids.shape, dtype=np.uint64)
+    candidate, reference, ties = labels.candidate, labels.reference, lists.ties
+    length, n = lists.ids.shape
+    reached = np.zeros((length + 1, n), dtype=np.uint64)
+    others = np.empty((length, n), dtype=np.uint64)
     wanted = k + 1
     start = (1 << wanted.bit_length()) - wanted
+    keep = closed and ties.entries.size > 0
+    history = [np.empty_like(reached) for _ in range(wanted.bit_length() if keep else 0)]
     counter = [np.full_like(candidate, _EVERY if start >> bit & 1 else 0) for bit in range(wanted.bit_length())]
-    reached = np.zeros_like(candidate)
     for place, ids in enumerate(lists.ids):
+        for bits, seen in zip(counter, history, strict=False):
+            seen[place] = bits
         candidates, references = candidate[ids], reference[ids]
         carry = candidate & candidates
         carry |= reference & references
         candidates &= reference
         references &= candidate
-        np.bitwise_or(candidates, references, out=inside[place])
+        np.bitwise_or(candidates, references, out=others[place])
         for bits in counter:
             overflow = bits & carry
             np.bitwise_xor(bits, carry, out=bits)
             carry = overflow
-        reached |= carry
-        full[place] = reached
-    open_words = (candidate | reference) & ~reached
-    # A point is inside when fewer than k of the same label are as near or nearer: the whole tie counts.
-    full.ravel()[lists.tied] = full.ravel()[lists.ends]
-    inside &= np.invert(full, out=full)
-    rows = np.flatnonzero(open_words)
-    inside[:, rows] &= ~open_words[rows]
-    return inside, open_words
+        np.bitwise_or(reached[place], carry, out=reached[place + 1])
+    ended = reached[-1].copy()
+    if closed:
+        # What lies beyond the list may be on the rim where the ball ends at the distance at which the list does.
+        ended[lists.cut_rows] = reached[lists.cut_at, lists.cut_rows]
+    open_words = (candidate | reference) & ~ended
+    # A text is inside an open ball when fewer than k of the same label are as near or nearer: the whole tie counts.
+    full = reached[1:].copy()
+    full.ravel()[ties.entries] = reached.ravel()[ties.after[ties.group]]
+    others &= ~open_words
+    nearer = others & ~full
+    if not closed or not ties.entries.size:
+        return _Walked(nearer, nearer.copy(), reached, history, open_words)
+    # Inside a closed one when fewer than k are nearer. Without a tie that is the same.
+    full.ravel()[ties.entries] = reached.ravel()[ties.before[ties.group]]
+    return _Walked(nearer, others & ~full, reached, history, open_words)
+
+
+def _memberships(lists: Lists, labels: SlotLabels, walked: _Walked) -> F64:
+    """Pairs of a reference's open ball and a candidate in it; a slot of a crowd stands for all its texts."""
+    words = walked.nearer & labels.reference
+    crowds = lists.slots.crowd
+    if not lists.slots.offsets.size:
+        return bit_counts(words).astype(np.float64)
+    entries = np.flatnonzero((crowds[lists.ids] >= 0) | (crowds >= 0))
+    place, row = np.divmod(entries, words.shape[1])
+    named = lists.ids[place, row]
+    chosen = words.ravel()[entries]
+    words.ravel()[entries] = 0
+    stays = (chosen != 0) & ~lists.slots.spare[named] & ~lists.slots.spare[row]
+    found = bit_counts(words).astype(np.float64)
+    for part in _parts(np.flatnonzero(stays)):
+        times = _texts(labels.candidates, crowds[named[part]]) * _texts(labels.references, crowds[row[part]])
+        found += (unpack(chosen[part]) * times).sum(axis=1)
+    return found
+
+
+def _on_the_rim(lists: Lists, labels: SlotLabels, walked: _Walked, k: int) -> F64:
+    """What candidates on the rims of references' balls add to the memberships."""
+    ties, crowds, spare = lists.ties, lists.slots.crowd, lists.slots.spare
+    found = np.zeros(WORD)
+    if not ties.entries.size:
+        return found
+    reached = walked.reached.ravel()
+    # The labellings in which the group is the rim of a reference's ball, and a candidate is on it.
+    is_rim = reached[ties.after] & ~reached[ties.before]
+    is_rim &= labels.reference[ties.rows] & ~walked.open_words[ties.rows]
+    sizes = np.bincount(ties.group)
+    first = np.cumsum(sizes) - sizes
+    named = lists.ids.ravel()[ties.entries]
+    is_rim &= np.bitwise_or.reduceat(labels.candidate[named], first)
+    groups = np.flatnonzero((is_rim != 0) & ~spare[ties.rows])
+    for part in _groups_at_once(groups, sizes):
+        members = ranges(first[part], sizes[part])
+        begins = np.cumsum(sizes[part]) - sizes[part]
+        slots = named[members]
+        candidates, references = (
+            np.add.reduceat(
+                unpack(np.where(spare[slots], 0, words[slots])) * _texts(counts, crowds[slots]), begins, axis=1
+            )
+            for words, counts in ((labels.candidate, labels.candidates), (labels.reference, labels.references))
+        )
+        # A text is at distance 0 of itself: before every rim but one of that radius.
+        own = ties.starts[part] == 0
+        nearer = np.where(own, 0, _counted(walked.counter, ties.before[part], k) - 1)
+        # In a labelling in which the text is no reference, the number is of no use and may be 0.
+        share = (k - nearer) / np.maximum(references - own + 1, 1)
+        rows = ties.rows[part]
+        found += (unpack(is_rim[part]) * candidates * share * _texts(labels.references, crowds[rows])).sum(axis=1)
+    return found
+
+
+def _counted(counter: list[Words], places: Ints, k: int) -> Ints:
+    """The number that the bits of a counter hold at these flat places, one row per labelling."""
+    start = (1 << (k + 1).bit_length()) - (k + 1)
+    bits = (unpack(words.ravel()[places]).astype(np.int64) << bit for bit, words in enumerate(counter))
+    return np.asarray(sum(bits) - start)
+
+
+def _texts(counts: Ints, crowds: Ints) -> Ints:
+    """The texts that each slot stands for, by labelling: those of its crowd, or itself."""
+    if not counts.shape[1]:
+        return np.ones((1, 1), dtype=np.int64)
+    return np.where(crowds >= 0, counts[:, crowds], 1)
+
+
+def _parts(entries: Ints) -> Iterator[Ints]:
+    for start in range(0, len(entries), _ENTRIES):
+        yield entries[start : start + _ENTRIES]
+
+
+def _groups_at_once(groups: Ints, sizes: Ints) -> Iterator[Ints]:
+    """Some groups at a time, of about as many entries."""
+    cuts = np.cumsum(sizes[groups]) // _ENTRIES
+    for part in np.split(groups, np.flatnonzero(np.diff(cuts)) + 1):
+        if len(part):
+            yield part

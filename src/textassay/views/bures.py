@@ -4,7 +4,7 @@ A covariance is held as a factor, C = F'F, because Tr (C1 C2)^(1/2) is the sum o
 of positive numbers, without a matrix root and without an imaginary part.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,32 @@ def quick_distance(changed: Moments, fixed: Moments, *, unbiased: bool) -> float
         root = np.sqrt(above_noise(squares, len(changed) - 1)).sum()
     means = ((changed.mean - fixed.mean) ** 2).sum()
     return float(means + max(trace + (base**2).sum() - 2 * root, 0.0))
+
+
+def distances_left_out(
+    changed: Moments, fixed: Moments, labels: NDArray[np.int64], *, unbiased: bool
+) -> Iterator[float]:
+    """`quick_distance` with each group of the changed sample left out.
+
+    The matrix whose eigenvalues are wanted is a sum over texts, so a group takes its own part off the whole.
+    """
+    groups = int(labels.max()) + 1
+    sizes = np.bincount(labels, minlength=groups)
+    if len(changed) - sizes.max() <= changed.dimension or len(fixed) <= unbiased:
+        yield from (quick_distance(rest, fixed, unbiased=unbiased) for rest in changed.left_out(labels))
+        return
+    base, total = factor(fixed, unbiased=unbiased), changed.total
+    whole, trace, own = base @ total.cross @ base.T, np.trace(total.cross), float((base**2).sum())
+    for group, part in enumerate(changed.parts(labels)):
+        count = len(changed) - sizes[group]
+        gaps = part - total.mean
+        shift = -gaps.sum(axis=0) / count
+        turned, moved = gaps @ base.T, base @ shift
+        freedom = count - unbiased
+        matrix = (whole - turned.T @ turned - count * np.outer(moved, moved)) / freedom
+        root = np.sqrt(above_noise(np.linalg.eigvalsh(matrix)[::-1], count - 1)).sum()
+        spread = (trace - (gaps**2).sum() - count * (shift**2).sum()) / freedom
+        yield float(((total.mean + shift - fixed.mean) ** 2).sum() + max(spread + own - 2 * root, 0.0))
 
 
 def factor(moments: Moments, *, unbiased: bool) -> F64:

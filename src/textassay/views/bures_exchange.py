@@ -9,12 +9,20 @@ from numpy.typing import NDArray
 from textassay.views.bures import BUCKETS, FEWEST_TO_EXTRAPOLATE, factor
 from textassay.views.material import Resamples
 from textassay.views.moments import Moments, hash_vectors
+from textassay.views.quadratic import quadratic_forms
 from textassay.views.scatter import F64, SLICE
+from textassay.views.vectors import F32, rows_of_one_size
 
 # The expansion looks at the leading directions that hold this share of the variance (and fit in memory).
 SHARE = 0.99
 _MOST_NUMBERS = 2**25
 _NUMBERS_AT_ONCE = 2**23
+# Sums over pairs of texts hold a matrix of all pairs.
+_MOST_IN_PAIRS = 8192
+_PAIRS_AT_ONCE = 512
+_ROWS_AT_ONCE = 256
+# Parts of the weights smaller than this, where the largest weight is 1/2, are left out.
+_LEFT_OUT = 1e-8
 # Squared distances below this share of the variance are rounding; their roots would not be.
 _ROUNDING = 1e-13
 
@@ -25,8 +33,11 @@ def exact_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool, ex
     order = np.argsort(np.concatenate([hash_vectors(values) for values in pooled.vectors()]), kind="stable")
     centred = (pooled.rows() - pooled.mean)[order]
     mask = resamples.masks[0][:, resamples.units[order]]
-    sides = _places(mask), _places(~mask)
-    return distances_between(centred @ centred.T, sides, unbiased=unbiased, extrapolate=extrapolate)
+    products, found = centred @ centred.T, np.empty(len(mask))
+    for rows in rows_of_one_size(mask):
+        sides = _places(mask[rows]), _places(~mask[rows])
+        found[rows] = distances_between(products, sides, unbiased=unbiased, extrapolate=extrapolate)
+    return found
 
 
 def distances_between(
@@ -96,19 +107,27 @@ def expanded_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool)
 
     .. math:: |m_1 - m_2|^2 + \tfrac12 \sum_{ij} D_{ij}^2 / (l_i + l_j)
     """
-    n, m = (int(side[0][resamples.units].sum()) for side in resamples.masks)
+    sizes = np.bincount(resamples.units, minlength=resamples.n_units)
+    n, m = (np.asarray(side @ sizes)[:, None] for side in resamples.masks)
     # The share that chance gives is taken off each unit first: float32 then holds what differs, not what is common.
-    signs = resamples.masks[0] - n / (n + m)
-    sums = _unit_sums(pooled, resamples)
-    means = ((signs @ sums) ** 2).sum(axis=1) * (1 / n + 1 / m) ** 2
+    signs: F64 = resamples.masks[0] - n / (n + m)
+    sums: F64 = signs @ _unit_sums(pooled, resamples)
+    means = (sums**2).sum(axis=1) * ((1 / n + 1 / m) ** 2)[:, 0]
     basis, variances = _leading(pooled)
     if not variances[0] > 0:
         return means
     scale = float(np.sqrt(variances[0]))
-    shares = _Shares.of(n, m, unbiased)
-    coordinates = _by_unit(pooled, resamples, basis / scale)
-    summed = (signs @ (sums @ basis) / scale).astype(np.float32)
-    spreads = _between_covariances(signs.astype(np.float32), coordinates, summed, variances / scale**2, shares)
+    exchanges = _Exchanges(
+        signs=signs.astype(np.float32),
+        summed=(sums @ basis / scale).astype(np.float32),
+        shares=_Shares.of(n, m, unbiased),
+        variances=variances / scale**2,
+    )
+    rank = _Weights.of(exchanges.variances)
+    if exchanges.pairs_are_cheaper(len(pooled), len(rank.sizes)):
+        spreads = _by_pairs(exchanges, _coordinates(pooled, basis / scale), resamples.units, rank)
+    else:
+        spreads = _by_directions(exchanges, _by_unit(pooled, resamples, basis / scale))
     return _with_ties(means + scale**2 * spreads)
 
 
@@ -151,7 +170,7 @@ def _leading(pooled: Moments) -> tuple[F64, F64]:
     return directions[:kept].T, roots[:kept] ** 2
 
 
-def _by_unit(pooled: Moments, resamples: Resamples, basis: F64) -> NDArray[np.float32]:
+def _by_unit(pooled: Moments, resamples: Resamples, basis: F64) -> F32:
     """Coordinates of the texts of each unit: units x texts of a unit x directions, filled up with zeros."""
     units = resamples.units
     order = np.argsort(units, kind="stable")
@@ -164,40 +183,140 @@ def _by_unit(pooled: Moments, resamples: Resamples, basis: F64) -> NDArray[np.fl
     return found
 
 
+def _coordinates(pooled: Moments, basis: F64) -> F32:
+    """Coordinates of all texts."""
+    return np.concatenate([values @ basis for _, values in _slices(pooled)]).astype(np.float32)
+
+
 @dataclass(frozen=True)
 class _Shares:
-    """D = products * summed outer products + shift * pooled covariance - bend * outer product of summed coordinates."""
+    """D = products * summed outer products + shift * pooled covariance - bend * outer product of summed coordinates.
 
-    products: float
-    shift: float
-    bend: float
+    One number per row each, as a column.
+    """
+
+    products: F64
+    shift: F64
+    bend: F64
 
     @classmethod
-    def of(cls, n: int, m: int, unbiased: bool) -> "_Shares":
+    def of(cls, n: NDArray[np.int64], m: NDArray[np.int64], unbiased: bool) -> "_Shares":
         one, other = n - unbiased, m - unbiased
         return cls(1 / one + 1 / other, n / one - m / other, 1 / (n * one) - 1 / (m * other))
 
+    @property
+    def even(self) -> bool:
+        """True where the samples have one size in every row, so that only the products count."""
+        return not (self.shift.any() or self.bend.any())
 
-def _between_covariances(
-    signs: NDArray[np.float32],
-    coordinates: NDArray[np.float32],
-    summed: NDArray[np.float32],
-    variances: F64,
-    shares: _Shares,
-) -> F64:
-    """Half the sum of D_ij^2 / (l_i + l_j), a few of the directions i at a time and only j that come not before."""
+
+@dataclass(frozen=True, eq=False)
+class _Exchanges:
+    """Rows of signs by unit, the coordinates summed under them, and what the rows and directions weigh."""
+
+    signs: F32
+    summed: F32
+    shares: _Shares
+    variances: F64
+
+    def pairs_are_cheaper(self, texts: int, rank: int) -> bool:
+        """Whether sums over pairs of texts take fewer products of numbers than sums over pairs of directions."""
+        rows, units = self.signs.shape
+        directions = len(self.variances)
+        by_pairs = texts**2 * (rank * directions + rows) / 2 + (
+            0 if self.shares.even else rank * rows * texts * directions
+        )
+        return texts <= _MOST_IN_PAIRS and by_pairs < rows * units * directions**2 / 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """1 / (l_i + l_j) as a sum of few products: (l_i l_j)^(-1/2) times the sum over q of sizes_q axes_iq axes_jq.
+
+    What is left out is below a hundred-millionth of the largest weight, beside that factor.
+    """
+
+    sizes: F64
+    axes: F64
+
+    @classmethod
+    def of(cls, variances: F64) -> "_Weights":
+        sizes, axes = np.linalg.eigh(np.sqrt(np.outer(variances, variances)) / np.add.outer(variances, variances))
+        kept = sizes > _LEFT_OUT
+        return cls(sizes[kept], axes[:, kept])
+
+
+def _by_pairs(exchanges: _Exchanges, coordinates: F32, units: NDArray[np.int64], weights: _Weights) -> F64:
+    """Half the sum of D_ij^2 / (l_i + l_j), as a quadratic form of the signs.
+
+    The summed outer products are a sum over texts, so their weighted square is one over pairs of texts, of
+    sum_ij x_i x_j y_i y_j / (l_i + l_j): with the weights as sums of products, squares of inner products of x and y.
+    """
+    signs = exchanges.signs[:, units]
+    shares, variances = exchanges.shares, exchanges.variances
+    roots = variances**-0.25
+    points, summed = ((each * roots).astype(np.float32) for each in (coordinates, exchanges.summed))
+    between = np.zeros((len(points), len(points)), dtype=np.float32)
+    for size, axis in zip(weights.sizes, weights.axes.T, strict=True):
+        _add_squares(between, points, (axis * size**0.5).astype(np.float32))
+    _centre(between)
+    total = (shares.products**2)[:, 0] * quadratic_forms(signs, between) / 2
+    if shares.even:
+        return total
+    lengths = signs @ (coordinates.astype(np.float64) ** 2).sum(axis=1)
+    squares = exchanges.summed.astype(np.float64) ** 2
+    bends = np.einsum("ij,ij->i", squares @ (1 / np.add.outer(variances, variances)), squares) / 2
+    across = np.zeros(len(signs))
+    for size, axis in zip(weights.sizes, weights.axes.T, strict=True):
+        for begin in range(0, len(signs), _ROWS_AT_ONCE):
+            rows = slice(begin, begin + _ROWS_AT_ONCE)
+            inner = (summed[rows] * axis.astype(np.float32)) @ points.T
+            across[rows] += size / 2 * np.einsum("ij,ij,ij->i", inner, inner, signs[rows])
+    products, shift, bend = (each[:, 0] for each in (shares.products, shares.shift, shares.bend))
+    total += shift**2 * variances.sum() / 4 + bend**2 * bends
+    return np.asarray(
+        total + products * shift * lengths / 2 - 2 * products * bend * across - shift * bend * squares.sum(axis=1) / 2
+    )
+
+
+def _add_squares(total: F32, points: F32, axis: F32) -> None:
+    """Add the squared inner products of the points along an axis, in the blocks on the diagonal and above."""
+    for start in range(0, len(points), _PAIRS_AT_ONCE):
+        rows = slice(start, start + _PAIRS_AT_ONCE)
+        inner = (points[rows] * axis) @ points[start:].T
+        np.square(inner, out=inner)
+        total[rows, start:] += inner
+
+
+def _centre(matrix: F32) -> None:
+    """Fill in the lower half, and take off what rows and columns have on average.
+
+    Signs add up to 0 over texts, so that changes no form; but float32 then holds what differs.
+    """
+    for start in range(0, len(matrix), _PAIRS_AT_ONCE):
+        rows = slice(start, start + _PAIRS_AT_ONCE)
+        matrix[start + _PAIRS_AT_ONCE :, rows] = matrix[rows, start + _PAIRS_AT_ONCE :].T
+    means = matrix.mean(axis=0, dtype=np.float64)
+    matrix -= means.astype(np.float32)
+    matrix -= (means - means.mean()).astype(np.float32)[:, None]
+
+
+def _by_directions(exchanges: _Exchanges, coordinates: F32) -> F64:
+    """The same sum, a few of the directions i at a time and only j that come not before."""
+    signs, summed, shares = exchanges.signs, exchanges.summed, exchanges.shares
+    variances = exchanges.variances
     directions = len(variances)
     total = np.zeros(len(signs))
     step = max(1, _NUMBERS_AT_ONCE // (max(len(coordinates), len(signs)) * directions))
+    times, shift, bend = (each.astype(np.float32)[:, :, None] for each in (shares.products, shares.shift, shares.bend))
     for start in range(0, directions, step):
         stop = min(start + step, directions)
         products = coordinates[:, :, start:stop].transpose(0, 2, 1) @ coordinates[:, :, start:]
         gap = (signs @ products.reshape(len(products), -1)).reshape(len(signs), stop - start, -1)
-        gap *= np.float32(shares.products)
-        if shares.bend:
-            gap -= np.float32(shares.bend) * summed[:, start:stop, None] * summed[:, None, start:]
-        if shares.shift:
-            gap += (np.eye(stop - start, directions - start) * shares.shift * variances[start:]).astype(np.float32)
+        gap *= times
+        if not shares.even:
+            gap -= bend * summed[:, start:stop, None] * summed[:, None, start:]
+            gap += shift * (np.eye(stop - start, directions - start) * variances[start:]).astype(np.float32)
         # Pairs within these directions come twice, all others once but count twice.
         weights = 1 / (variances[start:stop, None] + variances[None, start:])
         weights[:, : stop - start] /= 2

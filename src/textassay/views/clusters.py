@@ -1,8 +1,10 @@
 """Clusters: pooled vectors of two samples quantised by k-means, the same in any order of texts and on any machine.
 
-Lloyd's rounds are exact: all coordinates are whole numbers (see `principal`). They begin with the leading quarter of
-the principal directions, which is cheaper and ends in tighter clusters. From round to round each point keeps a bound on
-how near the centres that do not hold it are, so that it is compared again with those centres only that moved.
+Lloyd's rounds are exact: all coordinates are whole numbers (see `principal`). Every round looks at all principal
+directions. Rounds that begin with the leading quarter of them are cheaper, but end in clusters that follow these
+directions: where a difference between the samples lies along one of them, MAUVE comes out too low (0.38 where
+mauve-text gives 0.50, on Gaussians in 64 dimensions). From round to round each point keeps a bound on how near the
+centres that do not hold it are, so that it is compared again with those centres only that moved.
 """
 
 from collections.abc import Iterator
@@ -17,10 +19,8 @@ from textassay.views.vectors import F32, Joint
 I64 = NDArray[np.int64]
 
 _MOST_ROUNDS = 100
-# The share of the directions with which rounds begin, and the fewest: in few directions clusters start too badly.
-_LEADING, _FEWEST = 0.25, 24
-# Rounds end when no more than this share of the points changes: the first rounds, and all.
-_ROUGH, _SETTLED = 0.02, 0.001
+# Rounds end when no more than this share of the points changes.
+_SETTLED = 0.001
 # Scores of this many pairs of points and centres are held at a time.
 _BLOCK = 1 << 19
 # When more than this share of the centres moved, points are compared with all of them at once.
@@ -55,18 +55,13 @@ def _label(points: PrincipalPoints, k: int, seed: int) -> I64:
 def kmeans(points: F32, weights: F64, *, k: int, rng: np.random.Generator) -> I64:
     """The cluster of each of these distinct points of whole numbers, each with the number of texts there.
 
-    The points of texts drawn at random are the first centres (measured: k-means++ ends no better and costs more). Ends
-    when hardly a point changes its cluster; a cluster that runs empty is given a point from afar.
+    The points of texts drawn at random are the first centres (measured: k-means++ ends no better and costs more).
+    Lloyd's rounds end when hardly a point changes its cluster; a cluster that runs empty is given a point from afar.
     """
     first = rng.choice(len(points), k, replace=False, p=weights / weights.sum())
-    leading = np.ascontiguousarray(points[:, : max(_FEWEST, round(_LEADING * points.shape[1]))])
-    labels = _nearest(leading, leading[first]).labels
-    labels = _settle(leading, weights, labels, k=k, enough=_ROUGH)
-    return _settle(points, weights, labels, k=k, enough=_SETTLED)
-
-
-def _settle(points: F32, weights: F64, labels: I64, *, k: int, enough: float) -> I64:
-    """Lloyd's rounds from these labels until at most this share of the points changes, or no centre moves."""
+    labels = np.empty(len(points), dtype=np.int64)
+    for rows, table in _scores(points, points[first]):
+        labels[rows] = table.argmax(axis=1)
     totals = _totals(points, weights, labels, k)
     centres = _means(totals)
     held = _nearest(points, centres)
@@ -78,7 +73,7 @@ def _settle(points: F32, weights: F64, labels: I64, *, k: int, enough: float) ->
         labels = held.labels.copy()
         means = _means(totals)
         moved = np.flatnonzero((means != centres).any(axis=1))
-        if len(changed) <= enough * len(points) or len(moved) == 0:
+        if len(changed) <= _SETTLED * len(points) or len(moved) == 0:
             break
         centres = means
         _reassign(points, centres, held, moved)

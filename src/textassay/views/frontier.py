@@ -28,8 +28,22 @@ class Summary:
     smooth: bool = False
 
     def of_counts(self, candidate: F64, reference: F64) -> F64:
-        """The value for each row of two tables of counts, one column a cluster; all rows of a table with one total."""
-        rows, k = candidate.shape
+        """The value for each row of two tables of counts, one column per cluster; a table of one row serves all."""
+        sizes = np.stack(np.broadcast_arrays(candidate.sum(axis=1), reference.sum(axis=1)), axis=1)
+        kinds, which = np.unique(sizes, axis=0, return_inverse=True)
+        if len(kinds) == 1:
+            return self._of_one_size(candidate, reference)
+        # Groups of texts of different sizes may have changed places: the rows of each pair of totals together.
+        found = np.empty(len(sizes))
+        tables = [np.broadcast_to(counts, (len(sizes), counts.shape[1])) for counts in (candidate, reference)]
+        for kind in range(len(kinds)):
+            rows = which.ravel() == kind
+            found[rows] = self._of_one_size(tables[0][rows], tables[1][rows])
+        return found
+
+    def _of_one_size(self, candidate: F64, reference: F64) -> F64:
+        k = candidate.shape[1]
+        rows = max(len(candidate), len(reference))
         more = 0.5 if self.smooth else 0.0
         totals = [float(counts[0].sum()) + more * k for counts in (candidate, reference)]
         base = int(reference.max()) + 1

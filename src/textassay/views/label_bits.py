@@ -22,6 +22,17 @@ def pack(rows: NDArray[np.bool_]) -> Words:
     return np.ascontiguousarray(packed.T).view("<u8").ravel().astype(np.uint64, copy=False)
 
 
+def unpack(words: Words) -> NDArray[np.bool_]:
+    """The labels behind the words: 64 rows, one column per word.
+
+    >>> unpack(np.array([3, 2], dtype=np.uint64))[:2].tolist()
+    [[True, False], [True, True]]
+    """
+    little = np.ascontiguousarray(words, dtype="<u8").view(np.uint8).reshape(-1, 8)
+    bits = np.unpackbits(little, axis=1, bitorder="little").view(bool)
+    return np.ascontiguousarray(bits.T)
+
+
 def bit_counts(words: Words) -> Ints:
     """In how many of the words each of the 64 bits is set.
 

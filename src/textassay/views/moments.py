@@ -105,6 +105,12 @@ class Moments:
                 rest._made["total"] = self.total.without(parts[group])
             yield rest
 
+    def parts(self, labels: NDArray[np.int64]) -> Iterator[F64]:
+        """The vectors of each group of texts in turn."""
+        for group in range(int(labels.max()) + 1):
+            chosen = self.chosen(labels == group)
+            yield np.concatenate([values.astype(np.float64) for values in chosen.vectors()])
+
     def without_buckets(self, buckets: int) -> tuple[Self, ...]:
         """The moments with each of so many buckets left out; what is in a bucket depends on the vectors only."""
         return self.once(("buckets", buckets), lambda: tuple(self.left_out(self._bucket_labels(buckets))))

@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 F32 = NDArray[np.float32]
 
 # Up to this many vectors every row is searched whole.
-_FEW = 2048
+_FEW = 512
 _BLOCK = 2048
 # A threshold comes from one column in this many; it misses a row's nearest with the chance below.
 _SAMPLED = 16

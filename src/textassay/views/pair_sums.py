@@ -73,7 +73,7 @@ def _without(joint: Joint, kernel: Kernel, labels: Places, *, side: int) -> Pair
     rows = _row_sums(joint, kernel)[texts]
     own, across = (np.bincount(labels, rows[:, column], n_groups) for column in (side, 1 - side))
     selves = np.bincount(labels, with_itself(kernel, joint.values[texts]), n_groups)
-    inside = np.array([_inside(joint, kernel, start + np.flatnonzero(labels == group)) for group in range(n_groups)])
+    inside = _insides(joint, kernel, labels, side)
     everyone = np.full(len(joint.values), n_groups)
     everyone[texts] = labels
     sizes = texts_by_slice(joint, everyone, n_groups + 1)[:n_groups]
@@ -89,14 +89,27 @@ def _without(joint: Joint, kernel: Kernel, labels: Places, *, side: int) -> Pair
     )
 
 
-def _inside(joint: Joint, kernel: Kernel, texts: Places) -> float:
-    """The sum over all pairs of these texts that share a slice, each text with itself among them."""
+def _insides(joint: Joint, kernel: Kernel, labels: Places, side: int) -> F64:
+    """The sum over all pairs of texts of each group that share a slice, each text with itself among them."""
+    kernels, start = company(joint, kernel), side * joint.sizes[0]
+
+    def make() -> tuple[Places, dict[Kernel, F64]]:
+        # The labels are kept with what was summed, so that their id stays theirs.
+        groups = (start + np.flatnonzero(labels == group) for group in range(int(labels.max()) + 1))
+        found = np.array([_inside(joint, kernels, texts) for texts in groups])
+        return labels, dict(zip(kernels, found.T, strict=True))
+
+    return joint.once(("sums inside groups", kernels, side, id(labels)), make)[1][kernel]
+
+
+def _inside(joint: Joint, kernels: tuple[Kernel, ...], texts: Places) -> list[float]:
     slices = slice_of(joint)[texts]
-    total = 0.0
+    totals = [0.0] * len(kernels)
     for number in np.unique(slices):
-        for rows, columns, (tile,) in kernel_tiles(joint, (kernel,), texts[slices == number]):
-            total += float(tile.sum()) * (1 if rows is columns else 2)
-    return total
+        for rows, columns, tiles in kernel_tiles(joint, kernels, texts[slices == number]):
+            times = 1 if rows is columns else 2
+            totals = [total + times * float(tile.sum()) for total, tile in zip(totals, tiles, strict=True)]
+    return totals
 
 
 def _row_sums(joint: Joint, kernel: Kernel) -> F64:

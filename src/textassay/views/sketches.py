@@ -10,8 +10,9 @@ from textassay.views.sequences import Sequences
 BANDS, ROWS = 8, 3
 # Within a bucket each text meets this many neighbours in a fixed order, so that a hostile bucket stays cheap.
 NEIGHBOURS = 2
-# Pairs are checked this many at a time: each takes a few hundred bytes while it is looked at.
-_PAIRS_AT_ONCE = 500_000
+# Pairs are checked with so many shingles at a time: each takes some forty bytes while it is looked at. Pairs would be
+# the wrong measure: one of two long texts has thousands of shingles.
+_SHINGLES_AT_ONCE = 8_000_000
 
 Pairs = NDArray[np.int64]
 
@@ -51,7 +52,8 @@ def similar_pairs(sequences: Sequences, keys: U64, *, n: int, similarity: float)
     # The smaller set holds at most its own size in common with the larger one.
     ratio = sizes[pairs].min(axis=1, initial=np.iinfo(np.int64).max) / sizes[pairs].max(axis=1, initial=1)
     pairs = pairs[ratio >= similarity]
-    parts = [pairs[begin : begin + _PAIRS_AT_ONCE] for begin in range(0, len(pairs), _PAIRS_AT_ONCE)]
+    numbers = np.cumsum(sizes[pairs].sum(axis=1)) // _SHINGLES_AT_ONCE
+    parts = np.split(pairs, np.flatnonzero(np.diff(numbers)) + 1)
     alike = [part[_jaccard(grams, starts, part) >= similarity] for part in parts]
     return np.concatenate([np.empty((0, 2), dtype=np.int64), *alike])
 

@@ -10,6 +10,7 @@ from textassay.views.kernel_tiles import company, kernel_tiles
 from textassay.views.kernels import F64, Kernel, Places, with_itself
 from textassay.views.material import Resamples
 from textassay.views.pair_sums import PairSums
+from textassay.views.quadratic import quadratic_forms
 from textassay.views.slices import members, texts_by_slice
 from textassay.views.vectors import Joint
 
@@ -30,12 +31,8 @@ def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
     # What the rows are multiplied with once: sums with everyone, texts with themselves, texts in each slice.
     columns = np.column_stack((between.sum(axis=1), selves, sizes))
     mask = resamples.masks[0]
-    own, linear = np.empty(len(mask)), np.empty((len(mask), columns.shape[1]))
-    for begin in range(0, len(mask), _ROWS_AT_ONCE):
-        rows = slice(begin, begin + _ROWS_AT_ONCE)
-        weights = mask[rows].astype(np.float64)
-        own[rows] = np.einsum("ij,ij->i", weights @ between, weights)
-        linear[rows] = weights @ columns
+    own = quadratic_forms(mask, between)
+    linear = np.concatenate([mask[at : at + _ROWS_AT_ONCE] @ columns for at in range(0, len(mask), _ROWS_AT_ONCE)])
     with_all, total = linear[:, 0], columns.sum(axis=0)
     return PairSums(
         within=(own, total[0] - 2 * with_all + own),

@@ -101,6 +101,16 @@ def joint(candidate: Vectors, reference: Vectors) -> Joint:
     return found
 
 
+def rows_of_one_size(mask: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
+    """The rows of a mask that choose one and the same number of texts, for each such number.
+
+    >>> [rows.tolist() for rows in rows_of_one_size(np.array([[True, False], [True, True], [False, True]]))]
+    [[0, 2], [1]]
+    """
+    sizes = mask.sum(axis=1)
+    return (np.flatnonzero(sizes == size) for size in np.unique(sizes))
+
+
 def canonical_order(values: F32) -> NDArray[np.int64]:
     """Sort by the place along a fixed direction, then by the first coordinates."""
     direction = np.random.default_rng(0).standard_normal(values.shape[1])

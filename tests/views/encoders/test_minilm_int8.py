@@ -115,9 +115,11 @@ def test_no_texts(encoder: IntegerMiniLM) -> None:
     assert encoder.encode([]).shape == (0, 384)
 
 
-def test_long_texts_are_cut_at_the_models_length(encoder: IntegerMiniLM) -> None:
+def test_without_windows_long_texts_are_cut_at_the_models_length(encoder: IntegerMiniLM) -> None:
     # 256 tokens, two of which mark begin and end.
-    cut, longer, shorter = encoder.encode([" ".join(["dog"] * n) for n in (254, 4000, 253)])
+    first = minilm_int8(windows=1)
+    assert first.name == encoder.name.replace("/windows=16", "")
+    cut, longer, shorter = first.encode([" ".join(["dog"] * n) for n in (254, 4000, 253)])
     assert cut.tobytes() == longer.tobytes() != shorter.tobytes()
 
 
@@ -132,8 +134,8 @@ def test_neither_torch_nor_onnxruntime_is_imported_before_it_is_needed(encoder: 
 
 
 def test_the_name_fixes_weights_and_scheme(encoder: IntegerMiniLM) -> None:
-    kind, scheme, limit, digest = encoder.name.split("/")
-    assert (kind, limit) == ("minilm-int8", "max=256")
+    kind, scheme, limit, windows, digest = encoder.name.split("/")
+    assert (kind, limit, windows) == ("minilm-int8", "max=256", "windows=16")
     assert scheme
     assert len(digest) == 16
     assert digest == minilm().name.rpartition("/")[2]

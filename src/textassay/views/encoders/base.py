@@ -13,6 +13,9 @@ class Encoder(Protocol):
     """Turns texts into vectors. The vector of a text depends on that text only, never on the texts around it.
 
     `name` fixes the vectors (kind, weights, version, pooling): it stands in every signature and in the cache's keys.
+
+    An encoder may have more: `sees`, what its vectors are about, if not meaning; and, where it reads a limited number
+    of tokens, `counter()`, which counts them (None where it cannot), and `windows`, how many parts of a text it reads.
     """
 
     @property
@@ -22,5 +25,13 @@ class Encoder(Protocol):
     def dimension(self) -> int: ...
 
     def encode(self, texts: Sequence[str], /) -> F32:
-        """One row a text, `dimension` columns."""
+        """One row per text, `dimension` columns."""
         ...
+
+
+MEANING, WORD_PATTERNS = "meaning", "word patterns"
+
+
+def sees(encoder: Encoder) -> str:
+    """What the vectors of an encoder are about."""
+    return str(getattr(encoder, "sees", MEANING))

@@ -18,6 +18,9 @@ from textassay.views.encoders.cache_folder import (
 )
 from textassay.views.encoders.segments import DamagedFile, read_count
 
+# The last part of the name under which the token counts of an encoder are kept.
+TOKENS_NAME = "tokens"
+
 
 @dataclass(frozen=True)
 class Contents:
@@ -63,10 +66,11 @@ def contents(root: Path) -> list[Contents]:
 
 
 def chosen(found: list[Contents], encoder: str | None) -> list[Contents]:
-    """Those of one encoder, by the name that is shown, or all."""
+    """Those of one encoder, by the name that is shown, with its token counts; or all."""
     if encoder is None:
         return found
-    named = [one for one in found if encoder in (one.name, one.shown_name, one.folder.name)]
+    beside = f"{encoder}/{TOKENS_NAME}"
+    named = [one for one in found if encoder in (one.name, one.shown_name, one.folder.name) or one.name == beside]
     if not named:
         known = quoted([one.shown_name for one in found]) or "none"
         raise InputError(f"no encoder '{printable(encoder)}' in the cache; there are: {known}")

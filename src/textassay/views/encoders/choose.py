@@ -1,6 +1,7 @@
 """Choose an encoder by what a user writes, such as `minilm`, `hf:NAME:pool=cls` or `vectors:FILE`."""
 
 import os
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 
@@ -8,10 +9,14 @@ from textassay.corpus.errors import InputError, MissingExtra
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
 from textassay.views.encoders.base import Encoder
+from textassay.views.encoders.windows import DEFAULT_WINDOWS, parse_windows
 
 DEFAULT = "minilm"
 POOLS = ("mean", "cls", "pooler")
 _KINDS = "minilm, minilm:int8, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], vectors:FILE, lsa"
+# Options at the end of a name; long texts are read in windows by all encoders with a limit of tokens.
+_OPTIONS = {"minilm": ("windows",), "st": ("windows",), "hf": ("pool", "windows")}
+_OPTION = re.compile(r":(\w+)=([^:/]*)$")
 
 
 def default_is_installed() -> bool:
@@ -26,47 +31,67 @@ def missing_default() -> MissingExtra:
 
 def check_name(spec: str) -> None:
     """Refuse what names no encoder, before any time is spent."""
-    kind, colon, rest = spec.partition(":")
-    plain = spec in ("lsa", "minilm", "minilm:int8")
+    name, options = _split(spec)
+    kind, colon, rest = name.partition(":")
+    plain = name in ("lsa", "minilm", "minilm:int8")
     if not plain and not (kind in ("st", "hf", "vectors") and colon and rest):
-        raise InputError(f"no encoder {shortened(spec, 80)!r}; there are: {_KINDS}")
+        raise InputError(
+            f"no encoder {shortened(spec, 80)!r}; there are: {_KINDS}; all but the last two with :windows=N"
+        )
+    if "windows" in options:
+        parse_windows(options["windows"])
+    if (pool := options.get("pool", POOLS[0])) not in POOLS:
+        raise InputError(f"--encoder hf: pool is {shortened(pool, 40)!r}; there are: {', '.join(POOLS)}")
+
+
+def _split(spec: str) -> tuple[str, dict[str, str]]:
+    """A name and its options, which are at the end: `hf:NAME:pool=cls:windows=8`.
+
+    >>> _split("hf:a/b:pool=cls:windows=8"), _split("vectors:a:windows=8")
+    (('hf:a/b', {'windows': '8', 'pool': 'cls'}), ('vectors:a:windows=8', {}))
+    """
+    known = _OPTIONS.get(spec.partition(":")[0], ())
+    options: dict[str, str] = {}
+    while (found := _OPTION.search(spec)) and found[1] in known and found[1] not in options:
+        options[found[1]] = found[2]
+        spec = spec[: found.start()]
+    return spec, options
 
 
 def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample]) -> Encoder:
     """The encoder of a run; `lsa` is fitted on all its texts, `vectors` must have a vector for every one of them."""
     check_name(spec)
-    kind, _, rest = spec.partition(":")
+    name, options = _split(spec)
+    kind, _, rest = name.partition(":")
+    windows = parse_windows(options["windows"]) if "windows" in options else DEFAULT_WINDOWS
     if kind == "lsa":
         from textassay.views.encoders.lsa import lsa
 
         return lsa(reference, candidates.values())
-    if spec == "minilm:int8":
+    if name == "minilm:int8":
         from textassay.views.encoders.minilm_int8 import minilm_int8
 
-        return minilm_int8()
-    if spec == "minilm":
+        return minilm_int8(windows=windows)
+    if name == "minilm":
         from textassay.views.encoders.minilm import minilm
 
-        return minilm()
+        return minilm(windows=windows)
     if kind == "vectors":
         from textassay.views.encoders.precomputed import precomputed
 
         first = "reference" if reference.name in candidates else reference.name
         return precomputed(os.path.expanduser(rest), samples={first: reference, **candidates})
     try:
-        return _model(kind, rest)
+        return _model(kind, rest, pool=options.get("pool", POOLS[0]), windows=windows)
     except (TypeError, OverflowError, RecursionError, KeyError, AttributeError, MemoryError) as error:
         # Settings of a model folder are anybody's: a size that is a word, a list that is a number.
         what = shortened(f"{type(error).__name__}: {error}", 120)
         raise InputError(f"--encoder {shortened(spec, 80)}: its settings cannot be used ({what})") from error
 
 
-def _model(kind: str, rest: str) -> Encoder:
+def _model(kind: str, rest: str, *, pool: str, windows: int) -> Encoder:
     from textassay.views.encoders.transformer import hugging_face, sentence_transformer
 
     if kind == "st":
-        return sentence_transformer(rest)
-    name, mark, pool = rest.rpartition(":pool=")
-    if mark and pool not in POOLS:
-        raise InputError(f"--encoder hf: pool is {shortened(pool, 40)!r}; there are: {', '.join(POOLS)}")
-    return hugging_face(name, pool=pool) if mark else hugging_face(rest, pool=POOLS[0])
+        return sentence_transformer(rest, windows=windows)
+    return hugging_face(rest, pool=pool, windows=windows)

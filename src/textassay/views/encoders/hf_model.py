@@ -10,6 +10,7 @@ from textassay.views.encoders.hub import bad_model
 from textassay.views.encoders.loaded import HEAD_ROWS, LoadedModel, Row, stacked, weights_options
 from textassay.views.encoders.model_folder import ModelFolder
 from textassay.views.encoders.quiet import quiet
+from textassay.views.encoders.token_counts import TokenCounter, library_counter
 
 POOLS = ("mean", "cls", "pooler")
 
@@ -36,19 +37,35 @@ def known_dimension(folder: ModelFolder) -> int | None:
     return _whole_number(config.get(_SIZES.get(str(config.get("model_type")), "")))
 
 
-def maximum_length(folder: ModelFolder) -> int | None:
+def maximum_length(folder: ModelFolder, part: str = "") -> int | None:
     """Tokens after which a text is cut off: what the tokenizer says, and not more than there are positions."""
-    config = folder.settings("config.json")
+    prefix = f"{part}/" if part else ""
+    config = folder.settings(f"{prefix}config.json")
     positions = next((number for key in _LENGTHS if (number := _whole_number(config.get(key)))), None)
     if positions and config.get("model_type") in _SHIFTED:
         positions -= (_whole_number(config.get("pad_token_id")) or 0) + 1
-    limits = (positions, _whole_number(folder.settings("tokenizer_config.json").get("model_max_length")))
+    limits = (positions, _whole_number(folder.settings(f"{prefix}tokenizer_config.json").get("model_max_length")))
     # A tokenizer that knows no limit is saved with a limit of 10 to the 30.
     return min((limit for limit in limits if limit and limit < 10**9), default=None)
 
 
 def _whole_number(found: object) -> int | None:
     return int(found) if isinstance(found, int | float) and found > 0 else None
+
+
+def load_counter(folder: ModelFolder, *, most_tokens: int, part: str = "", prompt: str = "") -> TokenCounter:
+    """A counter with the tokenizer of a folder, or of a part of it; nothing but the tokenizer is loaded."""
+    with quiet():
+        from transformers import AutoTokenizer
+
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(
+                folder.path / part, local_files_only=True, trust_remote_code=False
+            )
+        except Exception as error:  # the package raises whatever its parts raise
+            raise bad_model(folder.asked, f"its tokenizer cannot be loaded: {error}") from error
+    check_vocabulary(folder, tokenizer)
+    return library_counter(tokenizer, most_tokens=most_tokens, prompt=prompt)
 
 
 def load_hf(folder: ModelFolder, *, pool: str, most_tokens: int | None, normalise: bool = False) -> LoadedModel:
@@ -73,7 +90,7 @@ def load_hf(folder: ModelFolder, *, pool: str, most_tokens: int | None, normalis
         tokenise,
         forward,
         dimension=_tried_dimension(folder, tokenise, forward),
-        truncated=partial(count_truncated, tokenizer, most_tokens),
+        of_length_1=normalise,
         least_texts=HEAD_ROWS if pool == "pooler" else 1,
     )
 
@@ -114,13 +131,6 @@ def check_vocabulary(folder: ModelFolder, tokenizer: Any) -> None:
     """Refuse a tokenizer without words, which the library makes up where the files are missing."""
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         raise bad_model(folder.asked, "no vocabulary in this folder; wanted the files of its tokenizer, too")
-
-
-def count_truncated(tokenizer: Any, most_tokens: int | None, texts: list[str]) -> int:
-    """Texts with more tokens than the model reads."""
-    if most_tokens is None or not texts:
-        return 0
-    return sum(len(numbers) > most_tokens for numbers in tokenizer(texts, truncation=False, verbose=False)["input_ids"])
 
 
 def _pooling(folder: ModelFolder, pool: str) -> Callable[[Any], Any]:

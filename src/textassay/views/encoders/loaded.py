@@ -17,13 +17,14 @@ Row = dict[str, Any]
 class LoadedModel:
     """A model in memory. `tokenise` gives a row a text and the tokens of each; `forward` takes rows of equal length.
 
-    `least_texts` is more than 1 where something is computed from one row a text: see the batches.
+    `of_length_1` is true where all vectors are made of length 1. `least_texts` is more than 1 where something is
+    computed from one row per text: see the batches.
     """
 
     tokenise: Callable[[list[str]], tuple[list[Row], list[int]]]
     forward: Callable[[Sequence[Row]], F32]
     dimension: int
-    truncated: Callable[[list[str]], int]
+    of_length_1: bool = False
     least_texts: int = 1
     most_texts: int = MOST_TEXTS
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.sample import Sample, as_text_array, digest_of
-from textassay.views.encoders.base import F32
+from textassay.views.encoders.base import F32, WORD_PATTERNS
 from textassay.views.encoders.terms import count_terms, in_pairs, slices
 from textassay.views.hashing import hash_words
 
@@ -36,6 +36,8 @@ class Lsa:
     name: str
     terms: pa.Array = field(repr=False)
     loadings: F64 = field(repr=False)
+
+    sees: ClassVar[str] = WORD_PATTERNS
 
     @property
     def dimension(self) -> int:

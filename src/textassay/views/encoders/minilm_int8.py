@@ -20,11 +20,12 @@ from textassay.corpus.errors import MissingExtra
 from textassay.views.encoders.base import F32
 from textassay.views.encoders.batches import equal_length_batches
 from textassay.views.encoders.hub import bad_model
-from textassay.views.encoders.minilm import DIMENSION, minilm_folder
+from textassay.views.encoders.minilm import DIMENSION, minilm_counter, minilm_folder, minilm_length
 from textassay.views.encoders.minilm_graph import WORD_TABLE, WORDS, minilm_graph
 from textassay.views.encoders.model_folder import ModelFolder
-from textassay.views.encoders.st_model import maximum_length
+from textassay.views.encoders.token_counts import TokenCounter
 from textassay.views.encoders.transformer import encoder_name
+from textassay.views.encoders.windows import BEGINNING, DEFAULT_WINDOWS, averaged, check_windows, chunks, parts_of
 
 # Part of the encoder's name: to be raised whenever rounding, scales or the graph change what comes out.
 _SCHEME = "row-scales-1"
@@ -37,8 +38,6 @@ _PACKAGES = {
 }
 # Larger batches are no faster, and their hidden states leave the processor's cache.
 _BATCH = 32
-# Tokens of so many texts are held at a time.
-_TEXTS = 8192
 
 
 class _Loaded(NamedTuple):
@@ -55,29 +54,40 @@ class IntegerMiniLM:
     folder: ModelFolder = field(repr=False)
     most_tokens: int = field(repr=False)
     workers: int = field(repr=False)
+    windows: int = BEGINNING
     dimension: int = DIMENSION
     _turn: Lock = field(default_factory=Lock, repr=False)
     _models: list[_Loaded] = field(default_factory=list, repr=False)
+    _counters: list[TokenCounter] = field(default_factory=list, repr=False)
 
     def encode(self, texts: Sequence[str], /) -> F32:
-        """One row a text, of length 1."""
+        """One row per text, of length 1."""
         values = np.zeros((len(texts), self.dimension), np.float32)
         if not texts:
             return values
         model = self._model()
         try:
-            for start in range(0, len(texts), _TEXTS):
-                self._encode(model, list(texts[start : start + _TEXTS]), values[start : start + _TEXTS])
+            for chunk in chunks(texts):
+                values[chunk] = self._encode(model, texts[chunk])
         except Exception as error:  # such as a text that is not Unicode
             raise bad_model(self.name, f"cannot encode the texts: {error}") from error
         return values
 
-    def _encode(self, model: _Loaded, texts: list[str], out: F32) -> None:
-        tokens = [found.ids for found in model.tokenizer.encode_batch(texts)]
+    def counter(self) -> TokenCounter:
+        """What counts the tokens of texts, loaded on first use."""
+        with self._turn:
+            if not self._counters:
+                self._counters.append(minilm_counter(self.folder))
+        return self._counters[0]
+
+    def _encode(self, model: _Loaded, texts: Sequence[str]) -> F32:
+        parts = parts_of(texts, None if self.windows == BEGINNING else self.counter(), self.windows)
+        tokens = [found.ids for found in model.tokenizer.encode_batch(parts.texts)]
+        values = np.zeros((len(tokens), self.dimension), np.float32)
 
         def settle(batch: NDArray[np.int64]) -> None:
             ids = np.array([tokens[place] for place in batch])
-            (out[batch],) = model.session.run(None, {WORDS: model.words.take(ids, axis=0)})
+            (values[batch],) = model.session.run(None, {WORDS: model.words.take(ids, axis=0)})
 
         with ThreadPoolExecutor(self.workers) as pool:
             settled = [
@@ -89,6 +99,7 @@ class IntegerMiniLM:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+        return averaged(values, parts, len(texts), of_length_1=True)
 
     def _model(self) -> _Loaded:
         with self._turn:
@@ -100,15 +111,15 @@ class IntegerMiniLM:
         return self._models[0]
 
 
-def minilm_int8(*, workers: int | None = None) -> IntegerMiniLM:
+def minilm_int8(*, windows: int = DEFAULT_WINDOWS, workers: int | None = None) -> IntegerMiniLM:
     """The encoder, on as many workers as there are processors unless told, each with one thread."""
     for module, package in _PACKAGES.items():
         if find_spec(module) is None:
             raise MissingExtra(package, "fast")
     folder = minilm_folder()
-    most_tokens = maximum_length(folder) or folder.settings("config.json")["max_position_embeddings"]
-    name = encoder_name("minilm-int8", folder, _SCHEME, label=False, most_tokens=most_tokens)
-    return IntegerMiniLM(name, folder, most_tokens, workers or os.cpu_count() or 1)
+    most_tokens, windows = minilm_length(folder), check_windows(windows)
+    name = encoder_name("minilm-int8", folder, _SCHEME, label=False, most_tokens=most_tokens, windows=windows)
+    return IntegerMiniLM(name, folder, most_tokens, workers or os.cpu_count() or 1, windows)
 
 
 def _load(folder: ModelFolder, most_tokens: int) -> _Loaded:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import shortened
-from textassay.views.encoders.base import F32, Encoder
+from textassay.views.encoders.base import F32, Encoder, sees
+from textassay.views.encoders.reading import MOST_UNKNOWN, Reading
 from textassay.views.encoders.segments import Keys, Rows, keys_of
 from textassay.views.encoders.store import Store
 
@@ -16,8 +18,16 @@ from textassay.views.encoders.store import Store
 _TEXTS, _CHARACTERS = 1024, 2**18
 
 
+# From this share of different texts without a vector of their own, the encoder cannot read them.
+MOST_SAME = 0.1
+
+
 def _ignore(_: int) -> None:
     pass
+
+
+def _one_each(texts: list[str]) -> NDArray[np.int64]:
+    return np.ones(len(texts), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +40,11 @@ class Remembered:
     values: F32 = field(repr=False)
     encoded: int
     notes: tuple[str, ...]
+    same_vector: int = 0
+    """Different texts that have the vector of another text."""
+    zero_vectors: int = 0
+    """Different texts whose vector is all zeros: the encoder finds nothing in them."""
+    reading: Reading = field(default_factory=Reading, repr=False)
 
     @property
     def name(self) -> str:
@@ -45,6 +60,35 @@ class Remembered:
     def reused(self) -> int:
         """Distinct texts whose vectors the store knew."""
         return len(self.keys) - self.encoded
+
+    @property
+    def sees(self) -> str:
+        """What the vectors are about: `meaning`, or `word patterns` where an encoder only counts words."""
+        return sees(self.encoder)
+
+    @property
+    def reads_whole_texts(self) -> bool:
+        """False where parts of some texts are not read, as far as the encoder's tokenizer is known."""
+        return self.reading.cut_texts == 0
+
+    @property
+    def unknown_share(self) -> float | None:
+        """The largest share of unknown tokens in any sample; None where the encoder has no such tokens."""
+        return self.reading.unknown_share
+
+    @property
+    def reads_these_texts(self) -> bool:
+        """False where the encoder does not know the words of a sample, or cannot tell many of the texts apart."""
+        return (self.unknown_share or 0.0) <= MOST_UNKNOWN and self.same_vector <= MOST_SAME * len(self.values)
+
+    @property
+    def why_no_verdict(self) -> str | None:
+        """Why the vectors allow no verdict about the texts; None where they do."""
+        if not self.reads_these_texts:
+            return "the encoder does not know the words of these texts"
+        if self.reading.beginnings_only:
+            return "only the beginnings of long texts are read"
+        return None
 
     def encode(self, texts: Sequence[str], /) -> F32:
         """Look the texts up; one that was not remembered is encoded and, where there is a store, put there."""
@@ -68,11 +112,13 @@ def remember(
     store: Store | None,
     start: Callable[[int], None] = _ignore,
     step: Callable[[int], None] = _ignore,
+    windows: Callable[[list[str]], NDArray[np.int64]] = _one_each,
 ) -> Remembered:
     """The vectors of the texts: from the store where it knows them, else encoded and put there chunk by chunk.
 
-    `start` is told how many texts are missing, `step` how many more are settled. What was put survives the process;
-    a run that was interrupted goes on with the chunks that the uninterrupted one would have encoded.
+    `windows` counts the parts of each text that are read, and so what it costs. `start` is told how many parts are
+    missing, `step` how many more are settled. What was put survives the process; a run that was interrupted goes on
+    with the chunks that the uninterrupted one would have encoded.
     """
     if store is not None and (store.encoder, store.dimension) != (encoder.name, encoder.dimension):
         raise ValueError(f"the store is for {store.encoder}, not for {encoder.name}")
@@ -83,15 +129,25 @@ def remember(
     values = np.empty((len(keys), encoder.dimension), np.float32)
     found = np.zeros(len(keys), bool) if store is None else store.fill(keys, values)
     missing = np.flatnonzero(~found)
-    start(len(missing))
+    wanted = [distinct[order[row]] for row in missing]
+    costs = np.zeros(len(keys), np.int64)
+    costs[missing] = windows(wanted)
+    start(int(costs.sum()))
     encoded = 0
-    for chunk, rows in _chunks([distinct[order[row]] for row in missing], missing):
+    for chunk, rows in _chunks(wanted, missing):
         encoded += _settle(encoder, chunk, rows, keys=keys, values=values, store=store)
-        step(len(chunk))
+        step(int(costs[rows].sum()))
     if store is not None:
         store.tidy()
     values.flags.writeable = False
-    return Remembered(encoder, store, keys, values, encoded, store.notes if store is not None else ())
+    notes = store.notes if store is not None else ()
+    return Remembered(encoder, store, keys, values, encoded, notes, _same(values), int((~values.any(axis=1)).sum()))
+
+
+def _same(values: F32) -> int:
+    # Adding 0 makes the two zeros one, so that equal vectors have equal bytes.
+    rows = np.ascontiguousarray(values + np.float32(0)).view(f"V{values.itemsize * values.shape[1]}")
+    return len(rows) - len(np.unique(rows))
 
 
 def _chunks(texts: list[str], rows: Rows) -> Iterator[tuple[list[str], Rows]]:

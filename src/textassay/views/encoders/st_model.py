@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from textassay.views.encoders import hf_model
 from textassay.views.encoders.base import F32
-from textassay.views.encoders.hf_model import check_vocabulary, count_truncated
+from textassay.views.encoders.hf_model import check_vocabulary, load_counter
 from textassay.views.encoders.hub import bad_model
 from textassay.views.encoders.loaded import HEAD_ROWS, LoadedModel, Row, stacked, weights_options
 from textassay.views.encoders.model_folder import ModelFolder
 from textassay.views.encoders.quiet import quiet
+from textassay.views.encoders.token_counts import TokenCounter
 
 # Texts tokenised at once; the library pads them to the longest, which is taken off again.
 _TEXTS = 64
@@ -51,9 +53,29 @@ def _pooled_dimension(settings: dict[str, Any]) -> int | None:
 
 def maximum_length(folder: ModelFolder) -> int | None:
     """Tokens after which a text is cut off, where the model sets it itself."""
-    first = folder.modules[0]["path"] if folder.modules else ""
+    first = _first_part(folder)
     found = folder.settings(f"{first}/sentence_bert_config.json" if first else "sentence_bert_config.json")
     return found.get("max_seq_length")
+
+
+def transformer_length(folder: ModelFolder) -> int | None:
+    """The same, from the transformer's own settings where the model does not set it; None for other kinds."""
+    if folder.modules and folder.modules[0]["type"].rsplit(".", 1)[-1] != "Transformer":
+        return None
+    return maximum_length(folder) or hf_model.maximum_length(folder, _first_part(folder))
+
+
+def load_st_counter(folder: ModelFolder, *, most_tokens: int) -> TokenCounter:
+    """A counter with the tokenizer of the first module; the prompt of every text takes room."""
+    settings = folder.settings("config_sentence_transformers.json")
+    prompts = settings.get("prompts")
+    prompt = prompts.get(settings.get("default_prompt_name")) if isinstance(prompts, dict) else None
+    part = _first_part(folder)
+    return load_counter(folder, most_tokens=most_tokens, part=part, prompt=prompt if isinstance(prompt, str) else "")
+
+
+def _first_part(folder: ModelFolder) -> str:
+    return folder.modules[0]["path"] if folder.modules else ""
 
 
 def load_st(folder: ModelFolder) -> LoadedModel:
@@ -82,7 +104,7 @@ def load_st(folder: ModelFolder) -> LoadedModel:
         tokenise=partial(_tokenise, model),
         forward=partial(_forward, model),
         dimension=dimension,
-        truncated=partial(count_truncated, model.tokenizer, model.max_seq_length),
+        of_length_1=type(model[-1]).__name__ == "Normalize",
         least_texts=1 if "Pooling" in kinds and kinds <= _PLAIN else HEAD_ROWS,
     )
 
@@ -98,7 +120,7 @@ def _one_by_one(model: Any, dimension: int) -> LoadedModel:
         with turn:
             return np.asarray(model.encode([rows[0]["text"]], show_progress_bar=False), np.float32)
 
-    return LoadedModel(tokenise, forward, dimension, truncated=lambda _: 0, most_texts=1)
+    return LoadedModel(tokenise, forward, dimension, most_texts=1)
 
 
 def _prompt(model: Any) -> str:

@@ -216,5 +216,12 @@ def open_store(encoder: Encoder) -> Store | None:
     return None if root is None else Store(root, encoder.name, encoder.dimension, limit)
 
 
+def beside(store: Store | None, what: str, dimension: int) -> Store | None:
+    """A store of so many further numbers per text of the same encoder, under the encoder's name and what they are."""
+    if store is None:
+        return None
+    return Store(store.root, f"{store.encoder}/{what}", dimension, store.limit, store.trouble)
+
+
 def _count(number: int, one: str, many: str) -> str:
     return f"{number:,} {one} of the vector cache was" if number == 1 else f"{number:,} {many} of the vector cache were"

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from textassay.views.kernels import Kernel
 from textassay.views.material import Mask, Resamples
+from textassay.views.quadratic import quadratic_forms
 from textassay.views.text_ngrams import Incidence
 from textassay.views.unit_sums import unit_sums
 from textassay.views.vectors import Joint
@@ -22,7 +23,6 @@ from textassay.views.vectors import Joint
 F64 = NDArray[np.float64]
 Places = NDArray[np.int64]
 
-_ROWS_AT_ONCE = 512
 # N-grams in more than this share of the units are multiplied as a dense matrix, which is faster for them.
 _DENSE = 0.05
 _MOST_DENSE = 1024
@@ -30,7 +30,10 @@ _MOST_DENSE = 1024
 
 @dataclass(frozen=True, eq=False)
 class PairMatrix:
-    """Sums over pairs of texts between units, without pairs inside a unit, and the texts in each unit."""
+    """Sums over pairs of texts between units, without pairs inside a unit, and the texts in each unit.
+
+    The matrix is symmetric.
+    """
 
     between: F64
     sizes: F64
@@ -43,14 +46,8 @@ class PairMatrix:
 
     def forms(self, masks: Mask) -> tuple[F64, F64, float]:
         """For each row of labels the sum over pairs of candidates and over mixed pairs, and the sum over all pairs."""
-        own, linear = np.empty(len(masks)), self.between.sum(axis=1) + self.between.sum(axis=0)
-        with_any = np.empty(len(masks))
-        for begin in range(0, len(masks), _ROWS_AT_ONCE):
-            rows = slice(begin, begin + _ROWS_AT_ONCE)
-            weights = masks[rows].astype(np.float64)
-            own[rows] = np.einsum("ij,ij->i", weights @ self.between, weights)
-            with_any[rows] = weights @ linear
-        return own, with_any - 2 * own, float(linear.sum() / 2)
+        own, with_any = quadratic_forms(masks, self.between), self.between.sum(axis=1)
+        return own, 2 * (masks @ with_any - own), float(with_any.sum())
 
     def counts(self, masks: Mask) -> tuple[F64, F64, F64, F64]:
         """For each row the texts of both samples, and the ordered pairs of texts in different units of each."""
@@ -147,7 +144,9 @@ def ridge(features: F64, resamples: Resamples) -> PairMatrix:
     left = _by_unit(centred * scale[:, None], resamples)
     right = _by_unit(solved, resamples)
     scales, counts = (np.bincount(resamples.units, w, resamples.n_units) for w in (scale, np.ones(n)))
-    return PairMatrix.of(left @ right.T + np.outer(scales, counts / n), resamples)
+    predicted = left @ right.T + np.outer(scales, counts / n)
+    # Only the symmetric part counts in a quadratic form.
+    return PairMatrix.of((predicted + predicted.T) / 2, resamples)
 
 
 def _by_unit(rows: F64, resamples: Resamples) -> F64:

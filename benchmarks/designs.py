@@ -1,0 +1,222 @@
+"""Designs: real and generated texts that are independent, in groups, or in groups that both sides share.
+
+Every draw gives a candidate and a reference of one source, so that "no difference" is true by construction. Groups are
+dealt to the two sides at random, or each group's own texts are.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from textassay.corpus.sample import Sample
+from textassay.models.markov import MarkovModel
+from textassay.studies.demo_corpus import _own_sentences, _speeches, is_kept
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
+# The stock prefix and the shares of the candidate's texts that get it, where there is a difference to find.
+PREFIX, PREFIX_SHARES = "Sure , here is a caption : ", (0.15, 0.03)
+REPLIES = (
+    "I am sorry , but I cannot help with that .",
+    "As a language model I have no opinion on this .",
+    "Could you please give me more details ?",
+)
+PROMPT_WORDS, GENERATIONS, PROMPTS = 3, 10, 600
+
+Draw = tuple[Sample, Sample]
+Groups = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A way to draw two samples of one source; `use` names the option that it needs, if any."""
+
+    name: str
+    texts: str
+    draw: Callable[[np.random.Generator], Draw]
+    use: Literal["group", "pair"] | None = None
+
+
+@cache
+def lines(*names: str) -> Any:
+    """The texts of these files, as an array of strings."""
+    texts = [line for name in names for line in (DATA / name).read_text(encoding="utf-8").split("\n") if line.strip()]
+    return np.array(texts, dtype=object)
+
+
+def captions() -> Any:
+    """Captions of different images, in random order."""
+    return lines("coco/train.txt", "coco/test.txt")
+
+
+def news() -> Any:
+    """Sentences of news text, in random order."""
+    return lines("news/valid.txt", "news/test.txt")
+
+
+@cache
+def images() -> Groups:
+    """Five captions per image, by five people."""
+    items = json.loads((DATA / "captions" / "coco_val_sample.json").read_text(encoding="utf-8"))
+    return [[text.strip() for text in item["references"][:5]] for item in items]
+
+
+@cache
+def generated() -> Groups:
+    """Ten texts per prompt from one model: the first three words of real captions, continued by a Markov generator."""
+    rng = np.random.default_rng(11)
+    model = MarkovModel.fit(captions()[:20_000].tolist())
+    starts = [" ".join(text.split()[:PROMPT_WORDS]) for text in captions()[:20_000]]
+    prompts = rng.permutation(sorted(set(starts)))[:PROMPTS]
+    texts = model.sample(PROMPTS * GENERATIONS, prompts=np.repeat(prompts, GENERATIONS).tolist(), rng=rng)
+    return [texts[at : at + GENERATIONS] for at in range(0, len(texts), GENERATIONS)]
+
+
+@cache
+def speeches() -> Groups:
+    """The sentences of each State of the Union address since 1900, in order."""
+    kept = [
+        [text for text in _own_sentences(speech.text) if is_kept(text)] for speech in _speeches() if speech.year >= 1900
+    ]
+    return [sentences for sentences in kept if len(sentences) >= 30]
+
+
+@cache
+def topics() -> Groups:
+    """Sentences of news text in tens: a random one and its nearest neighbours by TF-IDF that are not used yet.
+
+    Our news text has no borders of documents. These groups share a topic and its words, as sentences of a document do,
+    but neither an author nor a thread.
+    """
+    texts = news()
+    vectors = TfidfVectorizer(sublinear_tf=True, min_df=2).fit_transform(texts)
+    free = np.ones(len(texts), dtype=bool)
+    groups = []
+    for seed in np.random.default_rng(12).permutation(len(texts)):
+        if len(groups) == 400:
+            break
+        if free[seed]:
+            similar = (vectors @ vectors[seed].T).toarray().ravel()
+            nearest = np.argsort(-np.where(free, similar, -1.0), kind="stable")[:10]
+            free[nearest] = False
+            groups.append(texts[nearest].tolist())
+    return groups
+
+
+def independent(source: Callable[[], Any], sizes: tuple[int, int]) -> Callable[[np.random.Generator], Draw]:
+    """Two samples drawn at random."""
+
+    def draw(rng: np.random.Generator) -> Draw:
+        chosen = rng.choice(len(source()), sum(sizes), replace=False)
+        parts = source()[chosen[: sizes[0]]], source()[chosen[sizes[0] :]]
+        return Sample.of(parts[0].tolist(), name="a"), Sample.of(parts[1].tolist(), name="reference")
+
+    return draw
+
+
+def with_replies(source: Callable[[], Any], size: int) -> Callable[[np.random.Generator], Draw]:
+    """Texts of which each is replaced with one of three stock replies with a chance of one half."""
+
+    def draw(rng: np.random.Generator) -> Draw:
+        texts = source()[rng.choice(len(source()), 2 * size, replace=False)].copy()
+        stock = rng.random(2 * size) < 0.5
+        texts[stock] = np.array(REPLIES, dtype=object)[rng.integers(0, len(REPLIES), int(stock.sum()))]
+        return Sample.of(texts[:size].tolist(), name="a"), Sample.of(texts[size:].tolist(), name="reference")
+
+    return draw
+
+
+def disjoint(source: Callable[[], Groups], per_side: int, each: int) -> Callable[[np.random.Generator], Draw]:
+    """Whole groups on each side, the texts of a group next to each other."""
+
+    def draw(rng: np.random.Generator) -> Draw:
+        chosen = rng.choice(len(source()), 2 * per_side, replace=False)
+        return _side(source, chosen[:per_side], each, rng, "a"), _side(
+            source, chosen[per_side:], each, rng, "reference"
+        )
+
+    return draw
+
+
+def _side(source: Callable[[], Groups], chosen: Any, each: int, rng: np.random.Generator, name: str) -> Sample:
+    """`each` consecutive texts of every chosen group; where in the group they begin is random."""
+    texts, names = [], []
+    for number in chosen:
+        begin = int(rng.integers(0, len(source()[number]) - each + 1))
+        texts += source()[number][begin : begin + each]
+        names += [f"group {number}"] * each
+    return Sample.of(texts, name=name, groups=pa.array(names))
+
+
+def same_groups(
+    source: Callable[[], Groups], n_groups: int, sizes: tuple[int, int]
+) -> Callable[[np.random.Generator], Draw]:
+    """The same groups on both sides, each group's texts dealt to the sides at random."""
+
+    def draw(rng: np.random.Generator) -> Draw:
+        sides: tuple[list[str], list[str]] = ([], [])
+        chosen = rng.choice(len(source()), n_groups, replace=False)
+        for number in chosen:
+            order = rng.permutation(len(source()[number]))
+            sides[0].extend(source()[number][place] for place in order[: sizes[0]])
+            sides[1].extend(source()[number][place] for place in order[sizes[0] : sum(sizes)])
+        names = [f"group {number}" for number in chosen]
+        candidate, reference = (
+            Sample.of(texts, name=name, groups=pa.array(np.repeat(names, size)))
+            for texts, name, size in zip(sides, ("a", "reference"), sizes, strict=True)
+        )
+        return candidate, reference
+
+    return draw
+
+
+def with_prefix(sample: Sample, rng: np.random.Generator, share: float) -> Sample:
+    """The sample with the stock prefix before a share of its texts."""
+    texts = sample.texts.to_pylist()
+    for place in rng.choice(len(texts), round(share * len(texts)), replace=False):
+        texts[place] = PREFIX + texts[place]
+    return Sample.of(texts, name=sample.name, groups=sample.groups)
+
+
+def shuffled(sample: Sample, rng: np.random.Generator) -> Sample:
+    """The sample in random order."""
+    return sample.take(rng.permutation(len(sample)))
+
+
+def ungrouped(sample: Sample) -> Sample:
+    """The sample without the names of its groups."""
+    return replace(sample, groups=None)
+
+
+def independent_designs(source: Callable[[], Any]) -> tuple[Design, ...]:
+    """Designs of independent captions from this source."""
+    return (
+        Design("captions", "300 v 300 captions of different images", independent(source, (300, 300))),
+        Design("unequal sizes", "200 v 2,000 captions of different images", independent(source, (200, 2000))),
+        Design("stock replies", "300 v 300 captions, half of both three stock replies", with_replies(source, 300)),
+    )
+
+
+INDEPENDENT = (
+    *independent_designs(captions),
+    Design("news", "300 v 300 sentences of news text", independent(news, (300, 300))),
+)
+GROUPED = (
+    Design("images", "50 v 50 images, five captions by people each", disjoint(images, 50, 5), "group"),
+    Design("prompts", "30 v 30 prompts, ten texts of one model each", disjoint(generated, 30, 10), "group"),
+    Design("speeches", "30 v 30 speeches, ten consecutive sentences each", disjoint(speeches, 30, 10), "group"),
+    Design("news topics", "30 v 30 topics, ten sentences of news text each", disjoint(topics, 30, 10), "group"),
+)
+SHARED = (
+    Design("same prompts", "60 prompts, five v five texts of one model", same_groups(generated, 60, (5, 5)), "pair"),
+    Design("same images", "100 images, two v three captions by people", same_groups(images, 100, (2, 3)), "pair"),
+    Design("one per prompt", "300 prompts, one v one text of one model", same_groups(generated, 300, (1, 1)), "pair"),
+)
