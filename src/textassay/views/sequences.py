@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textassay.corpus.tokens import Tokens
@@ -17,6 +18,7 @@ class Sequences:
 
     words: U64
     offsets: NDArray[np.int64]
+    _marks: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, material: Material, /) -> Self:
@@ -26,12 +28,27 @@ class Sequences:
     @classmethod
     def from_tokens(cls, tokens: Tokens) -> Self:
         """Hash tokens that are already at hand."""
-        return cls(hash_words(tokens.vocabulary)[tokens.ids], tokens.offsets)
+        marks = ~np.asarray(pc.match_substring_regex(tokens.vocabulary, r"[\p{L}\p{N}]"), dtype=bool)
+        return cls(hash_words(tokens.vocabulary)[tokens.ids], tokens.offsets, marks[tokens.ids])
 
     def merge(self, other: Self, /) -> Self:
         """These texts, then the other ones."""
         offsets = np.concatenate((self.offsets, other.offsets[1:] + self.offsets[-1]))
-        return type(self)(np.concatenate((self.words, other.words)), offsets)
+        words, marks = np.concatenate((self.words, other.words)), np.concatenate((self.marks, other.marks))
+        return type(self)(words, offsets, marks)
+
+    def without_marks(self) -> Self:
+        """The texts without their punctuation; a text that is nothing else keeps it."""
+        texts = np.repeat(np.arange(len(self)), self.lengths)
+        words = np.bincount(texts, ~self.marks, len(self)).astype(np.int64)
+        kept = ~self.marks | (words == 0)[texts]
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(texts[kept], minlength=len(self)))))
+        return type(self)(self.words[kept], offsets, self.marks[kept])
+
+    @property
+    def marks(self) -> NDArray[np.bool_]:
+        """True for tokens without a letter or digit, such as a full stop; false where nothing is known of tokens."""
+        return np.zeros(len(self.words), dtype=bool) if self._marks is None else self._marks
 
     @property
     def lengths(self) -> NDArray[np.int64]:
