@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from power_corpora import Draw
 
 from textassay.corpus.sample import Sample
+from textassay.inference.bank import BANK, bank_statistics
 from textassay.inference.design import design_of
-from textassay.inference.overall import BANK, bank_statistics, combine
+from textassay.inference.overall import combine
 from textassay.inference.p_value import p_value
 from textassay.inference.pair_matrix import gram_counts
 from textassay.views.material import Material, Pool, Resamples, Settings
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 
 EXCHANGES = 999
 # The number is raised when the members' statistics or their combination change, so that results are not mixed.
-OUR_VERSION = "+".join(member.name for member in BANK) + " 1"
+OUR_VERSION = "+".join(f"{member.name}*{member.weight:g}" for member in BANK) + " 1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,11 @@ def our_tests(sample: Draw) -> dict[str, float]:
     design = design_of(*sides, seed=sample.seed)
     masks = design.labellings(EXCHANGES, sample.seed)
     statistics = bank_statistics(pool, design, masks, members=BANK)
-    lexical = statistics[[not member.reads_vectors for member in BANK]]
+    lexical = [place for place, member in enumerate(BANK) if not member.reads_vectors]
     pairs = gram_counts(pool.merged(TextNgrams).order(2), Resamples(design.units, (masks, ~masks)), power=0.0)
     found = {
-        "overall": _p(combine(statistics)),
-        "overall lexical": _p(combine(lexical)),
+        "overall": _p(combine(statistics, members=BANK)),
+        "overall lexical": _p(combine(statistics[lexical], members=[BANK[place] for place in lexical])),
         "cnd": _p(pairs.distances(masks)),
     }
     return found | {f"member {member.name}": _p(row) for member, row in zip(BANK, statistics, strict=True)}

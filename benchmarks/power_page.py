@@ -28,7 +28,7 @@ OURS = {
     "member edges": "· openings and endings, weighted",
     "member different": "· number of different word pairs",
     "member repeats": "· repeated texts",
-    "member copies": "· texts in both samples",
+    "member traits": "· length and commonness of words",
     "member energy": "· energy on vectors",
     "member ridge": "· ridge classifier on vectors",
     "cnd": "CND of word pairs, not weighted",
