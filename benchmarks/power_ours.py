@@ -1,0 +1,70 @@
+"""Our tests on a draw: the overall test with and without vectors, its members, and CND of word pairs.
+
+The number of exchanges is fixed here. `compare` adds exchanges where a p-value is close to the level, which takes
+longer and hardly changes how often it is below it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from power_corpora import Draw
+
+from textassay.corpus.sample import Sample
+from textassay.inference.bank import BANK, bank_statistics
+from textassay.inference.design import design_of
+from textassay.inference.overall import combine
+from textassay.inference.p_value import p_value
+from textassay.inference.pair_matrix import gram_counts
+from textassay.views.material import Material, Pool, Resamples, Settings
+from textassay.views.text_ngrams import TextNgrams
+
+F32 = NDArray[np.float32]
+Floats = NDArray[np.float64]
+
+EXCHANGES = 999
+# The number is raised when the members' statistics or their combination change, so that results are not mixed.
+OUR_VERSION = "+".join(f"{member.name}*{member.weight:g}" for member in BANK) + " 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """An encoder of texts whose vectors are known already."""
+
+    texts: Sequence[str] = field(repr=False)
+    vectors: F32 = field(repr=False)
+    name: str = "minilm:int8, known"
+
+    @property
+    def dimension(self) -> int:
+        return int(self.vectors.shape[1])
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        places = {text: place for place, text in enumerate(self.texts)}
+        return self.vectors[[places[text] for text in texts]]
+
+
+def our_tests(sample: Draw) -> dict[str, float]:
+    """p-values by name; `overall lexical` is what a run without an encoder reports."""
+    settings = Settings(encoder=Known(sample.texts, sample.vectors))
+    sides = [
+        Sample.of(sample.texts[: sample.n], name="candidate"),
+        Sample.of(sample.texts[sample.n :], name="reference"),
+    ]
+    pool = Pool((Material(sides[0], settings), Material(sides[1], settings)))
+    design = design_of(*sides, seed=sample.seed)
+    masks = design.labellings(EXCHANGES, sample.seed)
+    statistics = bank_statistics(pool, design, masks, members=BANK)
+    lexical = [place for place, member in enumerate(BANK) if not member.reads_vectors]
+    pairs = gram_counts(pool.merged(TextNgrams).order(2), Resamples(design.units, (masks, ~masks)), power=0.0)
+    found = {
+        "overall": _p(combine(statistics, members=BANK)),
+        "overall lexical": _p(combine(statistics[lexical], members=[BANK[place] for place in lexical])),
+        "cnd": _p(pairs.distances(masks)),
+    }
+    return found | {f"member {member.name}": _p(row) for member, row in zip(BANK, statistics, strict=True)}
+
+
+def _p(values: Floats) -> float:
+    return p_value(float(values[0]), values[1:], exact=False)
