@@ -195,7 +195,7 @@ class _Study:
             return ()
         tokenizer, seed = self.measurer.settings.tokenizer, self.measurer.plan.seed
         found = check_dependence(self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
-        return tuple(warning.message for warning in found)
+        return tuple(f"caution: {warning.message}" for warning in found if warning.option is not None)
 
     def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
         sample = self.measurer.cut.candidates[name]

@@ -21,8 +21,12 @@ COLLAPSED = 0.5
 COPIED = 0.05
 # Where only a distance beyond this could have been found, "no difference found" would say next to nothing.
 TOO_FEW = 0.5
-# Up to these distances a difference is called slight or clear; beyond, large.
-_GRADES = ((0.15, "slightly"), (0.5, "clearly"))
+# Up to these distances a difference is called slight or clear; beyond, strong. Sentence vectors of any two kinds of text
+# have much in common: captions and news are 0.2 apart, a language model's captions and real ones 0.1.
+_WORD_GRADES = ((0.15, "slightly"), (0.5, "clearly"))
+_VECTOR_GRADES = ((0.05, "slightly"), (0.18, "clearly"))
+# Members of the bank that are named in a verdict.
+_MOST_NAMED = 4
 # The part of the error rate that each of the two sentences on copies may use.
 _BESIDE = 0.1
 
@@ -133,7 +137,9 @@ def _cited(overall: Overall) -> str:
 
 def _difference(overall: Overall, level: float) -> str:
     members = overall.found_by(level)
-    by = f"; found by {', '.join(member.label for member in members)}" if members else ""
+    names = [member.label for member in members[:_MOST_NAMED]]
+    more = f" and {len(members) - _MOST_NAMED} more" if len(members) > _MOST_NAMED else ""
+    by = f"; found by {', '.join(names)}{more}" if members else ""
     return f"differs from the reference ({_cited(overall)}{by})"
 
 
@@ -190,11 +196,13 @@ def _separation(by_metric: Mapping[str, Sequence[Row]], overall: Overall, sight:
     found = []
     if _any_significant(by_metric, _WORDS) and overall.distance is not None:
         found.append(
-            f"{_grade(overall.distance)} different in word choice (word-pair distance {number(overall.distance)})"
+            f"{_grade(overall.distance, _WORD_GRADES)} different in word choice (word-pair distance {number(overall.distance)})"
         )
     if sight.reliable and _any_significant(by_metric, _VECTORS) and overall.vector_distance is not None:
         distance = overall.vector_distance
-        found.append(f"{_grade(distance)} different in {sight.what} (vector distance {number(distance)})")
+        found.append(
+            f"{_grade(distance, _VECTOR_GRADES)} different in {sight.what} (vector distance {number(distance)})"
+        )
     return found
 
 
@@ -202,13 +210,13 @@ def _any_significant(by_metric: Mapping[str, Sequence[Row]], names: Sequence[str
     return any(row.significant for name in names for row in by_metric.get(name, ()))
 
 
-def _grade(distance: float) -> str:
+def _grade(distance: float, grades: Sequence[tuple[float, str]]) -> str:
     """Slightly, clearly or strongly.
 
-    >>> [_grade(x) for x in (0.03, 0.36, 0.9)]
+    >>> [_grade(x, _WORD_GRADES) for x in (0.03, 0.36, 0.9)]
     ['slightly', 'clearly', 'strongly']
     """
-    return next((word for limit, word in _GRADES if distance < limit), "strongly")
+    return next((word for limit, word in grades if distance < limit), "strongly")
 
 
 def _reach(by_metric: Mapping[str, Sequence[Row]], sight: Sight) -> list[str]:
