@@ -47,6 +47,17 @@ _MOST_RESAMPLES = 16_000
 _POWER_80 = 0.84
 # Members that measure a distance: small values mean that the samples are alike.
 _DISTANCES = ("words", "bigrams", "energy")
+# The part of the error rate that each of the two questions beside the overall test (copied? closer?) may use.
+_BESIDE = 0.1
+
+
+def level_beside(level: float, n_candidates: int = 1) -> float:
+    """The level for the questions beside the overall test: a tenth of the error rate each, over all candidates.
+
+    >>> round(level_beside(0.95), 4), round(level_beside(0.95, 5), 4)
+    (0.995, 0.999)
+    """
+    return 1 - _BESIDE * (1 - level) / n_candidates
 
 
 def combine(statistics: F64, *, members: Sequence[Member]) -> F64:
@@ -140,13 +151,18 @@ class OverallPlan:
         limits = [(1 - self.level) / rank for rank in range(1, self.n_candidates + 1)]
         return any(abs(p - limit) <= error for limit in limits)
 
+    def is_bounded(self, p: float, rows: int) -> bool:
+        """True when p is the smallest value that so many rows can give, and that is not small enough to decide."""
+        return p * rows < 1.5 and not is_significant(p, level_beside(self.level, self.n_candidates))
+
 
 def overall_test(
     candidate: Material, reference: Material, *, plan: OverallPlan, progress: Progress | None = None
 ) -> Overall:
     """Test whether candidate and reference are distributed alike, with every member of the bank that can be used.
 
-    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is.
+    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is, or
+    while nothing exchanged has as many texts in both samples, or is as close, but the resamples are too few to say so.
     """
     pool = Pool((candidate, reference))
     design = design_of(candidate.sample, reference.sample, seed=plan.seed)
@@ -168,16 +184,18 @@ def overall_test(
     n_resamples = plan.n_resamples
     while True:
         masks = design.labellings(n_resamples, plan.seed)
+        resamples = Resamples(design.units, (masks, ~masks))
         statistics = bank_statistics(pool, design, masks, members=members)
         p = float(at_least(combine(statistics, members=members))[0] / len(masks))
+        shared, copied = _shared_texts(pool, resamples)
+        closer = _closer(members, statistics)
         if progress is not None:
             progress.step(1)
-        if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not plan.is_unsure(p, len(masks)):
+        more = plan.is_unsure(p, len(masks)) or any(plan.is_bounded(q, len(masks)) for q in (copied, closer))
+        if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not more:
             break
         n_resamples = min(4 * n_resamples, _MOST_RESAMPLES)
-    resamples = Resamples(design.units, (masks, ~masks))
     distance, detectable = _word_pair_distance(pool, resamples)
-    shared, copied = _shared_texts(pool, resamples)
     return replace(
         nothing,
         distance=distance,
@@ -185,7 +203,7 @@ def overall_test(
         vector_distance=_vector_distance(pool) if candidate.settings.encoder is not None else None,
         shared_texts=shared,
         copied=copied,
-        closer=_closer(members, statistics),
+        closer=closer,
         p_value=p,
         adjusted=p,
         members=_member_results(members, statistics),
@@ -221,10 +239,10 @@ def _shared_texts(pool: Pool, resamples: Resamples) -> tuple[float, float]:
 
 
 def _closer(members: Sequence[Member], statistics: F64) -> float:
-    """The p-value of the smallest of several distances being so small, corrected for looking at several."""
+    """The p-value of the distances being so small, combined like the bank."""
     chosen = [row for member, row in zip(members, statistics, strict=True) if member.name in _DISTANCES]
-    usable = [row for row in chosen if np.isfinite(row).all()]
-    return min(1.0, len(usable) * min(float(at_least(-row)[0] / len(row)) for row in usable)) if usable else 1.0
+    usable = [_evidence(-row) for row in chosen if np.isfinite(row).all()]
+    return float(at_least(np.sum(usable, axis=0))[0] / statistics.shape[1]) if usable else 1.0
 
 
 def _member_results(members: Sequence[Member], statistics: F64) -> tuple[MemberResult, ...]:

@@ -214,7 +214,8 @@ class _Study:
 
     def _judged(self, columns: list[Column], real: Column) -> Iterable[Column]:
         plan, requests = self.measurer.plan, self.measurer.requests
-        setting = Setting(plan.level, self.sight, self._real_overlap() if plan.n_resamples else 0.0)
+        overlap = self._real_overlap() if plan.n_resamples else 0.0
+        setting = Setting(plan.level, self.sight, overlap, len(columns))
         for column in columns:
             rows = [
                 Row(

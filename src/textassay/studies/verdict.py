@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from textassay.inference.overall import Overall
+from textassay.inference.overall import Overall, level_beside
 from textassay.inference.p_value import is_significant
 from textassay.inference.result import Result
 from textassay.studies.comparison import Verdict
@@ -21,14 +21,12 @@ COLLAPSED = 0.5
 COPIED = 0.05
 # Where only a distance beyond this could have been found, "no difference found" would say next to nothing.
 TOO_FEW = 0.5
-# Up to these distances a difference is called slight or clear; beyond, strong. Sentence vectors of any two kinds of text
-# have much in common: captions and news are 0.2 apart, a language model's captions and real ones 0.1.
+# Up to these distances a difference is called slight or clear; beyond, strong. Sentence vectors of any two kinds of
+# text have much in common: captions and news are 0.2 apart, a language model's captions and real ones 0.1.
 _WORD_GRADES = ((0.15, "slightly"), (0.5, "clearly"))
 _VECTOR_GRADES = ((0.05, "slightly"), (0.18, "clearly"))
 # Members of the bank that are named in a verdict.
 _MOST_NAMED = 4
-# The part of the error rate that each of the two sentences on copies may use.
-_BESIDE = 0.1
 
 # Which way a value moves when a sample becomes less diverse.
 _LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
@@ -64,11 +62,21 @@ class Sight:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a verdict depends on beside the results: level, encoder, and the share of real texts in real text."""
+    """What a verdict depends on beside the results.
+
+    These are the level, what the encoder sees, the share of real texts that are in other real texts word for word, and
+    the number of candidates: sentences on copies and closeness share one small error rate over all of them.
+    """
 
     level: float
     sight: Sight = field(default_factory=Sight)
     real_overlap: float = 0.0
+    n_candidates: int = 1
+
+    @property
+    def beside(self) -> float:
+        """The level of the sentences that the overall test does not decide."""
+        return level_beside(self.level, self.n_candidates)
 
 
 def judge(rows: Sequence[Row], overall: Overall | None, *, setting: Setting, warnings: Sequence[str] = ()) -> Verdict:
@@ -84,7 +92,7 @@ def judge(rows: Sequence[Row], overall: Overall | None, *, setting: Setting, war
         return Verdict("untested", (overall.undefined or "no test could be run", *warnings))
     copies = _copies(overall, setting)
     if not is_significant(overall.adjusted, setting.level):
-        return _nothing_found(overall, copies, setting.level, warnings)
+        return _nothing_found(overall, copies, setting, warnings)
     collapse = _repetition(by_metric.get("repetition", ()), tested=True)
     reasons = [
         *collapse,
@@ -100,10 +108,10 @@ def judge(rows: Sequence[Row], overall: Overall | None, *, setting: Setting, war
     return Verdict("collapsed" if is_collapsed else "differs", (*reasons, *warnings))
 
 
-def _nothing_found(overall: Overall, copies: Sequence[str], level: float, warnings: Sequence[str]) -> Verdict:
+def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, warnings: Sequence[str]) -> Verdict:
     found = f"no difference found ({_cited(overall)})"
     closer = []
-    if is_significant(overall.closer, _strict(level)):
+    if is_significant(overall.closer, setting.beside):
         closer = ["closer to the reference than two independent samples are: check for copied or paraphrased texts"]
     if copies:
         return Verdict("copied", (*copies, *closer, found, *warnings))
@@ -113,11 +121,6 @@ def _nothing_found(overall: Overall, copies: Sequence[str], level: float, warnin
         return Verdict("untested", (few, *warnings))
     power = f"a word-pair distance of {number(limit)} or more would probably have been found"
     return Verdict("same", (found, power, *closer, *warnings))
-
-
-def _strict(level: float) -> float:
-    """The level for sentences beside the overall test, which may use a tenth of the error rate each."""
-    return 1 - _BESIDE * (1 - level)
 
 
 def _sizes(overall: Overall) -> str:
@@ -145,7 +148,7 @@ def _difference(overall: Overall, level: float) -> str:
 
 def _copies(overall: Overall, setting: Setting) -> list[str]:
     shared = overall.shared_texts or 0.0
-    is_sure = is_significant(overall.copied, _strict(setting.level))
+    is_sure = is_significant(overall.copied, setting.beside)
     if not is_sure or shared < COPIED or shared <= setting.real_overlap:
         return []
     return [
@@ -194,15 +197,13 @@ def _moved(row: Row) -> float:
 def _separation(by_metric: Mapping[str, Sequence[Row]], overall: Overall, sight: Sight) -> list[str]:
     """How far the samples are apart in words and in vectors, graded by effect sizes that do not depend on n."""
     found = []
-    if _any_significant(by_metric, _WORDS) and overall.distance is not None:
-        found.append(
-            f"{_grade(overall.distance, _WORD_GRADES)} different in word choice (word-pair distance {number(overall.distance)})"
-        )
-    if sight.reliable and _any_significant(by_metric, _VECTORS) and overall.vector_distance is not None:
-        distance = overall.vector_distance
-        found.append(
-            f"{_grade(distance, _VECTOR_GRADES)} different in {sight.what} (vector distance {number(distance)})"
-        )
+    words, vectors = overall.distance, overall.vector_distance
+    if words is not None and _any_significant(by_metric, _WORDS):
+        grade = _grade(words, _WORD_GRADES)
+        found.append(f"{grade} different in word choice (word-pair distance {number(words)})")
+    if vectors is not None and sight.reliable and _any_significant(by_metric, _VECTORS):
+        grade = _grade(vectors, _VECTOR_GRADES)
+        found.append(f"{grade} different in {sight.what} (vector distance {number(vectors)})")
     return found
 
 
