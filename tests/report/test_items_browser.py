@@ -115,7 +115,7 @@ def test_kinds_and_systems_can_be_picked(opened: Visits, shelf: Shelf[Conditiona
     missed = sorted((o for o in column.items if o.miss.kind == "elsewhere"), key=lambda o: -round(o.miss.far, 2))
     expect(status(page)).to_contain_text(re.compile(f"^{len(missed)} of 1,000 items"))
     expect(links(page)).to_have_text([outcome.id for outcome in missed[:100]])
-    assert set(page.locator(".items tbody .badge").all_inner_texts()) == {"elsewhere"}
+    assert set(page.locator(".items tbody .badge").all_inner_texts()) == {"off target"}
     expect(page.locator(".items thead", has_text="System")).to_have_count(0)
 
 

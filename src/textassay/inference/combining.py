@@ -92,7 +92,7 @@ def raw_harmonic_mean(p_values: PValues) -> float:
     """The harmonic mean itself, as Chan et al. (2022) report it: no p-value, because it rejects too often.
 
     >>> round(raw_harmonic_mean([0.01, 0.2, 0.5, 0.9]), 6)
-    0.037037
+    0.036999
     """
     p = _known(p_values)
     if not len(p):
