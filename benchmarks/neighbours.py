@@ -89,7 +89,7 @@ def exchange() -> None:
         for name in NAMES:
             quick = all_metrics()[name].exchange
             assert quick is not None
-            quick(*views, resamples=resamples, k=K)
+            quick(*views, resamples=resamples, k=K, variant="paper")
 
     mine = seconds(ours)
     theirs = seconds(lambda: peer(candidate, reference), repeats=1) * EXCHANGES

@@ -22,7 +22,7 @@ _MOST_IN_PAIRS = 8192
 _PAIRS_AT_ONCE = 512
 _ROWS_AT_ONCE = 256
 # Parts of the weights smaller than this, where the largest weight is 1/2, are left out.
-_LEFT_OUT = 1e-8
+_LEFT_OUT = 1e-6
 # Squared distances below this share of the variance are rounding; their roots would not be.
 _ROUNDING = 1e-13
 
@@ -111,7 +111,7 @@ def expanded_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool)
     n, m = (np.asarray(side @ sizes)[:, None] for side in resamples.masks)
     # The share that chance gives is taken off each unit first: float32 then holds what differs, not what is common.
     signs: F64 = resamples.masks[0] - n / (n + m)
-    sums: F64 = signs @ _unit_sums(pooled, resamples)
+    sums = (signs.astype(np.float32) @ _unit_sums(pooled, resamples).astype(np.float32)).astype(np.float64)
     means = (sums**2).sum(axis=1) * ((1 / n + 1 / m) ** 2)[:, 0]
     basis, variances = _leading(pooled)
     if not variances[0] > 0:
@@ -233,7 +233,7 @@ class _Exchanges:
 class _Weights:
     """1 / (l_i + l_j) as a sum of few products: (l_i l_j)^(-1/2) times the sum over q of sizes_q axes_iq axes_jq.
 
-    What is left out is below a hundred-millionth of the largest weight, beside that factor.
+    What is left out is below a millionth, where the largest weight beside that factor is a half.
     """
 
     sizes: F64

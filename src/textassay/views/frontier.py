@@ -30,9 +30,9 @@ class Summary:
     def of_counts(self, candidate: F64, reference: F64) -> F64:
         """The value for each row of two tables of counts, one column per cluster; a table of one row serves all."""
         sizes = np.stack(np.broadcast_arrays(candidate.sum(axis=1), reference.sum(axis=1)), axis=1)
-        kinds, which = np.unique(sizes, axis=0, return_inverse=True)
-        if len(kinds) == 1:
+        if (sizes == sizes[0]).all():
             return self._of_one_size(candidate, reference)
+        kinds, which = np.unique(sizes, axis=0, return_inverse=True)
         # Groups of texts of different sizes may have changed places: the rows of each pair of totals together.
         found = np.empty(len(sizes))
         tables = [np.broadcast_to(counts, (len(sizes), counts.shape[1])) for counts in (candidate, reference)]

@@ -60,8 +60,8 @@ class Quantised:
         for labels in self.labels:
             mine, others = self._tables(labels, groups)
             mine_whole, others_whole = (table.sum(axis=0, keepdims=True) for table in (mine, others))
-            sides[0].append(np.concatenate([summary.of_counts(mine_whole - out, others_whole) for out in mine]))
-            sides[1].append(np.concatenate([summary.of_counts(mine_whole, others_whole - out) for out in others]))
+            sides[0].append(summary.of_counts(mine_whole - mine, others_whole))
+            sides[1].append(summary.of_counts(mine_whole, others_whole - others))
         averages = tuple(np.mean(side, axis=0) for side in sides)
         if len(self.labels) == 1:
             return averages
