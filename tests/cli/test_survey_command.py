@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -117,9 +118,10 @@ def test_links_and_tokens_open_the_study(survey: Command, texts: tuple[str, ...]
     renewed = survey("links", "s.db", "--join", "--admin", "--raters", "2", columns="40")
     assert "old one" in renewed.stdout
     new = [
-        re.search(rf"^  http://127\.0\.0\.1:8000/{kind}/({TOKEN})$", renewed.stdout, re.M) for kind in ("join", "admin")
+        re.search(rf"^  https://rate\.example\.org/x/{kind}/({TOKEN})$", renewed.stdout, re.M)
+        for kind in ("join", "admin")
     ]
-    assert re.search(rf"^  r005  http://127\.0\.0\.1:8000/r/{TOKEN}$", renewed.stdout, re.MULTILINE)
+    assert re.search(rf"^  r005  https://rate\.example\.org/x/r/{TOKEN}$", renewed.stdout, re.MULTILINE)
     with closing(Store.open(tmp_path / "s.db")) as store:
         assert not store.is_join(join[1])
         assert not store.is_admin(admin[1])
@@ -230,6 +232,59 @@ def test_commands_that_are_shown_can_be_typed(survey: Command, texts: tuple[str,
     assert given.returncode == 0
     assert re.search(rf"^  r001  {url[1] if url else 'http://127.0.0.1:8000'}/r/{TOKEN}$", given.stdout, re.MULTILINE)
     assert ("only http://127.0.0.1:8000 differs" in made) == (not url)
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        ("http://127.0.0.1:8000", []),
+        ("http://127.0.0.1:9000", ["--port", "9000"]),
+        ("http://localhost:9000/", ["--port", "9000"]),
+        ("http://[::1]:9000", ["--host", "::1", "--port", "9000"]),
+        ("http://127.0.0.1:9000/x", ["--port", "9000", "--url", "http://127.0.0.1:9000/x"]),
+        (
+            "http://lab.example.org:9000",
+            ["--host", "0.0.0.0", "--port", "9000", "--url", "http://lab.example.org:9000"],
+        ),
+        ("http://[2001:db8::1]:8000", ["--host", "::", "--url", "http://[2001:db8::1]:8000"]),
+        ("http://lab.example.org", ["--url", "http://lab.example.org"]),
+        ("https://lab.example.org:8443", ["--url", "https://lab.example.org:8443"]),
+    ],
+)
+def test_the_server_that_is_shown_listens_where_the_links_lead(
+    survey: Command, texts: tuple[str, ...], url: str, options: list[str]
+) -> None:
+    made = survey("create", "s.db", *texts, "--url", url).stdout
+    assert shlex.split(made.rpartition("Next:\n")[2]) == ["textassay", "survey", "serve", "s.db", *options]
+
+
+def test_the_port_of_the_links_is_served_without_being_said_again(
+    survey: Command, texts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ports: list[int] = []
+
+    def serve(path: Path, *, port: int, on_ready: Callable[[str], None], **others: object) -> None:
+        ports.append(port)
+        on_ready(f"http://127.0.0.1:{port}")
+
+    monkeypatch.setattr("textassay.survey.server.serve", serve)
+    survey("create", "s.db", *texts, "--url", "http://127.0.0.1:9000")
+    survey("create", "usual.db", *texts)
+    survey("create", "proxy.db", *texts, "--url", "https://rate.example.org")
+    for study in ("s.db", "usual.db", "proxy.db"):
+        assert "do not open here" not in survey("serve", study).stdout
+    assert ports == [9000, 8000, 8000]
+    other = " ".join(survey("serve", "s.db", "--port", "9001").stdout.split())
+    assert "links of this study were made for http://127.0.0.1:9000 and do not open here" in other
+    assert "serve it with --port 9000, or make new ones: textassay survey links s.db --join" in other
+
+
+def test_a_study_with_the_usual_address_is_stored_as_before(
+    survey: Command, texts: tuple[str, ...], tmp_path: Path
+) -> None:
+    survey("create", "s.db", *texts)
+    with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+        assert "url" not in json.loads(connection.execute("SELECT settings FROM study").fetchone()[0])
 
 
 def test_introduction_and_thanks_reach_the_study(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
@@ -465,7 +520,8 @@ def test_serve_says_where_and_what_it_means(
         on_ready(f"http://{host}:{port}")
 
     monkeypatch.setattr("textassay.survey.server.serve", serve)
-    quiet = survey("serve", "s.db", "--port", "8099")
+    survey("create", "s.db", *texts, "--url", "http://127.0.0.1:8099")
+    quiet = survey("serve", "s.db")
     assert asked == [(Path("s.db"), "127.0.0.1", 8099, None)]
     assert quiet.stdout == (
         "serving  s.db\n"
@@ -480,7 +536,10 @@ def test_serve_says_where_and_what_it_means(
     assert "proxy with TLS" in loud
     assert f"this machine's own name, {socket.gethostname()}; where people open it under another name" in loud
     assert "--url http://0.0.0.0" not in loud
-    behind = survey("serve", "s.db", "--url", "https://rate.example.org/", "--proxy", "10.0.0.7", "--proxy", "::1")
+    behind = survey(
+        *("serve", "s.db", "--url", "https://rate.example.org/", "--proxy", "10.0.0.7", "--proxy", "::1"),
+        *("--port", "8000"),
+    )
     assert asked[-1] == (Path("s.db"), "127.0.0.1", 8000, "https://rate.example.org/", "10.0.0.7", "::1")
     assert behind.stdout.startswith(
         "serving   s.db\n"

@@ -84,6 +84,7 @@ def create(
         days=days,
         introduction=wording.introduction,
         thanks=wording.thanks,
+        url=addresses.unusual,
     )
     asked = checks_for(
         settings,
@@ -166,12 +167,10 @@ def _what_next(path: str, addresses: "Addresses") -> None:
 
     console = output_console()
     console.print()
-    known = [] if addresses.base == DEFAULT_URL else ["--url", addresses.base]
-    if not known:
+    if not addresses.unusual:
         say(console, f"Served elsewhere, only {DEFAULT_URL} differs in these links (or give the address with --url).")
     say(console, "Links are shown only now; only their hashes are stored. A personal link for one more rater:")
+    known = ["--url", addresses.unusual] if addresses.unusual else []
     show_whole(console, command("survey", "links", path, "--raters", "1", *known))
     say(console, "Next:")
-    # An encrypted address is a proxy's; any other is that of the server, which then has options of its own.
-    behind = known if addresses.base.lower().startswith("https:") else []
-    show_whole(console, command("survey", "serve", path, *behind))
+    show_whole(console, command("survey", "serve", path, *addresses.serving))

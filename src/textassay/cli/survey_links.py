@@ -30,7 +30,7 @@ def links(
     ] = None,
     join: Annotated[bool, typer.Option("--join", help="A new shared link; the old one stops working.")] = False,
     admin: Annotated[bool, typer.Option("--admin", help="A new admin link; the old one stops working.")] = False,
-    url: options.Url = "http://127.0.0.1:8000",
+    url: options.UrlOfStudy = None,
     file: options.LinksFile = None,
 ) -> None:
     """Make new links: personal ones for more raters, or one in place of a personal, shared or admin link that is lost.
@@ -41,7 +41,7 @@ def links(
     from textassay.cli.screen import output_console
     from textassay.cli.survey_screen import say, show_whole
     from textassay.corpus.errors import InputError
-    from textassay.survey.links import Addresses, check_new
+    from textassay.survey.links import DEFAULT_URL, Addresses, check_new
     from textassay.survey.store import Store
 
     lost = split(again)
@@ -51,9 +51,9 @@ def links(
         raise InputError("--links is for personal links; wanted --raters N or --again RATER with it, and a new file")
     check_new(file)
     check_writable([file], inputs=[study])
-    addresses = Addresses.under(url)
     console = output_console()
     with closing(Store.open(Path(study))) as store:
+        addresses = Addresses.under(store.study.url or DEFAULT_URL if url is None else url)
         # First, as this refuses names that are wrong: nothing else is replaced then.
         tokens = store.renew(lost)
         shared = addresses.join(store.new_join()) if join else None

@@ -67,5 +67,13 @@ Seed = options.Seed
 Field = options.Field
 Encoding = options.Encoding
 Url = Annotated[str, typer.Option(metavar="URL", help="The address under which raters reach the page.")]
+UrlOfStudy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="The address under which raters reach the page. [default: the one given to survey create]",
+        show_default=False,
+    ),
+]
 Out = Annotated[str, typer.Option("--out", "-o", metavar="FILE.csv|-", help="Where to write the ratings.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks on standard error.")]

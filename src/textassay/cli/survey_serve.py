@@ -2,19 +2,31 @@
 
 import ipaddress
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from textassay.cli import survey_options as options
 
+if TYPE_CHECKING:
+    from textassay.survey.links import Addresses
+
 
 def serve(
     study: options.StudyFile,
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all of this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 for any free one.")] = 8000,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65_535,
+            help="The port to listen on; 0 for any free one. [default: that of the --url of survey create, else 8000]",
+            show_default=False,
+        ),
+    ] = None,
     url: Annotated[
         str | None,
         typer.Option(
@@ -33,9 +45,12 @@ def serve(
     """Serve the rating page of a study. Every answer is safe on disk before the rater sees the next text."""
     from textassay.cli.screen import output_console
     from textassay.cli.survey_screen import command, say, show_facts, show_notes
+    from textassay.survey.links import DEFAULT_PORT
     from textassay.survey.server import serve as run
 
     console = output_console()
+    made_for = _made_for(study)
+    chosen = (made_for.own_port or DEFAULT_PORT) if port is None else port
 
     def ready(address: str) -> None:
         known = url.rstrip("/") if url else address
@@ -47,12 +62,33 @@ def serve(
             ("stop", "Ctrl-C"),
         ]
         show_facts(console, facts)
-        show_notes(console, exposure(host, url))
+        show_notes(console, [*exposure(host, url), *_strange_port(study, made_for, address, url)])
 
     # The server stops by itself when it is interrupted, but for the moment before it listens to signals.
     with suppress(KeyboardInterrupt):
-        run(Path(study), host=host, port=port, base_url=url, proxies=proxy or (), on_ready=ready)
+        run(Path(study), host=host, port=chosen, base_url=url, proxies=proxy or (), on_ready=ready)
     say(console, f"stopped; every answer that was taken is in {study}")
+
+
+def _made_for(study: str) -> "Addresses":
+    """The addresses that the links of a study have."""
+    from textassay.survey.links import DEFAULT_URL, Addresses
+    from textassay.survey.store import Store
+
+    with closing(Store.open(Path(study), read_only=True)) as store:
+        return Addresses.under(store.study.url or DEFAULT_URL)
+
+
+def _strange_port(study: str, made_for: "Addresses", address: str, url: str | None) -> list[str]:
+    """A remark where links lead to another port than the one that is listened on."""
+    from textassay.cli.survey_screen import command
+
+    if url is not None or made_for.own_port in (None, urlsplit(address).port):
+        return []
+    return [
+        f"the links of this study were made for {made_for.base} and do not open here; serve it with "
+        f"--port {made_for.own_port}, or make new ones: {command('survey', 'links', study)} --join --url {address}"
+    ]
 
 
 def _known_by(address: str) -> str:

@@ -14,9 +14,13 @@ def put_study(
     connection: sqlite3.Connection, study: Study, *, secret: bytes, admin: str, shared: str, shared_until: float | None
 ) -> None:
     """The one row of settings and secrets."""
+    settings = asdict(study)
+    if not study.url:
+        # Left out, so that earlier versions read the study too.
+        del settings["url"]
     connection.execute(
         "INSERT INTO study (one, settings, secret, admin, shared, shared_until) VALUES (1, ?, ?, ?, ?, ?)",
-        (json.dumps(asdict(study)), secret, digest_of(admin), digest_of(shared), shared_until),
+        (json.dumps(settings), secret, digest_of(admin), digest_of(shared), shared_until),
     )
 
 

@@ -3,13 +3,15 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import printable
 from textassay.survey.exporting import csv_line
-from textassay.survey.origins import Origins
+from textassay.survey.origins import LOOPBACK, Origins
 
-DEFAULT_URL = "http://127.0.0.1:8000"
+DEFAULT_PORT = 8000
+DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,33 @@ class Addresses:
     def under(cls, url: str) -> "Addresses":
         """Addresses under this URL; anything but a web address is an error."""
         return cls(Origins.of((), url).base_url or url)
+
+    @property
+    def unusual(self) -> str:
+        """The address where it is not the usual one, else ''."""
+        return "" if self.base == DEFAULT_URL else self.base
+
+    @property
+    def own_port(self) -> int | None:
+        """The port of the server itself; None behind a proxy, which has encrypted addresses or those without a port."""
+        parts = urlsplit(self.base)
+        return parts.port if parts.scheme.lower() == "http" else None
+
+    @property
+    def serving(self) -> list[str]:
+        """The options of `survey serve` under which these addresses open."""
+        parts = urlsplit(self.base)
+        here = parts.hostname in LOOPBACK
+        options = []
+        if self.own_port is not None and not here:
+            options += ["--host", "::" if ":" in (parts.hostname or "") else "0.0.0.0"]  # noqa: S104 - only said
+        elif self.own_port is not None and parts.hostname == "::1":
+            options += ["--host", "::1"]
+        if self.own_port not in (None, DEFAULT_PORT):
+            options += ["--port", str(self.own_port)]
+        if not here or parts.path or self.own_port is None:
+            options += ["--url", self.base]
+        return options
 
     def rater(self, token: str) -> str:
         """A rater's own page."""

@@ -29,7 +29,8 @@ class Study:
 
     A page shows `context_intro` and the context (where there is one), `question` and the text, then `note` and the
     choices, in their order. `introduction` comes before the first text (what it is about, consent), `thanks` after the
-    last one (such as a completion code). `days` is how long links work after they are made, None for ever.
+    last one (such as a completion code). `days` is how long links work after they are made, None for ever. `url` is the
+    address that the links were made for, '' for the usual one.
     """
 
     title: str
@@ -43,6 +44,7 @@ class Study:
     days: int | None = None
     introduction: str = ""
     thanks: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True)
