@@ -31,6 +31,10 @@ INTERVALS = {
     "([why](../statistics.md#what-is-held-fixed))",
     "jackknife+wilson:different-texts": "the union of the delete-a-group jackknife's and Wilson's, given for 20 "
     "different texts and more ([why](../statistics.md#texts-that-repeat))",
+    "jackknife+wilson:wide-balls": "the union of the delete-a-group jackknife's, a fifth wider, and Wilson's, given "
+    "for 20 different texts and more ([why](../statistics.md#texts-that-repeat))",
+    "jackknife:wide-balls": "delete-a-group jackknife, a fifth wider, given for 20 different texts and more "
+    "([why](../statistics.md#texts-that-repeat))",
     "jackknife:fixed-clusters:logit": "delete-a-group jackknife on the logit scale, the clusters of all texts held "
     "([why](../statistics.md#what-is-held-fixed))",
 }

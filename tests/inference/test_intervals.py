@@ -159,6 +159,16 @@ def test_values_at_the_ends_of_the_range_keep_the_plain_interval() -> None:
     assert interval(request, 0.9, n=100, level=0.95, replicates=constant) is None
 
 
+@pytest.mark.parametrize(("metric", "factor"), [("density", 1.2), ("precision", 1.2), ("energy", 1.0)])
+def test_intervals_of_values_that_outliers_decide_are_a_fifth_wider(metric: str, factor: float) -> None:
+    request = parse_requests([metric])[0]
+    values = 0.5 + np.tile([-0.02, 0.02], 10)
+    found = interval(request, 0.5, n=10**6, level=0.95, replicates={request: Replicates((values,))})
+    assert found is not None
+    half = float(student.ppf(0.975, 19)) * math.sqrt(19 * 0.02**2)
+    assert (found.low, found.high) == pytest.approx((0.5 - factor * half, 0.5 + factor * half))
+
+
 @pytest.mark.parametrize("metric", ["precision", "recall", "density", "mauve", "frontier_integral"])
 def test_vectors_of_few_different_texts_have_no_interval(metric: str) -> None:
     both = vectors_of(np.random.default_rng(0).standard_normal((140, 8)))

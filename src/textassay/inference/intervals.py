@@ -16,6 +16,9 @@ from textassay.inference.wilson import modified_wilson, wilson
 _TEXTS_A_PAIR = 2
 # Half-widths with the clusters held are too small by about this over n (measured: 5 to 10 % at 100 texts, 0 at 500).
 _CLUSTERS_HELD = 10
+# A few outliers with wide balls decide; where a sample happens to have none, the jackknife's error is too small
+# (measured: 89 % covered at 500 texts without this factor, 94 % with it).
+_WIDE_BALLS = 1.2
 
 
 def needs_replicates(method: str | None) -> bool:
@@ -56,11 +59,14 @@ def _limits(
     """The jackknife's limits, before they are cut at the metric's bounds.
 
     `jackknife:fixed-clusters:logit` works on the scale of log(value / (1 - value)), where the spread of values near 0
-    and 1 depends less on the value, and is wider in small samples, because other texts make other clusters.
+    and 1 depends less on the value, and is wider in small samples, because other texts make other clusters. Methods
+    that end with `wide-balls` are wider by a fifth.
     """
     half = _half_width(replicates, level)
     if replicates is None or half is None:
         return None
+    if method.endswith(":wide-balls"):
+        half *= _WIDE_BALLS
     inside = all(0 < value < 1 for value in (estimate, *np.concatenate(replicates.by_sample).tolist()))
     if half == 0 or method != "jackknife:fixed-clusters:logit" or not inside:
         return estimate - half, estimate + half

@@ -13,7 +13,7 @@ from textassay.views.vectors import Vectors
     aspect="quality",
     better="closer",
     bounds=(0.0, np.inf),
-    interval="jackknife:different-texts",
+    interval="jackknife:wide-balls",
     test="permutation",
     paper="naeem2020",
     minimum=fewest_texts,

@@ -11,7 +11,7 @@ from textassay.views.vectors import Vectors
     aspect="quality",
     better="higher",
     bounds=(0.0, 1.0),
-    interval="jackknife+wilson:different-texts",
+    interval="jackknife+wilson:wide-balls",
     test="permutation",
     paper="kynkaanniemi2019",
     minimum=fewest_texts,
