@@ -1,12 +1,16 @@
-"""Encoding with MiniLM: plain sentence-transformers, `minilm` and `minilm:int8` on the same captions.
+"""Encoding with MiniLM: plain sentence-transformers, `minilm` and `minilm:int8` on the same captions; long documents.
 
-`python benchmarks/encoding.py [speed] [effect] [TEXTS]`: without a part both are run, on 5,000 texts unless told.
+`python benchmarks/encoding.py [speed] [effect] [long] [reversed] [TEXTS]`: without a part all are run, on 5,000 texts
+(1,000 documents) unless told.
 `speed` gives every encoder processes of its own, in turn, and prints the ratio by the clock to plain
 sentence-transformers, peak memory, growth with size and cosines. Other work on the machine slows threads that wait for
 each other the most, and would flatter ours; so it also prints the ratio of processor time to sentence-transformers on
 one thread, which is what two threads without any loss would come to. `effect` prints what every embedding metric makes
-of the two encoders of ours. Needs the extras `embed` and `fast` and the real captions (TEXTASSAY_DATA, or the folder
-beside the checkout).
+of the two encoders of ours. `long` encodes documents of 1,000 words in windows, a fifth of them at a time, and prints
+the time per window and peak memory, beside those of captions. `reversed` compares 150 with 150 documents, the second
+half of every candidate with its words reversed, and counts in how many of 30 draws the energy distance of the vectors
+finds it: with windows, with beginnings alone, and where nothing is reversed. Needs the extras `embed` and `fast` and
+the real captions and news (TEXTASSAY_DATA, or the folder beside the checkout).
 """
 
 import json
@@ -28,10 +32,13 @@ from textassay.inference.measure import Plan, measure
 from textassay.inference.request import parse_requests
 from textassay.views.encoders.base import F32, Encoder
 from textassay.views.encoders.minilm import minilm_folder
+from textassay.views.encoders.reading import read
+from textassay.views.encoders.remember import remember
 from textassay.views.material import Material, Settings
 
 DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SIZE, ROUNDS, WARM = 5_000, 2, 64
+LONG_SIZE, POOL, DRAWN, DRAWS = 1_000, 250, 150, 30
 PLAIN, ONE_THREAD, OURS = "sentence-transformers", "sentence-transformers, 1 thread", ("minilm", "minilm:int8")
 REFERENCE, CANDIDATES = "coco/test", ("coco/train", "coco_models/leakgan", "coco_models/textgan")
 
@@ -137,13 +144,103 @@ def _material(sample: Sample, encoder: Encoder) -> Material:
     return Material(sample, Settings(get_tokenizer("whitespace"), encoder))
 
 
+def documents(size: int, sentences: int) -> list[str]:
+    """News sentences shuffled and put together; no two documents share a sentence as long as there are enough."""
+    texts = [*captions("news/valid", sys.maxsize), *captions("news/test", sys.maxsize)]
+    made: list[str] = []
+    while len(made) < size:
+        order = np.random.default_rng(len(made)).permutation(len(texts))
+        ends = range(0, len(order) - sentences + 1, sentences)
+        made += [" ".join(texts[place] for place in order[begin : begin + sentences]) for begin in ends]
+    return made[:size]
+
+
+def half_reversed(text: str) -> str:
+    """The text with the words of its second half in reverse order."""
+    words = text.split()
+    half = len(words) // 2
+    return " ".join([*words[:half], *words[half:][::-1]])
+
+
+def long_process(kind: str, what: str, size: int) -> None:
+    """Encode in five equal parts, as a study does, and print the windows, time and peak memory of each."""
+    texts = documents(size, 36) if what == "documents" else captions("coco/train", size)
+    encoder = our_encoder(kind)
+    encoder.encode(captions("coco/test", WARM))
+    for part in range(5):
+        some = texts[part * size // 5 : (part + 1) * size // 5]
+        windows = int(read(encoder, [(what, some)], store=None).windows(some).sum())
+        clock, processor = time.perf_counter(), time.process_time()
+        remember(encoder, some, store=None)
+        clock, processor = time.perf_counter() - clock, time.process_time() - processor
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        print(
+            f"{kind}, {len(some):,} {what} in {windows:,} windows: {clock:.1f} s, "
+            f"{1000 * processor / windows:.1f} ms of processor time per window, peak memory {peak:,.0f} MiB",
+            flush=True,
+        )
+
+
+def long_texts(size: int) -> None:
+    """Documents and captions, each encoder and kind in a process of its own."""
+    size = min(size, LONG_SIZE)
+    for kind in OURS:
+        for what, number in (("captions", 5 * size), ("documents", size)):
+            subprocess.run([sys.executable, __file__, "long-one", kind, what, str(number)], check=True)
+
+
+def reversed_halves(_: int) -> None:
+    """Draws of 150 v 150 from 250 documents and 250 others whose second half is reversed."""
+    from textassay.views.encoders.minilm import minilm
+
+    texts = documents(2 * POOL, 40)
+    for label, windows in (("windows=16", 16), ("windows=first", 1)):
+        encoder = minilm(windows=windows)
+        plain = encoder.encode(texts[:POOL])
+        damaged = encoder.encode([half_reversed(text) for text in texts[POOL:]])
+        rng = np.random.default_rng(0)
+        found = none = 0
+        for draw in range(DRAWS):
+            here, there = rng.permutation(POOL), rng.permutation(POOL)
+            found += _energy_p(plain[here[:DRAWN]], damaged[there[:DRAWN]], draw) <= 0.05
+            none += _energy_p(plain[here[: POOL // 2]], plain[here[POOL // 2 :]], draw) <= 0.05
+        print(f"{label}: energy finds the reversed halves in {found} of {DRAWS} draws", end="; ")
+        print(f"p <= .05 in {none} of {DRAWS} draws of {POOL // 2} v {POOL // 2} where nothing is reversed", flush=True)
+
+
+def _energy_p(candidate: F32, reference: F32, seed: int) -> float:
+    """The p-value of the energy distance as `compare` has it."""
+    (request,) = parse_requests(["energy"])
+    samples = {"candidate": candidate, "reference": reference}
+    roles = {name: _Given(name, values).material() for name, values in samples.items()}
+    (result,) = measure([request], roles, plan=Plan(n_resamples=199, seed=seed)).results
+    assert result.p_value is not None
+    return result.p_value
+
+
+class _Given:
+    """An encoder of vectors that are there, for texts that are their numbers."""
+
+    def __init__(self, name: str, values: F32) -> None:
+        self.name, self.values, self.dimension = name, values, values.shape[1]
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        return self.values[[int(text) for text in texts]]
+
+    def material(self) -> Material:
+        return _material(Sample.of([str(place) for place in range(len(self.values))], name=self.name), self)
+
+
 def main(arguments: list[str]) -> None:
     if arguments[:1] == ["one"]:
         one_process(arguments[1], int(arguments[2]), arguments[3])
         return
+    if arguments[:1] == ["long-one"]:
+        long_process(arguments[1], arguments[2], int(arguments[3]))
+        return
     size = next((int(argument) for argument in arguments if argument.isdecimal()), SIZE)
     parts = [argument for argument in arguments if not argument.isdecimal()]
-    for name, part in (("speed", speed), ("effect", effect)):
+    for name, part in (("speed", speed), ("effect", effect), ("long", long_texts), ("reversed", reversed_halves)):
         if not parts or name in parts:
             part(size)
 

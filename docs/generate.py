@@ -21,12 +21,17 @@ BETTER = {
 }
 INTERVALS = {
     "jackknife": "delete-a-group jackknife ([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
-    "wilson": "Wilson's interval for a share of texts",
+    "wilson:modified": "Wilson's interval for a share of texts, with wider limits for one to three hits "
+    "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
+    "jackknife:different-texts": "delete-a-group jackknife, given for 20 different texts and more "
+    "([why](../statistics.md#texts-that-repeat))",
     "jackknife+wilson": "the union of the delete-a-group jackknife's and Wilson's "
     "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
     "jackknife:bandwidth": "delete-a-group jackknife, the bandwidth of all texts held "
     "([why](../statistics.md#what-is-held-fixed))",
-    "jackknife:fixed-clusters": "delete-a-group jackknife, the clusters of all texts held "
+    "jackknife+wilson:different-texts": "the union of the delete-a-group jackknife's and Wilson's, given for 20 "
+    "different texts and more ([why](../statistics.md#texts-that-repeat))",
+    "jackknife:fixed-clusters:logit": "delete-a-group jackknife on the logit scale, the clusters of all texts held "
     "([why](../statistics.md#what-is-held-fixed))",
 }
 INTERVALS["bootstrap:items"] = "bootstrap over items ([how](../conditional.md#over-all-items))"

@@ -22,7 +22,7 @@ def pools_of(texts: Sequence[str], request: Request) -> Pools:
     table = TextTable.of([list(texts)[:5], list(texts)[5:9]], others=texts, tokenizer=get_tokenizer())
     name = request.options.get("distance")
     distances = {} if name is None else {name: get_distance(name, Surroundings(table, ToyEncoder()))}
-    return Pools(table, distances, ToyEncoder().encode(table.texts))
+    return Pools(table, distances, ToyEncoder().encode(table.texts), shares=True)
 
 
 def pool_of(request: Request, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:

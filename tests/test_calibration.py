@@ -1,6 +1,8 @@
 """Tests hold their level and intervals cover, on real captions; slow, run with `pytest -m slow`."""
 
+import dataclasses
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 SPLITS = 200
+SECTION = "\n## Generated against real\n"
 
 
 def calibration() -> ModuleType:
@@ -37,13 +40,57 @@ def test_tests_hold_their_level_and_intervals_cover(data: Path, family: str, siz
 @pytest.mark.parametrize("page", ["calibration.md", "calibration-embedding.md"])
 def test_the_committed_table_says_the_same(page: str) -> None:
     """The table in the docs was made by the same command and keeps the promise."""
-    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
-    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|") and "%" in line]
+    rows = _rows((ROOT / "docs" / page).read_text(encoding="utf-8").partition(SECTION)[0])
     assert len(rows) >= 10
     for label, *cells in rows:
         for rejected, covered in (cells[:2], cells[2:]):
             assert rejected == "no test" or 0.02 <= float(rejected.rstrip("%")) / 100 <= 0.08, label
             assert covered == "no interval" or float(covered.rstrip("%")) / 100 >= 0.9, label
+
+
+@pytest.mark.parametrize(("page", "name"), [("calibration.md", "ngram"), ("calibration-embedding.md", "embedding")])
+def test_the_committed_intervals_cover_generated_text(page: str, name: str) -> None:
+    """Every metric of the family, on every situation and size, covers in at least 90 % or has no interval there."""
+    section = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(SECTION)[2]
+    module = calibration()
+    rows = _rows(section)
+    assert [label for label, *_ in rows] == [request.label for request in module.FAMILIES[name].alternative_requests]
+    places = len(module.SITUATIONS) * len(module.ALTERNATIVE_SIZES)
+    for label, *cells in rows:
+        assert len(cells) == places, label
+        assert all(cell == "no interval" or float(cell.rstrip("%")) >= 90 for cell in cells), label
+        assert sum(cell == "no interval" for cell in cells) <= 2, label
+
+
+def test_coverage_is_of_the_mean_over_all_draws() -> None:
+    module = calibration()
+    values = [(1.0, (0.5, 1.5)), (3.0, (2.5, 3.5)), (2.0, (1.0, 2.2)), (2.0, None)]
+    draws = [module.Draw("real", 100, seed, "bleu-4", value, True, span) for seed, (value, span) in enumerate(values)]
+    later = module.Draw("real", 100, 4, "bleu-4", 2.0, False, None)
+    assert module.coverage([*draws, later]) == {("real", 100, "bleu-4"): 1 / 3}
+    without = [module.Draw("real", 100, seed, "bleu-4", 1.0, True, None) for seed in range(4)]
+    assert np.isnan(module.coverage([draws[0], *without])["real", 100, "bleu-4"])
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    """A line that was cut off is not read, and what was read is not measured again."""
+    module = calibration()
+    file = tmp_path / "draws.jsonl"
+    draw = module.Draw("real", 100, 7, "bleu-4", 0.25, True, (0.2, 0.3))
+    whole = json.dumps(dataclasses.asdict(draw))
+    file.write_text(f"{whole}\n{whole[:-9]}")
+    module.recorded(file)
+    with file.open("a") as target:
+        target.write(whole.replace('"seed": 7', '"seed": 8') + "\n")
+    known = module.recorded(file)
+    assert list(known) == [("real", 100, 7), ("real", 100, 8)]
+    assert known["real", 100, 7]["bleu-4"].estimate == 0.25
+    assert module.recorded(tmp_path / "none.jsonl") == {}
+
+
+def _rows(text: str) -> list[list[str]]:
+    lines = text.splitlines()
+    return [line.strip("| ").split(" | ") for line in lines if line.startswith("|") and "%" in line]
 
 
 def test_the_committed_table_of_items_keeps_the_promise() -> None:

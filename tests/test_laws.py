@@ -36,7 +36,7 @@ def broken(name: str, function: Callable[..., Any], **changes: Any) -> Request:
     return Request(replace(request.metric, function=function, **changes), request.options)
 
 
-def too_large(candidate: Any, reference: Any, *, n: int, variant: str) -> Any:
+def too_large(candidate: Any, reference: Any, *, n: int, variant: str, weight: str) -> Any:
     return 3.0 + 0 * candidate.n_texts
 
 
@@ -57,7 +57,7 @@ def without_singles(candidate: Any, /, *, n: int) -> Any:
     return (table.counts > 0).sum(axis=-1) / table.total
 
 
-def sized(candidate: Any, reference: Any, *, n: int, variant: str) -> Any:
+def sized(candidate: Any, reference: Any, *, n: int, variant: str, weight: str) -> Any:
     table = candidate.table(n)
     return (table.counts * reference.table(n).counts).sum(axis=-1)
 

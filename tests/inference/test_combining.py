@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
-from textassay.inference.combining import evidence, fisher, harmonic_mean, simes
+from textassay.inference.combining import fisher, harmonic_mean, mean_log_p, mean_p, raw_harmonic_mean, simes
 from textassay.inference.landau import survival
 
 COMBINE = [harmonic_mean, fisher, simes]
@@ -149,12 +149,10 @@ def test_dependent_tests_upset_fisher_and_not_the_harmonic_mean() -> None:
     assert np.mean([fisher(row) <= 0.05 for row in p]) > 0.2
 
 
-def test_evidence_is_twice_the_smaller_of_two_and_keeps_its_level() -> None:
+def test_plain_means_are_what_they_are_called_and_leave_out_what_is_no_number() -> None:
     p = [0.2, 0.01, 0.6, math.nan]
-    assert evidence(p) == pytest.approx(2 * min(harmonic_mean(p), fisher(p)))
-    assert evidence([0.9, 0.95]) == 1.0
-    assert evidence([0.04, math.nan]) == 0.04
-    assert math.isnan(evidence([math.nan]))
-    rng = np.random.default_rng(5)
-    rejected = np.mean([evidence(rng.random(20)) <= 0.05 for _ in range(2000)])
-    assert 0.02 < rejected < 0.06
+    assert raw_harmonic_mean(p) == pytest.approx(stats.hmean([0.2, 0.01, 0.6]))
+    assert mean_p(p) == pytest.approx(0.27)
+    assert mean_log_p(p) == pytest.approx(math.log(stats.gmean([0.2, 0.01, 0.6])))
+    for how in (raw_harmonic_mean, mean_p, mean_log_p):
+        assert math.isnan(how([math.nan]))

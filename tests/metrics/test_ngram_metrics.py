@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from typing import Any
@@ -243,6 +244,18 @@ def test_near_copies_are_found_in_a_crowd() -> None:
     texts = [" ".join(f"w{i}" for i in rng.integers(0, 3000, 20)) for _ in range(600)]
     changed = [text.replace(text.split()[-1], "changed") for text in texts[:200]]
     assert repetition(material(texts + changed).view(Twins)) == pytest.approx(400 / 800, abs=0.01)
+
+
+def test_variants_of_one_template_are_near_copies() -> None:
+    """All share a bucket, but only those changed at neighbouring places are near copies of each other."""
+    rng = np.random.default_rng(0)
+    template = [f"w{i}" for i in range(20)]
+    places = rng.integers(1, 19, 300)
+    texts = [" ".join([*template[:at], f"x{i}", *template[at + 1 :]]) for i, at in enumerate(places)]
+    grams = [{*pairwise(text.split())} for text in texts]
+    near = [any(len(a & b) >= 0.8 * len(a | b) for j, b in enumerate(grams) if j != i) for i, a in enumerate(grams)]
+    assert np.mean(near) == 1
+    assert repetition(material(texts).view(Twins)) >= 0.98
 
 
 def test_copying_counts_texts_and_long_ngrams() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textassay import InputError, conditional
 from textassay.inference.design import all_masks
 from textassay.metrics.score import Over, parts, score, under_labels
 from textassay.views import pair_means
@@ -65,3 +66,39 @@ def test_has_no_number_without_candidates_or_references(sizes: tuple[int, int], 
     pool = pool_of(*sizes)
     assert math.isnan(score(pool, distance="own", over=over))
     assert all(math.isnan(value) for value in parts(pool, distance="own", over=over).values())
+
+
+def test_rouge_l_over_coco_is_that_of_the_coco_tools() -> None:
+    """Best precision and best recall may come from two references, so it is at least the best F-score of one."""
+    rouge = pytest.importorskip("pycocoevalcap.rouge.rouge").Rouge()
+    rng = np.random.default_rng(0)
+    for case in range(40):
+        sides = [
+            [" ".join(rng.choice(list("abcdefg"), rng.integers(1, 12))) for _ in range(n)] for n in (1, 1 + case % 5)
+        ]
+        metrics = [f"score:distance=rouge_l:over={over}" for over in ("coco", "max")]
+        items = [{"references": sides[1], "candidates": sides[0]}]
+        coco, best = (r.estimate for r in conditional(items, metrics=metrics, n_resamples=0).systems[0].results)
+        assert coco == pytest.approx(rouge.calc_score(*sides), abs=1e-12)
+        assert coco >= best - 1e-12
+
+
+def test_over_coco_joins_different_references() -> None:
+    items = [{"references": ["a b", "a x y z w c b d e f"], "candidates": ["a b c d e f"]}]
+    (found,) = conditional(items, metrics=["score:distance=rouge_l:over=coco"], n_resamples=0).systems[0].results
+    precision, recall = 5 / 6, 2 / 2
+    assert found.estimate == pytest.approx((1 + 1.44) * precision * recall / (recall + 1.44 * precision))
+    assert "over:coco" in found.signature
+
+
+def test_over_coco_is_for_rouge_l_only() -> None:
+    with pytest.raises(InputError, match="over=coco is for distance=rouge_l; the distance is 'meteor'"):
+        conditional([{"references": ["a"], "candidates": ["a"]}], metrics=["score:over=coco"])
+
+
+def test_one_hypothesis_with_several_references_is_an_item() -> None:
+    items = [{"references": ["a cat sat", "the cat sat", "a cat"], "candidates": "a cat sat down"}]
+    found = conditional(items, metrics=["score:distance=edit:over=max", "score:distance=edit"])
+    best, mean = found.systems[0].results
+    assert (best.undefined, best.estimate) == (None, 0.75)
+    assert mean.estimate == pytest.approx((0.75 + 0.5 + 0.5) / 3)

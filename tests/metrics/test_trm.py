@@ -194,3 +194,31 @@ def test_only_the_order_of_distances_matters(distances: Matrix) -> None:
 def test_without_ties_the_tie_rules_agree() -> None:
     pool = item(points(11), 5)
     assert len({trm(pool, distance="own", variant=variant) for variant in VARIANTS[:3]}) == 1
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_stock_replies_on_both_sides_do_not_change_the_level(variant: Variant) -> None:
+    """Half of the texts are three that repeat, so that many distances are 0 and most triangles have ties."""
+    rng = np.random.default_rng(0)
+    labels = Labels.partitions(all_masks(4, 4))
+    found = []
+    for _ in range(400):
+        places = rng.standard_normal((8, 2))
+        stock = rng.random(8) < 0.5
+        places[stock] = np.array([[3.0, 0.0], [0.0, 3.0], [-3.0, 0.0]])[rng.integers(3, size=int(stock.sum()))]
+        apart = np.linalg.norm(places[:, None] - places, axis=2)
+        values = under_labels(item(apart.tolist(), 4), labels, distance="own", variant=variant, direction="both")
+        low, high = all_metrics()["trm"].bounds_for({**OPTIONS, "variant": variant})
+        assert ((values >= low - 1e-12) & (values <= high + 1e-12)).all()
+        found.append(p_value(float(values[0]), values, exact=True))
+    for level in (0.06, 0.2, 0.5):
+        # Four standard errors; ties make steps coarser, but leave something of every level.
+        assert np.mean(np.array(found) <= level) <= level + 4 * math.sqrt(level * (1 - level) / 400)
+        assert np.mean(np.array(found) <= level) >= 0.25 * level
+
+
+def test_with_ties_split_is_the_mean_over_ways_to_break_them() -> None:
+    """Three texts at one place on each side: every edge is 0, every rank is as likely, and nothing differs."""
+    same = item([[0.0] * 6 for _ in range(6)], 3)
+    assert trm(same, **(OPTIONS | {"variant": "split"})) == pytest.approx(0.0, abs=1e-12)
+    assert trm(same, **OPTIONS) == pytest.approx(4.0)

@@ -99,11 +99,11 @@ class TestTable:
         assert "±0.020" in shown.splitlines()[place + 1]
 
     def test_marks_follow_the_whole_table(self) -> None:
-        # Harmonic mean and Fisher's sum each have half of the level, and so has each of two cells.
-        assert "1.31 ±0.020*" in on_screen(conditional(("only",), labels=["trm meteor"], p=0.02), 80)
-        shown = on_screen(conditional(("only",), labels=["trm meteor", "trm edit", "mmd"], p=0.02), 80)
-        assert "1.31 ±0.020*" not in shown
-        assert conditional(("only",), labels=["trm meteor", "score meteor"], p=0.02).adjusted()[0][0] == 0.04
+        # Marks go by the adjusted p-value, and at the level itself there is one.
+        for p, marked in ((0.05 / 12, True), (0.0042, False), (0.02, False)):
+            shown = on_screen(conditional(("only",), labels=["trm meteor"], p=p), 80)
+            assert ("1.31 ±0.020*" in shown) == marked
+        assert conditional(("only",), labels=["trm meteor", "score meteor"], p=0.02).adjusted()[0][0] == 0.24
         assert math.isnan(conditional(("only",), labels=["trm meteor", "score meteor"]).adjusted()[0][1])
 
     def test_estimates_alone_have_no_legend_for_what_is_not_there(self) -> None:
@@ -141,7 +141,7 @@ class TestAround:
     def test_verdicts_and_counts(self) -> None:
         shown = on_screen(conditional(), 120)
         assert "≠ beam    too narrow on 3 of 12 items; elsewhere on 3" in shown
-        assert "items: too narrow 3 · too wide 2 · elsewhere 3 · same 3 · untested 1" in shown
+        assert "items: too narrow 3 · too wide 2 · off target 3 · no difference found 3 · untested 1" in shown
         found = conditional(("only",))
         for level, sign in (("same", "="), ("untested", "?")):
             judged = replace(found.systems[0], verdict=Verdict(level, ("a reason",)))
@@ -208,8 +208,10 @@ class TestAround:
 
     def test_why_gives_every_combined_p_value(self) -> None:
         shown = on_screen(conditional(), 200, why=True)
-        line = line_of(shown, "trm meteor, beam: p <0.001 (harmonic mean)")
-        assert "both and all tests allowed for 0.005, Fisher 0.030, Simes 0.002, 11 of 12 items, chance 0.610" in line
+        line = line_of(shown, "trm meteor, beam: p <0.001, adjusted 0.005, z 9.5, harmonic mean 0.40")
+        assert "Fisher 0.030, Simes 0.002, 11 of 12 items, chance 0.610" in line
+        floor = on_screen(conditional(p=0.0001), 200, why=True)
+        assert "trm meteor, beam: p <= 0.0001, adjusted 0.001" in floor
         assert "Simes" not in on_screen(conditional(), 200)
 
     def test_sizes_are_rounded_for_people(self) -> None:
@@ -312,7 +314,7 @@ class TestForms:
         assert "| metric | human 2 v 3 | beam | nucleus |\n| --- | ---: | ---: | ---: |" in page
         assert "| trm meteor ↓ | – | 1.31 ±0.020\\* (chance 0.610) | 1.44 ±0.020\\* (chance 0.610) |" in page
         assert "| trm meteor at 2 v 3 | 0.630 ±0.020 | 1.18 ±0.020 | 1.30 ±0.020 |" in page
-        assert "| trm meteor | beam | \\<0.001 | 0.005 | 0.030 | 0.002 | 12 |" in page
+        assert "| trm meteor | beam | \\<0.001 | 0.005 | 9.5 | 0.40 | 0.030 | 0.002 | 12 |" in page
         assert "| beam | nucleus | score meteor | -0.100 ±0.050\\* | 0.012 | nucleus |" in page
         assert "| &gt; reference 2 of picture 0 | beam says 0 of picture 0 ×4 |" in page
         assert "(trm meteor, trm edit, mmd): one reference; wanted 2 or more: 'img-0006'" in page

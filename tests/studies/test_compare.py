@@ -78,9 +78,9 @@ def test_size_match_cuts_to_the_smallest_and_says_so() -> None:
 
 
 def test_the_yardstick_uses_spare_reference_texts_at_full_size() -> None:
-    spare = compare(corpus(1, 100), {"a": corpus(2, 40)}, n_resamples=0)
+    spare = compare(corpus(1, 100), {"a": corpus(2, 40)}, n_resamples=0, explain=True)
     assert {result.n for result in spare.real.results} == {40}
-    halves = compare(corpus(1, 60), {"a": corpus(2, 60)}, n_resamples=0)
+    halves = compare(corpus(1, 60), {"a": corpus(2, 60)}, n_resamples=0, explain=True)
     by_metric = {result.metric: result.n for result in halves.real.results}
     assert (by_metric["cnd"], by_metric["distinct"]) == (30, 60)
 
@@ -101,7 +101,9 @@ class TestUnequalSizes:
         assert found.candidates[0].results[0].p_value < 0.05
 
     def test_every_result_beside_the_yardstick_has_its_size(self) -> None:
-        found = compare(corpus(1, 300), {"a": corpus(2, 60), "b": corpus(3, 120)}, size="all", n_resamples=0)
+        found = compare(
+            corpus(1, 300), {"a": corpus(2, 60), "b": corpus(3, 120)}, size="all", n_resamples=0, explain=True
+        )
         for column in found.candidates:
             for label, result, real in zip(found.labels, column.results, found.real.results, strict=True):
                 assert column.beside_real(label, result).n == real.n == 60, label
@@ -113,7 +115,9 @@ class TestUnequalSizes:
 
     def test_phrases_of_unequal_samples_are_not_noise(self, data: Path) -> None:
         lines = (data / "coco" / "test.txt").read_text(encoding="utf-8").split("\n")
-        found = compare(lines[:6000], {"x": lines[6000:6060]}, size="all", n_resamples=0, metrics=["distinct"])
+        found = compare(
+            lines[:6000], {"x": lines[6000:6060]}, size="all", n_resamples=0, explain=True, metrics=["distinct"]
+        )
         assert (found.candidates[0].over, found.candidates[0].under) == ((), ())
 
 
@@ -279,7 +283,9 @@ def test_the_models_of_the_ladder(data: Path) -> None:
 
 def phrases(data: Path, candidate: str) -> list[str]:
     folder = data / "coco_models"
-    found = compare(folder / "real_train.txt", {"x": folder / candidate}, n_resamples=0, metrics=["cnd"]).candidates[0]
+    found = compare(
+        folder / "real_train.txt", {"x": folder / candidate}, n_resamples=0, explain=True, metrics=["cnd"]
+    ).candidates[0]
     return [word for phrase in (*found.over, *found.under) for word in phrase.text.split()]
 
 

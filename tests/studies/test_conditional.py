@@ -30,7 +30,8 @@ def items(count: int = 12, *, candidates: int = 8, references: int = 5) -> ItemS
     """Two systems: one writes as the references do, one from another vocabulary."""
     made = []
     for place in range(count):
-        texts = corpus(place, candidates + references)
+        # The corpus has a copy and a short text among its first: they must not always be references.
+        texts = np.random.default_rng(place).permutation(corpus(place, candidates + references)).tolist()
         far = corpus(1000 + place, candidates, words=[f"q{i}" for i in range(9)])
         systems = {"near": tuple(texts[references:]), "far": tuple(far)}
         made.append(Item(f"item-{place}", tuple(texts[:references]), systems, f"prompt {place}"))
@@ -57,7 +58,11 @@ def test_results_over_items_are_means_and_combined_tests_of_the_items(outcome: C
         for place, result in enumerate(column.results):
             mine = [item.results[place] for item in column.items]
             assert result.estimate == pytest.approx(np.mean([r.estimate for r in mine]))
-            assert result.p_value == pytest.approx(harmonic_mean([r.p_value or math.nan for r in mine]))
+            p_values = [r.p_value or math.nan for r in mine]
+            assert result.parts["harmonic_mean"] == pytest.approx(harmonic_mean(p_values))
+            assert result.parts["fisher"] == pytest.approx(fisher(p_values))
+            assert result.parts["mean_p"] == pytest.approx(np.mean(p_values))
+            assert (result.parts["draws"], result.parts["units"]) == (9999, 12)
             if result.estimate:  # texts without a word in common all score 0, and nothing varies
                 assert result.interval is not None
                 assert result.estimate in result.interval
@@ -174,6 +179,8 @@ def test_a_distance_of_ones_own_and_what_it_may_return() -> None:
     [
         ({"metrics": ["bleu"]}, "metric 'bleu' is measured on whole samples: use textassay compare"),
         ({"metrics": ["trn"]}, "no metric 'trn'; did you mean 'trm'?"),
+        ({"metrics": ["score:distance=rouge_l,over=max"]}, "',' separates metrics, and ':' the options of one"),
+        ({"metrics": ["score:distance=rouge_l", "over=max"]}, "'over=max' is an option, not a metric"),
         ({"metrics": ["trm:distance=metor"]}, "no distance 'metor'; did you mean 'meteor'?"),
         ({"distances": ["levenshtein"]}, "no distance 'levenshtein'"),
         ({"partitions": -1}, "--partitions is -1"),
@@ -347,7 +354,8 @@ def test_sensitivity_grows_with_candidates() -> None:
     assert (near.system, far.system) == ("near", "far")
     curve = [p for p in far.points if p.label == "score edit" and p.references == 5]
     assert [point.candidates for point in curve] == [1, 2, 3, 4, 5, 6]
-    assert curve[-1].p_value < curve[0].p_value
+    assert curve[-1].p_value == 1 / 1000
+    assert curve[-1].item_power > curve[0].item_power
     assert curve[-1].power == 1.0
     needed = far.needed["score edit"]["candidates"]
     assert needed is not None

@@ -69,21 +69,20 @@ def elsewhere(captions: list[Texts]) -> Conditional:
 def test_references_against_references_are_not_significant(people: Conditional, strangers: Conditional) -> None:
     (same,), (different,) = people.systems, strangers.systems
     assert len(p_values(same)) == len(people.labels) == 6
-    assert min(p_values(same)) > 0.5
-    assert all(result.parts["fisher"] > 0.05 for result in same.results)
-    assert reasons(same)[0] == "same"
-    assert same.count("same") == ITEMS
-    # Ten partitions an item are few, but enough: other captions are found out in as many texts.
+    assert min(p_values(same)) > 0.05
+    assert reasons(same) == ("same", "no difference from the references found")
+    # Ten labellings per item are too few for any item to be significant, but enough for all items together.
+    assert same.count("untested") == different.count("untested") == ITEMS
     found = results(strangers, different)
-    assert all(found[f"{metric} meteor"].parts["fisher"] < 0.001 for metric in ("score", "trm"))
+    assert all((found[f"{metric} meteor"].p_value or 1.0) == 1e-4 for metric in ("score", "trm"))
+    assert found["trm meteor"].parts["harmonic_mean"] > 0.2
     assert reasons(different)[0] == "differs"
 
 
 def test_the_human_row_is_not_significant(people: Conditional, repeated: Conditional, elsewhere: Conditional) -> None:
     for found in (people, repeated, elsewhere):
         assert p_values(found.human)
-        assert min(p_values(found.human)) > 0.5
-        assert all(result.parts.get("fisher", 1.0) > 0.05 for result in found.human.results)
+        assert min(p_values(found.human)) > 0.05
     # Three references are too few to be split into two sides of triangles, and that is said.
     human = results(people, people.human)
     assert [human[label].undefined is not None for label in people.labels] == [
@@ -111,7 +110,7 @@ def test_references_of_another_image_are_elsewhere(elsewhere: Conditional) -> No
     assert system.count("elsewhere") > 0.8 * ITEMS
     level, first, *more = reasons(system)
     assert level == "differs"
-    assert first.startswith("elsewhere:")
+    assert first == "off target: candidates and references form separate groups"
     assert any("lower than people's own" in reason for reason in more)
     found, human = results(elsewhere, system), results(elsewhere, elsewhere.human)
     assert found["score meteor"].estimate < human["score meteor"].estimate / 2

@@ -4,12 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.studies.comparison import Finding
+from textassay.studies.format_lengths import _IN_PIECE, _IN_WORD, _PIECE, _WORD, _counts
+from textassay.studies.format_traits import TRAITS, Trait, bytes_in, shows
 from textassay.studies.formatting import check_format
 from textassay.studies.shares import Share, differ
 
@@ -218,3 +224,29 @@ def test_captions_of_other_topics_have_the_same_format(data: Path) -> None:
     # 78.8 % against 77.5 % of these end in a full stop (p = 0.03): no difference in format, though the topics differ.
     train, test = (read_sample(data / f"coco_models/real_{name}.txt") for name in ("train", "test"))
     assert check_format(test, train, tokenizer=WORDS) == ()
+
+
+# Characters with which traits begin and end, among plain ones; lower case and Kelvin sign match without regard to case.
+CHARACTERS = "aAkÀé’“▁Ġâ€â\ufffd\u212a <>|[]/&;#@'`*_-+\\n.!?,:12()\t\x00\x1b\xad\u200b\u0301"
+ODD = st.text(st.sampled_from(CHARACTERS), max_size=12)
+NEAR = st.sampled_from(
+    ["did n't", "<s>", "&amp;", "##ing", "a@@ b", "\\n", "```", "-lrb-", "# x", "a 's", "1. x", "x.", "A"]
+)
+TEXTS = st.lists(st.one_of(ODD, NEAR, st.text(max_size=8)), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("trait", TRAITS, ids=lambda trait: trait.kind)
+@given(texts=TEXTS)
+def test_no_trait_without_the_characters_that_it_needs(trait: Trait, texts: list[str]) -> None:
+    for text in texts:
+        array = pa.array([text], pa.large_string())
+        assert shows(array, trait, present=bytes_in(array)).tolist() == shows(array, trait).tolist()
+
+
+@given(texts=TEXTS)
+def test_words_and_pieces_of_ascii_are_those_of_the_patterns(texts: list[str]) -> None:
+    for given_texts in (texts, [text.encode("ascii", "ignore").decode() for text in texts]):
+        array = pa.array(["", *given_texts, ""], pa.large_string())[1:]
+        for pattern, belongs in ((_PIECE, _IN_PIECE), (_WORD, _IN_WORD)):
+            expected = pc.count_substring_regex(array, pattern).to_pylist()
+            assert _counts(array, pattern, belongs).tolist() == expected

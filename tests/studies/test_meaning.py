@@ -229,7 +229,7 @@ def test_regions_without_a_text_are_left_out() -> None:
 def test_a_comparison_carries_it_where_there_is_an_encoder() -> None:
     real, made = texts(EVEN), texts(EVEN | {"sea": 300}, seed=1)
     encoder = ToyEncoder(dimension=48)
-    found = compare(real, {"made": made}, metrics=["mmd"], encoder=encoder, n_resamples=0, size=300)
+    found = compare(real, {"made": made}, metrics=["mmd"], encoder=encoder, n_resamples=0, explain=True, size=300)
     meaning = found.candidates[0].meaning
     assert meaning is not None
     assert "sea" in topics(meaning.over(0.95))

@@ -1,5 +1,8 @@
 """Views are monoids: any cut of a sample merges to the same bytes as the whole."""
 
+import gc
+import hashlib
+import weakref
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -11,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import material
+from textassay.corpus.sample import Sample
 from textassay.views.hashing import hash_words, order_of
-from textassay.views.material import Pool, Resamples
+from textassay.views.material import Material, Pool, Resamples, Settings
 from textassay.views.ngrams import Ngrams
 from textassay.views.sequences import Sequences
 from textassay.views.text_ngrams import Incidence, TextNgrams
@@ -37,7 +41,7 @@ def content(value: Any) -> Any:
         return [content(value.keys), content(value.class_of), content(value.neighbours(2, 0.8))]
     if isinstance(value, np.ndarray | np.generic):
         return (str(value.dtype), value.tobytes())
-    return {name: content(part) for name, part in vars(value).items()}
+    return {name: content(part) for name, part in vars(value).items() if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("kind", [Sequences, TextNgrams, Ngrams, Twins])
@@ -89,6 +93,41 @@ def test_ngrams_do_not_cross_texts_and_do_not_collide() -> None:
     assert grams[0] == grams[2] == grams[4]
     assert grams[1] == grams[3] != grams[0]
     assert Incidence.from_ngrams(grams, texts).counts.tolist().count(2) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=TEXTS, orders=st.lists(st.integers(1, 6), min_size=2, max_size=6))
+def test_ngrams_do_not_depend_on_the_orders_asked_for_before(texts: list[str], orders: list[int]) -> None:
+    asked = material(texts).view(Sequences)
+    for n in orders:
+        fresh = material(texts).view(Sequences)
+        assert [part.tobytes() for part in asked.ngrams(n)] == [part.tobytes() for part in fresh.ngrams(n)]
+
+
+def test_materials_of_the_same_texts_and_settings_share_their_counts() -> None:
+    texts = ["a b", "b c a"]
+    first = Material(Sample.of(texts))
+    again = Material(Sample.of(texts, name="another name"), first.settings)
+    assert again.view(TextNgrams) is first.view(TextNgrams)
+    assert Material(first.sample, Settings(first.settings.tokenizer)).view(TextNgrams) is not first.view(TextNgrams)
+    assert Material(Sample.of(["a b"]), first.settings).view(TextNgrams) is not first.view(TextNgrams)
+
+
+def test_shared_counts_do_not_outlive_their_materials() -> None:
+    first = material(["a b", "b c a"])
+    counted = weakref.ref(first.view(TextNgrams))
+    settings = first.settings
+    del first
+    gc.collect()
+    assert counted() is None
+    assert not settings._shared
+
+
+def test_words_are_hashed_alike_when_they_are_known() -> None:
+    words = pa.array([f"word {number}" for number in range(70_000)] + ["x" * 100])
+    assert hash_words(words).tolist() == hash_words(words).tolist()
+    expected = [int.from_bytes(hashlib.blake2b(w.encode(), digest_size=8).digest(), "little") for w in ("é", "x" * 100)]
+    assert hash_words(pa.array(["é", "x" * 100])).tolist() == expected
 
 
 def test_hashes_are_fixed_forever() -> None:

@@ -26,6 +26,8 @@ def compare(
     field: options.Field = None,
     encoding: options.Encoding = "utf-8",
     train: options.Train = None,
+    pair: options.Pair = None,
+    group: options.Group = None,
     size: options.Size = "match",
     level: options.Level = 0.95,
     resamples: options.Resamples = 999,
@@ -53,9 +55,11 @@ def compare(
     chosen_engine = get_engine(engine)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
-        samples = []
+        samples: list[Sample] = []
         for file in files:
-            samples.append(_read(file, field, encoding))
+            # Training texts are only looked up, so they need no groups.
+            needs_groups = len(samples) <= len(candidates)
+            samples.append(_read(file, field, encoding, group=(pair or group) if needs_groups else None))
             progress.step(1)
         comparison = run(
             samples[0],
@@ -66,9 +70,12 @@ def compare(
             lowercase=lowercase,
             encoder=encoder,
             train=samples[-1] if train else None,
+            pair=pair,
+            group=group,
             size=size,
             level=level,
             n_resamples=resamples,
+            explain=True,
             seed=seed,
             engine=chosen_engine,
             progress=progress,
@@ -76,10 +83,10 @@ def compare(
     deliver(comparison, json=json, csv=csv, markdown=markdown, report=report, why=why, quiet=quiet)
 
 
-def _read(source: str, field: str | None, encoding: str) -> "Sample":
+def _read(source: str, field: str | None, encoding: str, *, group: str | None) -> "Sample":
     from textassay.corpus.readers import read_sample
 
-    return read_sample(source, field=field, encoding=encoding)
+    return read_sample(source, field=field, encoding=encoding, group=group)
 
 
 def _named(paths: list[str], samples: "list[Sample]") -> "dict[str, Sample]":

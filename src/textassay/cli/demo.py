@@ -27,6 +27,6 @@ def demo(
         progress.start("making the demo texts", 1)
         reference, candidates = demo_samples(seed=seed)
         comparison = compare(
-            reference, candidates, encoder=encoder, n_resamples=resamples, seed=seed, progress=progress
+            reference, candidates, encoder=encoder, n_resamples=resamples, seed=seed, explain=True, progress=progress
         )
     deliver(comparison, json=json, csv=None, markdown=None, report=report, why=False, quiet=quiet)

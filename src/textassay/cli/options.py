@@ -67,14 +67,34 @@ Encoder = Annotated[
     str | None,
     typer.Option(
         help="What turns texts into vectors: minilm, minilm:int8, lsa, st:NAME_OR_PATH, "
-        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE."
+        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts in 16 windows; "
+        ":windows=N at the end of the name reads more or fewer, :windows=first the beginning only."
     ),
 ]
 Field = Annotated[str | None, typer.Option(help="The field or column with the text. [default: text, or the only one]")]
 Encoding = Annotated[str, typer.Option(help="The encoding of text files.")]
 Train = Annotated[str | None, typer.Option(help="The generator's training texts: looks for verbatim copies.")]
+Pair = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="The field that names the prompt, document or author of a text. Only groups that all samples have are"
+        " used, and tests exchange texts within their group.",
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="The same for groups that need not be in all samples: such groups are exchanged as a whole.",
+    ),
+]
 Size = Annotated[
-    str, typer.Option(help="match: cut every sample to the smallest; all: as they are; or a number of texts.")
+    str,
+    typer.Option(
+        help="match: estimates use as many texts of each sample as the smallest has, tests use all texts;"
+        " all: estimates use all texts too; or a number of texts."
+    ),
 ]
 Level = Annotated[float, typer.Option(help="The level of intervals; tests are judged at 1 - level.")]
 Resamples = Annotated[int, typer.Option(help="Permutations a test; 0: estimates only, no intervals or tests.")]

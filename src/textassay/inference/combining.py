@@ -1,9 +1,10 @@
 """Combining the tests of many items into one.
 
-Each item has a test of its own with few texts, so single p-values are rarely small; together they may say a lot. The
-ways differ in what they see and in what they need. Exact p-values of few texts come in steps, and then each of them
-rejects a true null at most as often as stated, and mostly more rarely. Entries that are not numbers (no test there)
-are left out; where none is left, the answer is not a number either.
+None of these decides anything: the combined test is that of `stratified`, which exchanges labels within items. They are
+reported beside it, because papers report them. The ways differ in what they see and in what they need. Exact p-values
+of few texts come in steps, and then each of them rejects a true null at most as often as stated, and mostly more
+rarely. Entries that are not numbers (no test there) are left out; where none is left, the answer is not a number
+either.
 """
 
 import math
@@ -87,19 +88,30 @@ def simes(p_values: PValues) -> float:
     return float(min(1.0, (p * len(p) / np.arange(1, len(p) + 1)).min()))
 
 
-def evidence(p_values: PValues) -> float:
-    """One p-value from the harmonic mean and Fisher's sum: twice the smaller of the two.
+def raw_harmonic_mean(p_values: PValues) -> float:
+    """The harmonic mean itself, as Chan et al. (2022) report it: no p-value, because it rejects too often.
 
-    The harmonic mean sees a few items that are far off, but exact p-values of few texts are never small enough to move
-    it; Fisher's sum sees many items that are a little off. A single item's p-value stays what it is.
-
-    >>> evidence([0.03]), evidence([0.02] * 40) < 1e-9, harmonic_mean([0.02] * 40) > 0.02
-    (0.03, True, True)
+    >>> round(raw_harmonic_mean([0.01, 0.2, 0.5, 0.9]), 6)
+    0.037037
     """
     p = _known(p_values)
-    if len(p) <= 1:
-        return float(p[0]) if len(p) else math.nan
-    return min(1.0, 2 * min(harmonic_mean(p), fisher(p)))
+    if not len(p):
+        return math.nan
+    with np.errstate(divide="ignore"):
+        return float(1 / (1 / p).mean())
+
+
+def mean_p(p_values: PValues) -> float:
+    """The mean p-value: about 0.5 where nothing is wrong, a little more with exact p-values of few texts."""
+    p = _known(p_values)
+    return float(p.mean()) if len(p) else math.nan
+
+
+def mean_log_p(p_values: PValues) -> float:
+    """The mean natural logarithm of the p-values: about -1 where nothing is wrong."""
+    p = _known(p_values)
+    with np.errstate(divide="ignore"):
+        return float(np.log(p).mean()) if len(p) else math.nan
 
 
 def _known(p_values: PValues) -> F64:

@@ -19,7 +19,7 @@ F64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Figures:
-    """`chance` and `variance` are the mean and variance over labellings, in the metric's own direction."""
+    """`chance` and `variance` are the mean and variance over labellings; `asymptotic` is how the p-value was made."""
 
     estimate: float
     p_value: float = math.nan
@@ -27,15 +27,21 @@ class Figures:
     variance: float = math.nan
     seconds: float = 0.0
     parts: Mapping[str, float] = field(default_factory=dict)
+    asymptotic: bool = False
 
 
 def measure_item(request: Request, pool: ItemPool, ways: Ways | None) -> Figures:
     """The observed value of an item, with a test where labellings are given."""
+    return measure_ways(request, pool, ways)[0]
+
+
+def measure_ways(request: Request, pool: ItemPool, ways: Ways | None) -> tuple[Figures, F64]:
+    """The same, and the value under every labelling."""
     started = time.perf_counter()
     values = item_values(request, pool, ways.labels if ways else pool.observed)
     p = math.nan if ways is None else row_p(request, values, row=0, exact=ways.exact)
     found = moments(values) if ways else (math.nan, math.nan)
-    return Figures(float(values[0]), p, *found, time.perf_counter() - started, _parts(request, pool))
+    return Figures(float(values[0]), p, *found, time.perf_counter() - started, _parts(request, pool)), values
 
 
 def _parts(request: Request, pool: ItemPool) -> Mapping[str, float]:
@@ -44,12 +50,12 @@ def _parts(request: Request, pool: ItemPool) -> Mapping[str, float]:
     return metric.parts(pool, **request.options) if metric.parts and not metric.on_samples else {}
 
 
-def measure_splits(request: Request, pool: ItemPool, ways: Ways, *, row: int) -> Figures:
-    """Texts of one source split in two in many ways: the mean over all of them, and the p-value of one."""
+def measure_splits(request: Request, pool: ItemPool, ways: Ways, *, row: int) -> tuple[Figures, F64]:
+    """Texts of one source split in two in many ways: the mean over all of them, the p-value of one, and all values."""
     values = item_values(request, pool, ways.labels)
     if not np.isfinite(values).all():
-        return Figures(math.nan)
-    return Figures(float(values.mean()), row_p(request, values, row=row, exact=ways.exact), *moments(values))
+        return Figures(math.nan), values
+    return Figures(float(values.mean()), row_p(request, values, row=row, exact=ways.exact), *moments(values)), values
 
 
 def mean_over(request: Request, pool: ItemPool, labels: Labels) -> float:

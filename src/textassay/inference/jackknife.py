@@ -21,7 +21,7 @@ from textassay.inference.design import group_numbers
 from textassay.inference.progress import Progress
 from textassay.inference.request import Request
 from textassay.inference.streams import stream
-from textassay.views.material import Pool, Resamples
+from textassay.views.material import Material, Pool, Resamples
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class Spread:
 
 def fewest_texts(method: str | None) -> int:
     """The fewest texts a sample needs for an interval by this method."""
-    return _FEWEST_IN_CLUSTERS if method == "jackknife:fixed-clusters" else FEWEST_TEXTS
+    return _FEWEST_IN_CLUSTERS if method == "jackknife:fixed-clusters:logit" else FEWEST_TEXTS
 
 
 def group_labels(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -100,6 +100,7 @@ def leave_groups_out(
     else:
         labels = tuple(group_labels(size, stream(seed, "groups", part)) for part, size in enumerate(pool.sizes))
     found: dict[Request, Replicates] = {}
+    requests = [request for request in requests if _has_different_texts(request, pool)]
     for request in requests:
         if request.metric.leave_out is not None:
             views: list[Any] = [part.view(request.metric.views[0]) for part in pool.parts]
@@ -112,6 +113,24 @@ def leave_groups_out(
         found |= {request: Replicates(values, joint) for request, values in by_sample.items()}
         progress.step(len(mine))
     return found
+
+
+def _has_different_texts(request: Request, pool: Pool) -> bool:
+    """Whether the samples have enough different texts for a method that says `different-texts` or `fixed-clusters`.
+
+    A value that hangs on how a few texts match the other sample jumps with single texts there, and a jackknife does not
+    see a jump that has not happened (measured: 72 to 89 % covered where the texts count as 9 different ones).
+    """
+    parts = (request.metric.interval or "").split(":")
+    if not {"different-texts", "fixed-clusters"} & set(parts):
+        return True
+    return all(different_texts(part) >= FEWEST_TEXTS for part in pool.parts[: len(request.metric.roles)])
+
+
+def different_texts(material: Material) -> float:
+    """How many equally frequent texts would repeat as often: the inverse of the chance that two draws are one text."""
+    counts = np.asarray(material.sample.texts.value_counts().field("counts"), dtype=np.float64)
+    return len(material.sample) ** 2 / float((counts**2).sum()) if len(counts) else 0.0
 
 
 def _by_own_rule(request: Request, views: Sequence[Any], labels: tuple[NDArray[np.int64], ...]) -> tuple[Floats, ...]:

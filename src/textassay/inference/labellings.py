@@ -5,6 +5,7 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textassay.inference.design import all_masks, random_masks
 from textassay.inference.streams import stream
@@ -34,6 +35,25 @@ def ways(candidates: int, references: int, *, most: int, n_resamples: int, seed:
     truth = np.arange(candidates + references)[None, :] < candidates
     masks = random_masks(candidates, references, rows=n_resamples, seed=seed)
     return Ways(Labels.partitions(np.concatenate((truth, masks))), exact=False)
+
+
+@lru_cache(maxsize=64)
+def sampled_places(candidates: int, references: int, *, n_resamples: int, seed: int) -> NDArray[np.int64]:
+    """Where the observed labelling and the random ones of `ways` are in the list of all of them.
+
+    >>> sampled_places(2, 2, n_resamples=3, seed=0).tolist()[0]
+    0
+    """
+    sample = ways(candidates, references, most=0, n_resamples=n_resamples, seed=seed).labels.candidate
+    n = sample.shape[1]
+    places = np.zeros(len(sample), dtype=np.int64)
+    left = np.full(len(sample), candidates)
+    for text in range(n):
+        # A list in order has all choices with this text before all choices without it.
+        ahead = np.array([comb(n - 1 - text, need - 1) if need else 0 for need in range(candidates + 1)])
+        places += np.where(sample[:, text], 0, ahead[left])
+        left -= sample[:, text]
+    return places
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,8 @@ Items are what is drawn at random here; the texts of an item stay together. Item
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,43 @@ _LEAST_SPREAD = 0.25
 _NUMBERS_AT_ONCE = 2**20
 
 
-def bootstrap_interval(values: Values, *, level: float, n_resamples: int, seed: int) -> tuple[float, float] | None:
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The number of each item's cluster: items that share texts have the same one, all others one of their own."""
+
+    numbers: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, count: int, groups: Iterable[Sequence[int]] = ()) -> "Clusters":
+        """So many items, and the places of those that belong together.
+
+        >>> Clusters.of(4, [[1, 3]]).numbers.tolist()
+        [0, 1, 2, 1]
+        """
+        numbers = np.arange(count)
+        for group in groups:
+            numbers[list(group)] = group[0]
+        return cls(numbers)
+
+    def joined(self, other: "Clusters") -> "Clusters":
+        """Items that belong together in either."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n = len(self.numbers)
+        links = np.concatenate((self.numbers, other.numbers))
+        graph = coo_array((np.ones(2 * n), (np.tile(np.arange(n), 2), links)), shape=(n, n))
+        return Clusters(connected_components(graph, directed=False)[1].astype(np.int64))
+
+    def sums(self, values: F64, known: NDArray[np.bool_]) -> F64:
+        """The sum over the known values of each cluster that has any."""
+        _, places = np.unique(self.numbers[known], return_inverse=True)
+        return np.bincount(places, weights=values[known]).astype(np.float64)
+
+
+def bootstrap_interval(
+    values: Values, *, level: float, n_resamples: int, seed: int, clusters: Clusters | None = None
+) -> tuple[float, float] | None:
     r"""An interval for the mean over items, by the bootstrap of Student's t over items.
 
     With mean m and standard error s, resamples (items drawn with replacement) have t = (m* - m) / s*, and the interval
@@ -39,7 +76,9 @@ def bootstrap_interval(values: Values, *, level: float, n_resamples: int, seed: 
     of m* cover 90 and 84 %, and BCa intervals 90 and 86 %. What the items do not show it cannot know: where a rare
     value decides the mean and was not drawn, it covers too little, as any method does.
 
-    None with fewer than `FEWEST_ITEMS` items, where they are all the same, and without resamples.
+    Of items in `clusters`, clusters are drawn, each with the sum of its items' deviations from the mean.
+
+    None with fewer than `FEWEST_ITEMS` items or clusters, where they are all the same, and without resamples.
 
     Bradley Efron, Robert J. Tibshirani. An introduction to the bootstrap, section 12.5. Chapman and Hall, 1993.
 
@@ -47,7 +86,7 @@ def bootstrap_interval(values: Values, *, level: float, n_resamples: int, seed: 
     >>> low < 4 < high, high - 4 > 4 - low
     (True, True)
     """
-    known = _known(values)
+    known = _of_clusters(np.asarray(values, dtype=np.float64), clusters)
     if len(known) < FEWEST_ITEMS or n_resamples < 1 or not np.isfinite(known).all() or _are_same(known):
         return None
     # In units of the largest value, so that squares of very small ones do not vanish.
@@ -63,8 +102,25 @@ def bootstrap_interval(values: Values, *, level: float, n_resamples: int, seed: 
     return min(low * unit, float(known.mean())), max(high * unit, float(known.mean()))
 
 
+def _of_clusters(values: F64, clusters: Clusters | None) -> F64:
+    """One value per cluster, with the mean over items and the variance that this mean has."""
+    known = _known(values)
+    if clusters is None or not len(known) or not np.isfinite(known).all():
+        return known
+    mean = float(known.mean())
+    sums = clusters.sums(values - mean, ~np.isnan(values))
+    return known if len(sums) == len(known) else mean + sums * len(sums) / len(known)
+
+
 def paired(
-    first: Values, second: Values, *, level: float, n_resamples: int, seed: int, n_flips: int = FLIPS
+    first: Values,
+    second: Values,
+    *,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    n_flips: int = FLIPS,
+    clusters: Clusters | None = None,
 ) -> Difference:
     """How much higher the first system's mean is over the items that both have, its interval and p-value.
 
@@ -73,20 +129,25 @@ def paired(
     `bootstrap_interval`. They are different methods (the p-value takes differences to be symmetric when there is none
     on average), so near the level one may call significant what the other does not.
 
+    Items in `clusters` have their signs flipped together.
+
     Systems that are the same everywhere have an interval from 0 to 0 and a p-value of 1. With fewer than
     `FEWEST_ITEMS` items there is no interval, with fewer than two no p-value.
 
     >>> paired([0.5, 0.25, 1.0], [0.25, 0.0, 0.5], level=0.95, n_resamples=999, seed=0).p_value
     0.25
     """
-    differences = _differences(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+    every = _differences(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+    differences = _known(every)
     if not len(differences) or not np.isfinite(differences).all():
         return Difference(math.nan, math.nan, math.nan, math.nan)
     estimate = float(differences.mean())
-    low, high = bootstrap_interval(differences, level=level, n_resamples=n_resamples, seed=seed) or (math.nan, math.nan)
+    found = bootstrap_interval(every, level=level, n_resamples=n_resamples, seed=seed, clusters=clusters)
+    low, high = found or (math.nan, math.nan)
     if len(differences) >= FEWEST_ITEMS and _are_same(differences):
         low = high = estimate
-    return Difference(estimate, low, high, _flip_signs(differences, n_flips, seed))
+    sums = differences if clusters is None else clusters.sums(every, ~np.isnan(every))
+    return Difference(estimate, low, high, _flip_signs(sums, n_flips, seed))
 
 
 def _known(values: Values) -> F64:
@@ -95,12 +156,10 @@ def _known(values: Values) -> F64:
 
 
 def _differences(first: F64, second: F64) -> F64:
-    """Item by item, where both have a value; what is only rounding is no difference."""
+    """Item by item, NaN where one has no value; what is only rounding is no difference."""
     assert first.shape == second.shape, "not the same items"
-    both = ~(np.isnan(first) | np.isnan(second))
-    mine, others = first[both], second[both]
     with np.errstate(invalid="ignore"):
-        return np.where(np.isclose(mine, others, rtol=_ROUNDING, atol=0), 0.0, mine - others)
+        return np.where(np.isclose(first, second, rtol=_ROUNDING, atol=0), 0.0, first - second)
 
 
 def _are_same(values: F64) -> bool:

@@ -1,13 +1,15 @@
 r"""The overall test: is there any difference at all between a candidate and a reference?
 
-A small fixed bank of complementary tests reads the same exchanges of labels. Each member alone is blind somewhere: a
-distance between word counts does not see word order, sentence vectors do not see tense, and neither sees repeated
-texts. Combined over the same exchanges, the bank loses little where one member is strong and no level anywhere:
+A small fixed bank of complementary tests (`bank.py`) reads the same exchanges of labels. Each member alone is blind
+somewhere: a distance between word counts does not see word order, sentence vectors do not see tense, and neither sees
+repeated texts. Combined over the same exchanges, the bank loses little where one member is strong, and it keeps its
+level:
 
 1. Row b of the exchanges gives member k a statistic :math:`T_{kb}`; row 0 is what was observed.
 2. Within each member, a statistic becomes a p-value :math:`p_{kb}`: the share of rows at least as large, with an
    exponential tail beyond the largest twentieth so that a statistic far out counts as far out.
-3. The half-Cauchy combination adds them up: :math:`C_b = \sum_k \cot(\pi p_{kb} / 2)`.
+3. The half-Cauchy combination adds them up: :math:`C_b = \sum_k w_k \cot(\pi p_{kb} / 2)`. The weights are fixed: 4
+   for the distance of sentence vectors, 1 for all others.
 4. The p-value is the share of rows with :math:`C_b \ge C_0`.
 
 Steps 2 and 3 treat row 0 like every other row. Under the null hypothesis all rows are equally likely to be the observed
@@ -15,37 +17,29 @@ one, so the level is exact, however the members depend on each other.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from textassay.inference.bank import BANK, Member, bank_statistics, pooled_vectors, text_counts
 from textassay.inference.design import Design, design_of, fewest_groups
 from textassay.inference.p_value import is_significant
-from textassay.inference.pair_matrix import gram_counts, kernel_sums, ridge
-from textassay.inference.permutation import off_centre
+from textassay.inference.pair_matrix import gram_counts
 from textassay.inference.progress import Progress
 from textassay.inference.signature import signature
 from textassay.inference.westfall_young import at_least, step_down
-from textassay.views.edges import TextEdges
-from textassay.views.material import Mask, Material, Pool, Resamples
+from textassay.views.material import Material, Pool, Resamples
 from textassay.views.pair_sums import observed
-from textassay.views.slices import count_slices
-from textassay.views.text_ngrams import Incidence, TextNgrams
-from textassay.views.twins import Twins
-from textassay.views.unit_sums import exchanged
-from textassay.views.vectors import Vectors, joint
+from textassay.views.text_ngrams import TextNgrams
+from textassay.views.vectors import Vectors
 
 F64 = NDArray[np.float64]
 
-# Weight of an n-gram: its pooled count to this power, so that the commonest n-grams do not drown all others.
-_POWER = 0.5
 # The share of rows beyond which p-values follow an exponential tail, and the share that fixes its scale.
 _TAIL, _FAR = 0.05, 0.01
-_NUMBERS_AT_ONCE = 4_000_000
 # A p-value this many standard errors from a limit is sure to be on its side of it.
 _SURE = 3.0
 _MOST_RESAMPLES = 16_000
@@ -55,119 +49,11 @@ _POWER_80 = 0.84
 _DISTANCES = ("words", "bigrams", "energy")
 
 
-@dataclass(frozen=True, eq=False)
-class Member:
-    """One test of the bank: a function of pool and exchanges that returns one statistic per row, larger is more."""
-
-    name: str
-    label: str
-    statistics: Callable[[Pool, Resamples], F64]
-    reads_vectors: bool = False
-
-
-def _words(pool: Pool, resamples: Resamples) -> F64:
-    return _gram_distances(pool.merged(TextNgrams).order(1), resamples)
-
-
-def _bigrams(pool: Pool, resamples: Resamples) -> F64:
-    return _gram_distances(pool.merged(TextNgrams).order(2), resamples)
-
-
-def _edges(pool: Pool, resamples: Resamples) -> F64:
-    return _gram_distances(pool.merged(TextEdges).order(2), resamples)
-
-
-def _gram_distances(incidence: Incidence, resamples: Resamples) -> F64:
-    return gram_counts(incidence, resamples, power=_POWER).distances(resamples.masks[0])
-
-
-def _different(pool: Pool, resamples: Resamples) -> F64:
-    """How far apart the numbers of different bigrams are."""
-    incidence = pool.merged(TextNgrams).order(2)
-    owners = resamples.units[incidence.texts]
-    grams = np.repeat(np.arange(len(incidence.keys)), np.diff(incidence.starts))
-    present = csr_array(
-        (np.ones(len(owners), np.float32), (owners, grams)), shape=(resamples.n_units, len(incidence.keys))
-    )
-    present.sum_duplicates()
-    present.data[:] = 1.0
-    spread = np.bincount(present.indices, minlength=present.shape[1])
-    # Bigrams of one unit move with it; only the others need to be looked up for every row.
-    alone = np.asarray(present[:, spread == 1].sum(axis=1), dtype=np.float64).ravel()
-    shared = present[:, spread > 1]
-    masks = resamples.masks[0]
-    gaps = masks @ alone - ~masks @ alone
-    total = np.asarray(shared.sum(axis=0)).ravel()
-    at_once = max(1, _NUMBERS_AT_ONCE // max(shared.shape[1], 1))
-    turned = shared.T.tocsr()
-    for begin in range(0, len(masks), at_once):
-        rows = slice(begin, begin + at_once)
-        counts = turned @ np.ascontiguousarray(masks[rows].T, dtype=np.float32)
-        gaps[rows] += (counts > 0).sum(axis=0) - (counts < total[:, None]).sum(axis=0)
-    return off_centre(gaps)
-
-
-def _repeats(pool: Pool, resamples: Resamples) -> F64:
-    """How far apart the shares of texts are that repeat another text of their own sample."""
-    mine, theirs, sizes, others = _text_counts(pool, resamples)
-    repeated = [(counts * (counts > 1)).sum(axis=0) for counts in (mine, theirs)]
-    return off_centre(repeated[0] / sizes - repeated[1] / others)
-
-
-def _text_counts(pool: Pool, resamples: Resamples) -> tuple[F64, F64, F64, F64]:
-    """For each text with a copy in the pool and each row, how often each sample has it; and the samples' sizes."""
-    twins = pool.merged(Twins)
-    repeated = twins.sizes > 1
-    number = np.cumsum(repeated) - 1
-    kept = repeated[twins.class_of]
-    classes, units = number[twins.class_of[kept]], resamples.units[kept]
-    shape = (int(repeated.sum()), resamples.n_units)
-    owned = csr_array((np.ones(len(units)), (classes, units)), shape=shape)
-    weights = np.ascontiguousarray(resamples.masks[0].T, dtype=np.float64)
-    mine = np.asarray(owned @ weights)
-    theirs = np.asarray(owned.sum(axis=1)).reshape(-1, 1) - mine
-    texts = np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64)
-    sizes: F64 = resamples.masks[0] @ texts
-    return mine, theirs, sizes, texts.sum() - sizes
-
-
-def _energy(pool: Pool, resamples: Resamples) -> F64:
-    pair = _joint(pool)
-    if count_slices(len(pair.values)) > 1:
-        return exchanged(pair, "energy", resamples).discrepancy(unbiased=True)
-    return kernel_sums(pair, "energy", resamples).distances(resamples.masks[0])
-
-
-def _ridge(pool: Pool, resamples: Resamples) -> F64:
-    return ridge(_joint(pool).values.astype(np.float64), resamples).agreements(resamples.masks[0])
-
-
-def _joint(pool: Pool) -> Any:
-    return joint(*(part.view(Vectors) for part in pool.parts))
-
-
-BANK = (
-    Member("words", "words", _words),
-    Member("bigrams", "word pairs", _bigrams),
-    Member("edges", "openings and endings", _edges),
-    Member("different", "number of different word pairs", _different),
-    Member("repeats", "repeated texts", _repeats),
-    Member("energy", "sentence vectors", _energy, reads_vectors=True),
-    Member("ridge", "classifier on sentence vectors", _ridge, reads_vectors=True),
-)
-
-
-def bank_statistics(pool: Pool, design: Design, masks: Mask, *, members: Sequence[Member]) -> F64:
-    """One row of statistics per member, one column per labelling."""
-    resamples = Resamples(design.units, (masks, ~masks))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.stack([member.statistics(pool, resamples) for member in members])
-
-
-def combine(statistics: F64) -> F64:
-    """The half-Cauchy combination of the members' p-values, one value per labelling."""
-    usable = statistics[np.isfinite(statistics).all(axis=1)]
-    return np.stack([_evidence(row) for row in usable]).sum(axis=0)
+def combine(statistics: F64, *, members: Sequence[Member]) -> F64:
+    """The half-Cauchy combination of the members' p-values with their weights, one value per labelling."""
+    usable = np.isfinite(statistics).all(axis=1)
+    weights = np.array([member.weight for member in members])[usable]
+    return weights @ np.stack([_evidence(row) for row in statistics[usable]])
 
 
 def _evidence(values: F64) -> F64:
@@ -283,7 +169,7 @@ def overall_test(
     while True:
         masks = design.labellings(n_resamples, plan.seed)
         statistics = bank_statistics(pool, design, masks, members=members)
-        p = float(at_least(combine(statistics))[0] / len(masks))
+        p = float(at_least(combine(statistics, members=members))[0] / len(masks))
         if progress is not None:
             progress.step(1)
         if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not plan.is_unsure(p, len(masks)):
@@ -322,14 +208,14 @@ def _word_pair_distance(pool: Pool, resamples: Resamples) -> tuple[float | None,
 
 
 def _vector_distance(pool: Pool) -> float | None:
-    one, other, across = observed(_joint(pool), "energy").means(unbiased=True)
+    one, other, across = observed(pooled_vectors(pool), "energy").means(unbiased=True)
     coefficient = float((one + other - 2 * across) / (-2 * across)) if across else math.nan
     return math.sqrt(max(coefficient, 0.0)) if math.isfinite(coefficient) else None
 
 
 def _shared_texts(pool: Pool, resamples: Resamples) -> tuple[float, float]:
     """The share of candidate texts that are in the reference, and the p-value of so many texts being in both."""
-    mine, theirs, sizes, _ = _text_counts(pool, resamples)
+    mine, theirs, sizes, _ = text_counts(pool, resamples)
     in_both = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0).astype(np.float64)
     return float((mine * (theirs > 0)).sum(axis=0)[0] / sizes[0]), float(at_least(in_both)[0] / len(in_both))
 

@@ -95,6 +95,7 @@ def _in_reading_order(known: Mapping[str, Metric]) -> list[Metric]:
 
 def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) -> list[Request]:
     name, *settings = (part.strip() for part in spec.split(":"))
+    _check_separators(name, settings)
     _check_name(name, known, "metric")
     metric = known[name]
     grid: list[dict[str, Any]] = [
@@ -107,6 +108,15 @@ def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) ->
         _check_name(option, metric.options, f"option of {name}")
         grid = [chosen | {option: value} for chosen in grid for value in _values(metric.options[option], text, spec)]
     return [Request(metric, options) for options in grid]
+
+
+def _check_separators(name: str, settings: Iterable[str]) -> None:
+    """Refuse an option after a comma, where only another metric can be."""
+    rule = "',' separates metrics, and ':' the options of one, as in score:distance=rouge_l:over=max"
+    if "=" in name:
+        raise InputError(f"{shortened(name, 60)!r} is an option, not a metric; {rule}")
+    if wrong := next((setting for setting in settings if "," in setting), None):
+        raise InputError(f"{shortened(wrong, 60)!r} has a comma; {rule}")
 
 
 def _setting(option: Option, value: Any) -> Any:

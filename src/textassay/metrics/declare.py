@@ -94,8 +94,9 @@ class Metric:
         return self.approximate(sum(sizes)) if self.approximate else ""
 
     def bounds_for(self, options: Mapping[str, Any]) -> tuple[float, float]:
-        """The bounds under these options: an unbiased variant may leave the range of the plain one."""
-        return self.variant_bounds.get(str(options.get("variant", "")), self.bounds)
+        """The bounds under these options: an unbiased or weighted variant may leave the range of the plain one."""
+        special = (self.variant_bounds[str(value)] for value in options.values() if str(value) in self.variant_bounds)
+        return next(special, self.bounds)
 
 
 _REGISTRY: dict[str, Metric] = {}

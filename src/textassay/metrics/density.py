@@ -13,7 +13,7 @@ from textassay.views.vectors import Vectors
     aspect="quality",
     better="closer",
     bounds=(0.0, np.inf),
-    interval="jackknife",
+    interval="jackknife:different-texts",
     test="permutation",
     paper="naeem2020",
     minimum=fewest_texts,
@@ -37,5 +37,7 @@ def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: V
     has the highest density of all. Below real text's own value texts lie where no real ones are, above it they crowd
     where real ones are dense, so closer to that value is better here, and the test looks both ways. One outlier among
     the references counts little, unlike in `precision`.
+    There is no interval for fewer than 20 different texts in a sample (those that repeat count for less): the value of
+    a few texts jumps with single ones.
     """
     return float(shares(candidate, reference, k=k, variant=variant).density[0])

@@ -59,7 +59,7 @@ def leave_out(
     aspect="both",
     better="lower",
     bounds=(0.0, 1.0),
-    interval="jackknife:fixed-clusters",
+    interval="jackknife:fixed-clusters:logit",
     test="permutation",
     paper="liu2021",
     minimum=mauve.fewest_texts,
@@ -88,7 +88,7 @@ def frontier_integral(
     cluster.
 
     It misleads as `mauve` does: the value of two samples of one source is above 0 and moves with the number of texts
-    and of clusters, so compare at one size, beside real text's own value.
+    and of clusters, so compare at one size, beside real text's own value. Its interval is made like that of `mauve`.
     """
     found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
     return float(found.of_each_seed(integral(smooth=variant == "star")).mean())

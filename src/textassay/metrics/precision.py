@@ -11,7 +11,7 @@ from textassay.views.vectors import Vectors
     aspect="quality",
     better="higher",
     bounds=(0.0, 1.0),
-    interval="jackknife+wilson",
+    interval="jackknife+wilson:different-texts",
     test="permutation",
     paper="kynkaanniemi2019",
     minimum=fewest_texts,
@@ -31,5 +31,7 @@ def precision(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant:
     It misleads where the reference has outliers: their balls are wide and hold implausible texts (`density` weighs
     against that). A generator that writes one good text again and again scores 1; read it with `recall`. Values depend
     on the sample size and on k; 5 is what the package `prdc` shows, and the paper takes 3.
+    There is no interval for fewer than 20 different texts in a sample (those that repeat count for less): the value of
+    a few texts jumps with single ones.
     """
     return float(shares(candidate, reference, k=k, variant=variant).precision[0])

@@ -7,13 +7,17 @@ import numpy as np
 
 from textassay.metrics.declare import metric
 from textassay.views.item_pool import F64, ItemPool, Labels
-from textassay.views.pair_means import pair_means
+from textassay.views.pair_means import best_shares, pair_means
+from textassay.views.text_distances.rouge_l import BETA
 
-Over = Literal["mean", "max"]
+Over = Literal["mean", "max", "coco"]
 
 
 def under_labels(pool: ItemPool, labels: Labels, /, *, distance: str, over: Over) -> F64:
     """The value under each labelling."""
+    if over == "coco":
+        precision, recall = (pool.scores[f"{distance} {share}"] for share in ("precision", "recall"))
+        return best_shares(precision, recall, labels, beta=BETA)
     return pair_means(pool.scores[distance], labels, over=over)
 
 
@@ -48,9 +52,11 @@ def score(item: ItemPool, /, *, distance: str = "meteor", over: Over = "mean") -
     .. math:: \frac{1}{n} \sum_{c} S(c, R), \qquad
         S(c, R) = \frac{1}{m} \sum_{r} S(c, r) \quad \text{or} \quad \max_{r} S(c, r)
 
-    Equation 1 of the paper. `over` says how the references are joined: `mean` with `distance=cider` is CIDEr-D as it
-    is published, `max` with `distance=meteor` is the usual METEOR with several references. `distance` names the score:
-    it is what the distance of that name is made from, on that score's own scale.
+    Equation 1 of the paper. `over` is how the references are joined: `mean` with `distance=cider` is CIDEr-D as it is
+    published, `max` with `distance=meteor` is METEOR with several references as NLTK has it. `coco`, for
+    `distance=rouge_l` only, is ROUGE-L as the COCO caption tools have it: an F-score of a candidate's best precision
+    and best recall, which may come from two references. `distance` names the score: it is what the distance of that
+    name is made from, on that score's own scale.
 
     It misleads about spread. The best value goes to the one safest text written every time, so a system that
     repeats itself beats one that varies as the references do; read it beside `trm`. With `max` more references mean

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from textassay.metrics.bleu import RESCAN
 from textassay.metrics.declare import Value, metric
-from textassay.views.bleu_counts import closest_other_lengths, matches_with_others, text_bleu
+from textassay.views.bleu_counts import closest_other_lengths, own_matches, text_bleu
 from textassay.views.bleu_groups import scores_without_own_groups
 from textassay.views.text_ngrams import TextNgrams
 
@@ -40,8 +40,6 @@ def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
 
 def self_bleu_scores(candidate: TextNgrams, n: int) -> NDArray[np.float64]:
     """Self-BLEU-n text by text."""
-    orders = range(1, n + 1)
-    matches = np.stack([matches_with_others(candidate.order(k), len(candidate)) for k in orders])
-    sizes = np.stack([candidate.sizes(k) for k in orders])
+    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
     closest = closest_other_lengths(candidate.lengths)
-    return text_bleu(matches, sizes, lengths=candidate.lengths, closest=closest)
+    return text_bleu(own_matches(candidate, n), sizes, lengths=candidate.lengths, closest=closest)

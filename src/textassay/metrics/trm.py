@@ -70,7 +70,7 @@ def trm(
     triangles: it never counts the longest edge, and a tied edge counts a third.
 
     The profile tells the kinds of a miss apart. Candidates are too narrow where their own edges are mostly shorter
-    and those between references mostly longer, too wide where it is the other way round, and elsewhere where both
+    and those between references mostly longer, too wide where it is the other way round, and off target where both
     sides' own edges are mostly shorter.
 
     It misleads as a number by itself: it depends on how many candidates and references there are, and between

@@ -12,7 +12,7 @@ from textassay.studies.conditioned import Conditional, SystemColumn
 
 FIELDS = (
     "system", "item", "at", "n", "metric", "label", "options", "estimate", "low", "high", "level", "p_value",
-    "p_adjusted", "fisher", "simes", "chance", "miss", "undefined", "signature",
+    "p_adjusted", "z", "fisher", "simes", "chance", "miss", "undefined", "signature",
 )  # fmt: skip
 
 
@@ -68,6 +68,7 @@ def _row(column: SystemColumn, label: str, result: Result, *, at: str) -> dict[s
         "level": interval.level if interval else None,
         "p_value": result.p_value,
         "p_adjusted": None,
+        "z": _known(result.parts.get("z", math.nan)),
         "fisher": _known(result.parts.get("fisher", math.nan)),
         "simes": _known(result.parts.get("simes", math.nan)),
         "chance": _known(result.parts.get("chance", math.nan)),

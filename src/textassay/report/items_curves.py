@@ -36,7 +36,6 @@ class Curve:
     sensitivity: Sensitivity
     labels: tuple[str, ...]
     chart: Markup | None
-    floor: bool
     references: int
     needs: tuple[Need, ...]
 
@@ -55,7 +54,6 @@ def _curve(index: int, sensitivity: Sensitivity) -> Curve:
         sensitivity=sensitivity,
         labels=labels,
         chart=_chart(index, sensitivity, lines) if drawn else None,
-        floor=any(point.p_value < _SMALLEST for point in drawn),
         references=most,
         needs=tuple(_need(sensitivity, label) for label in sensitivity.needed),
     )
@@ -108,7 +106,7 @@ def _ground(x: Axis, y: Axis, counts: Sequence[int]) -> Iterator[Markup]:
         yield element("text", f"{tick:g}", x=_FRAME.left - 6, y=y(tick) + 4, text_anchor="end", class_="tick")
     middle, centre = (_FRAME.top + _FRAME.bottom) / 2, (_FRAME.left + _FRAME.right) / 2
     style = {"text_anchor": "middle", "class_": "axis-name"}
-    yield element("text", "candidates an item", x=centre, y=_FRAME.bottom + 34, **style)
+    yield element("text", "candidates per item", x=centre, y=_FRAME.bottom + 34, **style)
     yield element("text", "log10 of combined p", transform=f"translate(14 {middle:.0f}) rotate(-90)", **style)
 
 

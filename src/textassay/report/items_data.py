@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from textassay.corpus.printable import shortened
+from textassay.inference.p_value import is_significant
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS
 from textassay.report.items_profile import profile, sides_of
@@ -103,14 +104,21 @@ class _Writer:
         miss = outcome.miss
         kind = KINDS.index(miss.kind) if miss.kind in KINDS else KINDS.index("untested")
         z_scores = [_whole(z, _Z) for z in (miss.spread, miss.place)]
-        return [kind, *z_scores, _whole(miss.p_value, _P), *self._estimates(outcome)]
+        return [kind, *z_scores, self._p(miss.p_value), *self._estimates(outcome)]
 
     def _estimates(self, outcome: ItemOutcome | None) -> list[int | None]:
         results = outcome.results if outcome else ()
         return [_whole(result.estimate, scale) for result, scale in zip(results, self._scales, strict=False)]
 
     def _p_values(self, outcome: ItemOutcome | None) -> list[int | None]:
-        return [None if r.p_value is None else _whole(r.p_value, _P) for r in (outcome.results if outcome else ())]
+        return [None if r.p_value is None else self._p(r.p_value) for r in (outcome.results if outcome else ())]
+
+    def _p(self, p: float) -> int | None:
+        """Rounded, but never to the other side of the level."""
+        whole, level = _whole(p, _P), self._conditional.level
+        if whole is None or is_significant(whole / _P, level) == is_significant(p, level):
+            return whole
+        return whole + (1 if whole / _P < p else -1)
 
     def _profiles(self, outcome: ItemOutcome | None) -> list[list[int | None]]:
         results = [outcome.results[at] for at in self._profiled] if outcome else []

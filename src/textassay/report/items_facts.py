@@ -7,7 +7,7 @@ from textassay.corpus.printable import shortened
 from textassay.report.cells import level_text
 from textassay.report.items_words import sizes_text
 from textassay.report.standing import WORDS
-from textassay.studies.conditioned import KINDS, Conditional, SystemColumn
+from textassay.studies.conditioned import KIND_WORDS, Conditional, SystemColumn
 from textassay.studies.wording import share
 
 _FIELDS = {
@@ -19,7 +19,7 @@ _FIELDS = {
     "seed": "Seed",
     "v": "Version",
 }
-_MISSES = tuple(kind for kind in KINDS if kind not in ("same", "untested"))
+_MISSES = tuple(kind for kind in KIND_WORDS if kind not in ("same", "untested"))
 
 
 def item_facts(conditional: Conditional) -> list[tuple[str, str]]:
@@ -28,7 +28,7 @@ def item_facts(conditional: Conditional) -> list[tuple[str, str]]:
     signatures = [result.signature for system in conditional.systems for result in system.results]
     found = [
         ("Items", f"{len(items):,}"),
-        ("References an item", span(len(item.references) for item in items)),
+        ("References per item", span(len(item.references) for item in items)),
         ("Human row", f"{sizes_text(*conditional.human_sizes)} references"),
         ("Interval level", level_text(conditional.level)),
         *((term, _named(field, signatures)) for field, term in _FIELDS.items()),
@@ -79,7 +79,7 @@ def level_of(system: SystemColumn) -> str:
 
 def _how(system: SystemColumn) -> str:
     found = [(kind, system.count(kind)) for kind in _MISSES]
-    shares = [f"{kind} on {share(count / len(system.items))}" for kind, count in found if count]
+    shares = [f"{KIND_WORDS[kind]} on {share(count / len(system.items))}" for kind, count in found if count]
     return f"It is {_listed(shares)} of the items." if shares else ""
 
 

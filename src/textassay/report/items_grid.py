@@ -8,8 +8,9 @@ from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS, cell, level_text
 from textassay.report.html_table import TITLES
-from textassay.report.items_words import part_sizes
-from textassay.studies.conditioned import Conditional, SystemColumn, chance_of, evidence_of
+from textassay.report.items_words import OTHER_TESTS, part_sizes
+from textassay.studies.conditional_verdict import p_at_most
+from textassay.studies.conditioned import Conditional, SystemColumn, chance_of
 from textassay.studies.wording import number, p_text
 
 BETTER = {"higher": "higher is better", "lower": "lower is better", "closer": "closer to human is better"}
@@ -42,14 +43,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Combined:
-    """The p-values of one metric and system, combined over items in three ways; `adjusted` is of the first two."""
+    """The combined test of one metric and system, and other ways to combine the items' p-values."""
 
     label: str
     system: str
-    harmonic: float
+    p: float
+    p_words: str
     adjusted: float
-    fisher: float
-    simes: float
+    z: float
+    others: tuple[float, ...]
     items: float
 
 
@@ -114,7 +116,7 @@ def _lines(
 def _figure(result: Result, adjusted: float, column: SystemColumn, notes: dict[str, int], *, level: float) -> Figure:
     shown = cell(result, adjusted, level=level)
     measured = result.parts.get("items", math.nan)
-    p = evidence_of(result) if math.isnan(adjusted) else adjusted
+    p = (math.nan if result.p_value is None else result.p_value) if math.isnan(adjusted) else adjusted
     return Figure(
         estimate=shown.estimate,
         spread=shown.spread,
@@ -132,7 +134,7 @@ def _detail(result: Result, level: float) -> str:
     if result.interval is not None and result.undefined is None:
         said.append(f"{level_text(level)} interval {number(result.interval.low)} to {number(result.interval.high)}")
     if result.p_value is not None:
-        said.append(f"p {p_text(evidence_of(result))} before adjustment")
+        said.append(f"p {p_at_most(result)} before adjustment")
     return ", ".join(said)
 
 
@@ -147,8 +149,11 @@ def _combined(conditional: Conditional, adjusted: tuple[tuple[float, ...], ...])
             shortened(label, 60),
             system.name,
             result.p_value,
+            p_at_most(result),
             p[place],
-            *(_part(result.parts, name) for name in ("fisher", "simes", "items")),
+            _part(result.parts, "z"),
+            tuple(_part(result.parts, name) for name in OTHER_TESTS),
+            _part(result.parts, "items"),
         )
         for place, label in enumerate(conditional.labels)
         for system, p in zip(conditional.systems, adjusted, strict=True)

@@ -19,7 +19,7 @@ from textassay.report.items_scatter import scatters
 from textassay.report.items_strips import item_strip
 from textassay.report.items_view import excerpt, item_views, worst_first
 from textassay.report.items_words import all_notes
-from textassay.report.kinds import kind_bar, kind_class, kind_key
+from textassay.report.kinds import kind_bar, kind_class, kind_key, kind_word
 from textassay.report.page_with_items import page_with_items, template
 from textassay.report.standing import WORDS
 from textassay.report.strip_chart import Strip
@@ -74,6 +74,7 @@ def _template() -> Template:
     filters: dict[str, Any] = {
         "kind_class": kind_class,
         "kind_key": kind_key,
+        "kind_word": kind_word,
         "excerpt": excerpt,
         "level_of": level_of,
     }

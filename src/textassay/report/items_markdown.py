@@ -8,9 +8,10 @@ from textassay.report.cells import ARROWS, MARK
 from textassay.report.items_missing import missing_lines
 from textassay.report.items_paired import paired_rows
 from textassay.report.items_rows import ItemRow, item_rows
-from textassay.report.items_words import all_notes, counts, heading, human_title, legend, power_lines
+from textassay.report.items_words import OTHER_TESTS, all_notes, counts, heading, human_title, legend, power_lines
 from textassay.report.items_worst import Worst, worst_items
 from textassay.report.markdown_text import escape, fenced, table
+from textassay.studies.conditional_verdict import p_at_most
 from textassay.studies.conditioned import Conditional, SystemColumn
 from textassay.studies.wording import number, p_text
 
@@ -69,17 +70,22 @@ def _p(value: float) -> str:
     return escape(p_text(value))
 
 
+def _z(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.1f}"
+
+
 def _p_values(conditional: Conditional) -> list[str]:
-    """The items' p-values combined in three ways; the harmonic mean is the one that counts."""
+    """The combined test of every metric, and other ways to combine the items' p-values."""
     columns = zip((conditional.human, *conditional.systems), ((), *conditional.adjusted()), strict=True)
     lines = [
-        [_cut(label), _cut(column.name), _p(result.p_value), _p(adjusted[place]) if adjusted else "",
-         _p(result.parts.get("fisher", math.nan)), _p(result.parts.get("simes", math.nan)), f"{result.n:,}"]
+        [_cut(label), _cut(column.name), escape(p_at_most(result)), _p(adjusted[place]) if adjusted else "",
+         _z(result.parts.get("z", math.nan)), *(_p(result.parts.get(name, math.nan)) for name in OTHER_TESTS),
+         f"{result.n:,}"]
         for column, adjusted in columns
         for place, (label, result) in enumerate(zip(conditional.labels, column.results, strict=True))
         if result.p_value is not None
     ]  # fmt: skip
-    head = ["metric", "system", "harmonic mean p", "both, all tests allowed for", "Fisher", "Simes", "items"]
+    head = ["metric", "system", "p", "adjusted p", "z", *(f"{words} p" for words in OTHER_TESTS.values()), "items"]
     return table(head, lines, right=2) if lines else []
 
 

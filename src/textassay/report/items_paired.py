@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from textassay.inference.multiplicity import holm
+from textassay.inference.p_value import is_significant
 from textassay.report.cells import MARK, spread
 from textassay.report.clarity import clarity
 from textassay.studies.comparison import Contest
@@ -32,7 +33,7 @@ def paired_rows(conditional: Conditional) -> list[Paired]:
     better = dict(zip(conditional.labels, (result.better for result in conditional.human.results), strict=True))
     adjusted = holm([contest.p_value for contest in conditional.contests])
     rows = [
-        _row(contest, p, better.get(contest.label, ""), alpha=1 - conditional.level)
+        _row(contest, p, better.get(contest.label, ""), level=conditional.level)
         for contest, p in zip(conditional.contests, adjusted, strict=True)
     ]
     return sorted(rows, key=_rank)
@@ -42,8 +43,8 @@ def _rank(row: Paired) -> tuple[float, float]:
     return (math.inf if math.isnan(row.adjusted) else row.adjusted), -clarity(row.contest)
 
 
-def _row(contest: Contest, adjusted: float, better: str, *, alpha: float) -> Paired:
-    marked = adjusted < alpha
+def _row(contest: Contest, adjusted: float, better: str, *, level: float) -> Paired:
+    marked = is_significant(adjusted, level)
     ahead = contest.first if (contest.estimate > 0) == (better == "higher") else contest.second
     known = marked and contest.estimate != 0 and better in ("higher", "lower")
     return Paired(contest, adjusted, marked, ahead if known else "")

@@ -1,4 +1,4 @@
-"""Every item of a system as a mark: how far it is elsewhere (right) against how far too narrow (up) or wide (down)."""
+"""Every item of a system as a mark: how far it is off target (right) against how far too narrow (up) or wide (down)."""
 
 import math
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
 from textassay.report.axis import Axis, axis, legible
-from textassay.report.kinds import kind_marks
+from textassay.report.kinds import kind_marks, kind_word
 from textassay.report.svg import Box, drawing, element, line
 from textassay.studies.conditioned import KINDS, Conditional, SystemColumn
 
@@ -38,7 +38,9 @@ def scatters(conditional: Conditional, *, cell: float) -> list[Scatter]:
 
 
 def _points(system: SystemColumn, kind: str) -> list[tuple[float, float]]:
-    """Place and spread of the items that miss in this way."""
+    """Place and spread of the items that miss in this way; items without a test have no mark."""
+    if kind == "untested":
+        return []
     misses = [item.miss for item in system.items if item.miss.kind == kind]
     return [(m.place, m.spread) for m in misses if math.isfinite(m.place) and math.isfinite(m.spread)]
 
@@ -51,7 +53,7 @@ def _scale(values: list[float], start: float, end: float) -> Axis:
 def _scatter(index: int, system: SystemColumn, x: Axis, y: Axis, cell: float) -> Scatter:
     by_kind = {kind: _points(system, kind) for kind in KINDS}
     drawn = sum(map(len, by_kind.values()))
-    counts = ", ".join(f"{kind} {system.count(kind):,}" for kind in KINDS)
+    counts = ", ".join(f"{kind_word(kind)} {system.count(kind):,}" for kind in KINDS)
     # What was found lies on top of what was not.
     marks = [kind_marks(kind, _cells(points, x, y, cell), 3.2) for kind, points in reversed(by_kind.items()) if points]
     chart = drawing(
@@ -85,6 +87,6 @@ def _ground(x: Axis, y: Axis) -> Iterator[Markup]:
 def _names() -> Iterator[Markup]:
     middle, centre = (_FRAME.top + _FRAME.bottom) / 2, (_FRAME.left + _FRAME.right) / 2
     style = {"text_anchor": "middle", "class_": "axis-name"}
-    yield element("text", "place: elsewhere →", x=centre, y=_FRAME.bottom + 36, **style)
+    yield element("text", "place: off target →", x=centre, y=_FRAME.bottom + 36, **style)
     turned = f"translate(13 {middle:.0f}) rotate(-90)"
     yield element("text", "← too wide   spread   too narrow →", transform=turned, **style)

@@ -40,6 +40,6 @@ def _remarks(conditional: Conditional, place: int, bars: Sequence[Bar], scale: A
         yield "Axis stretched around the human value"
     if any(bar.result is not system.results[place] for bar, system in zip(bars, conditional.systems, strict=True)):
         size = part_sizes(conditional.human.results[place], conditional.human_sizes)
-        yield f"All drawn at {size} texts an item, the most that people allow; the table also has whole items"
+        yield f"All drawn at {size} texts per item, the most that people allow; the table also has whole items"
     if any(not math.isnan(bar.chance) for bar in bars):
         yield "The open ring is chance"

@@ -124,7 +124,9 @@ def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
     names = dict(zip(columns, fitted_names([printable(name) for name in columns], room), strict=True))
     if not found:
         return
-    yield _dim(f"differences on the same items, first minus second; {MARK} Holm-adjusted p < {1 - conditional.level:g}")
+    yield _dim(
+        f"differences on the same items, first minus second; {MARK} Holm-adjusted p <= {1 - conditional.level:g}"
+    )
     shown = Table.grid(padding=(0, 2))
     for justify in ("left", "left", "right", "left"):
         shown.add_column(justify=justify, overflow="fold")

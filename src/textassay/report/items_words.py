@@ -5,8 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS, MARK, level_text
-from textassay.studies.conditioned import KINDS, Conditional, Sensitivity, SystemColumn, chance_of
+from textassay.studies.conditional_verdict import p_at_most
+from textassay.studies.conditioned import KIND_WORDS, Conditional, Sensitivity, SystemColumn, chance_of
 from textassay.studies.wording import number, p_text, share
+
+# Other ways to combine the items' p-values, which decide nothing.
+OTHER_TESTS = {"harmonic_mean": "harmonic mean", "fisher": "Fisher", "simes": "Simes"}
 
 
 def heading(conditional: Conditional) -> str:
@@ -53,19 +57,21 @@ def human_title(conditional: Conditional) -> str:
 
 
 def counts(column: SystemColumn) -> str:
-    """How many items miss in which way."""
-    return " · ".join(f"{kind} {column.count(kind):,}" for kind in KINDS)
+    """How many items miss in which way; ways that no item misses in are left out."""
+    counted = {words: column.count(kind) for kind, words in KIND_WORDS.items()}
+    return " · ".join(f"{words} {count:,}" for words, count in counted.items() if count)
 
 
 def combined(label: str, column: SystemColumn, place: int, adjusted: float) -> str:
-    """What stands behind a cell: every combined p-value, the items with a number, and chance; empty where nothing."""
+    """The numbers behind a cell: every combined p-value, the items with a number, and chance; empty where none."""
     result = column.results[place]
     parts = result.parts
     said = []
     if result.p_value is not None:
-        said.append(f"p {p_text(result.p_value)} (harmonic mean)")
-        said += [] if math.isnan(adjusted) else [f"both and all tests allowed for {p_text(adjusted)}"]
-        said += [f"{name.title()} {p_text(parts[name])}" for name in ("fisher", "simes") if name in parts]
+        said.append(f"p {p_at_most(result)}")
+        said += [] if math.isnan(adjusted) else [f"adjusted {p_text(adjusted)}"]
+        said += [f"z {parts['z']:.1f}"] if not math.isnan(parts.get("z", math.nan)) else []
+        said += [f"{words} {p_text(parts[name])}" for name, words in OTHER_TESTS.items() if name in parts]
     if "items" in parts and not math.isnan(parts["items"]):
         said.append(f"{parts['items']:,.0f} of {len(column.items):,} items")
     if not math.isnan(chance_of(result)):
@@ -99,6 +105,14 @@ def _power(power: str, fewest: Mapping[str, int | None], most: tuple[int, int]) 
     return f"{power} {' and '.join(ways)}" if ways else f"no {power} even with {candidates} and {references}"
 
 
+def _part_sizes(conditional: Conditional) -> str:
+    """The sizes in the rows of smaller parts, each once."""
+    rows = zip(conditional.labels, conditional.human.results, strict=True)
+    again = {label for column in conditional.systems for label in column.at_human_size}
+    sizes = dict.fromkeys(part_sizes(human, conditional.human_sizes) for label, human in rows if label in again)
+    return " and ".join(sizes)
+
+
 def legend(conditional: Conditional, *, chance: bool) -> list[str]:
     """How to read the table; `chance` when it stands in the cells."""
     results = [result for column in conditional.systems for result in column.results]
@@ -110,19 +124,16 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
         )
     if any(result.p_value is not None for result in results):
         lines.append(
-            f"{MARK} differs from the references (harmonic mean or Fisher's sum of the items' p-values, both and all"
-            f" tests of the table allowed for, p < {1 - conditional.level:g})"
+            f"{MARK} differs from the references (labels exchanged within items, adjusted over the whole table,"
+            f" p <= {1 - conditional.level:g})"
         )
     if any(column.at_human_size for column in conditional.systems):
-        sizes = (
-            f"at {sizes_text(*conditional.human_sizes)}" if all(conditional.human_sizes) else "at 1 v 2 and the like"
-        )
         lines.append(
-            f"{sizes}: on parts of the items with so many candidates v references,"
-            " as small as the human ones; only these compare with people"
+            f"at {_part_sizes(conditional)}: on parts of the items with so many candidates v references,"
+            " as small as the human ones; only these rows compare with people"
         )
     if chance and not all(math.isnan(chance_of(result)) for result in results):
-        lines.append("chance: the mean over all ways to tell candidates from references among the same texts")
+        lines.append("chance: the mean over all labellings of the same texts as candidates and references")
     higher, lower, closer = (ARROWS[better] for better in ("higher", "lower", "closer"))
     signs = {
         "higher": f"{higher} higher is better",

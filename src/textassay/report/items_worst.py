@@ -7,11 +7,11 @@ from itertools import chain, zip_longest
 
 from textassay.corpus.items import Item
 from textassay.corpus.printable import shortened
-from textassay.studies.conditioned import Conditional, ItemOutcome, Miss, SystemColumn
+from textassay.studies.conditioned import KIND_WORDS, KINDS, Conditional, ItemOutcome, Miss, SystemColumn
 from textassay.studies.wording import p_text
 
 # What a system misses an item by, if at all.
-_FOUND = ("too narrow", "too wide", "elsewhere")
+_FOUND = tuple(kind for kind in KINDS if kind not in ("same", "untested"))
 # So many different texts a side, each cut to so many characters.
 _MOST_TEXTS, _LONGEST = 4, 160
 
@@ -45,7 +45,8 @@ class Worst:
     def how(self) -> str:
         """The kind of miss and the numbers behind it."""
         spread, place, p = self.miss.spread, self.miss.place, self.miss.p_value
-        return f"{self.miss.kind} (spread {spread:+.1f}, place {place:+.1f}, p {p_text(p)})"
+        words = KIND_WORDS.get(self.miss.kind, self.miss.kind)
+        return f"{words} (spread {spread:+.1f}, place {place:+.1f}, p {p_text(p)})"
 
     def lines(self) -> list[tuple[bool, str, str]]:
         """References and candidates side by side, and whether the reference is the central one."""

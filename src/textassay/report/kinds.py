@@ -6,22 +6,35 @@ from markupsafe import Markup
 
 from textassay.report.piece_bar import piece_bar
 from textassay.report.svg import SHAPES, element, marker, stamps
-from textassay.studies.conditioned import KINDS
+from textassay.studies.conditioned import KIND_WORDS, KINDS
 
 # Names of classes; the shapes point the way: inwards for narrow, outwards for wide.
 CLASSES = {
     "too narrow": "narrow-kind",
     "too wide": "wide-kind",
     "elsewhere": "elsewhere-kind",
+    "too close": "close-kind",
     "same": "same-kind",
     "untested": "untested-kind",
 }
-_SHAPES = {"too narrow": "down", "too wide": "triangle", "elsewhere": "square", "same": "circle", "untested": "diamond"}
+_SHAPES = {
+    "too narrow": "down",
+    "too wide": "triangle",
+    "elsewhere": "square",
+    "too close": "hexagon",
+    "same": "circle",
+    "untested": "diamond",
+}
 
 
 def kind_class(kind: str) -> str:
     """The class that colours a kind; an unknown one looks untested."""
     return CLASSES.get(kind, CLASSES["untested"])
+
+
+def kind_word(kind: str) -> str:
+    """What people read for a kind."""
+    return KIND_WORDS.get(kind, kind)
 
 
 def kind_key(kind: str) -> Markup:

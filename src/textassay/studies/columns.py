@@ -1,5 +1,6 @@
 """Columns: the metrics of one candidate, of the yardstick, and of the candidate again at the yardstick's size."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -38,6 +39,7 @@ class Measurer:
     train: Material | None
     plan: Plan
     progress: Progress
+    yardstick: bool = True
 
     @property
     def comparing(self) -> list[Request]:
@@ -56,6 +58,8 @@ class Measurer:
 
     def real(self) -> tuple[Result, ...]:
         """The yardstick: describing metrics on the reference alone, comparing metrics between two real parts."""
+        if not self.yardstick:
+            return tuple(map(_not_measured, self.requests))
         plain, held_out, base = (
             Material(sample, self.settings) for sample in (self.cut.plain, self.cut.held_out, self.cut.base)
         )
@@ -68,7 +72,7 @@ class Measurer:
         """A candidate against the reference, and again on as few texts as the yardstick had."""
         tested = self._tested(name, material, reference)
         measured = self._measure(self.requests, material, reference, tested=tested)
-        again = [*self._compared_again(material), *self._described_again(material)]
+        again = [*self._compared_again(material), *self._described_again(material)] if self.yardstick else []
         overall = None
         if self.plan.n_resamples:
             plan = OverallPlan(self.plan.level, self.plan.n_resamples, self.plan.seed, len(self.cut.candidates))
@@ -127,6 +131,23 @@ class Measurer:
     def _cut(self, material: Material, size: int) -> Material:
         rng = stream(self.plan.seed, "at real size", material.sample.digest)
         return Material(material.sample.cut(size, rng), self.settings)
+
+
+def _not_measured(request: Request) -> Result:
+    metric = request.metric
+    return Result(
+        metric=metric.name,
+        options=dict(request.options),
+        estimate=math.nan,
+        better=metric.better,
+        aspect=metric.aspect,
+        interval=None,
+        p_value=None,
+        parts={},
+        undefined="not measured: bare estimates were asked for",
+        signature="",
+        seconds=0.0,
+    )
 
 
 def contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, level: float) -> Iterable[Contest]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from textassay.corpus.candidates import named_candidates
 from textassay.corpus.errors import InputError
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
@@ -22,6 +23,7 @@ from textassay.inference.streams import stream
 from textassay.studies.checks import check_plan, enough_resamples
 from textassay.studies.columns import Measurer, Outcome, contests
 from textassay.studies.comparison import Column, Comparison
+from textassay.studies.dependence import check_dependence
 from textassay.studies.differences import what_differs
 from textassay.studies.encoding import choose, show_all
 from textassay.studies.formatting import check_format
@@ -36,10 +38,10 @@ from textassay.views.twins import Twins
 
 def compare(
     reference: Any,
-    candidates: Mapping[str, Any],
+    candidates: Any,
     *,
-    metrics: Sequence[str] = (),
-    families: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
+    families: str | Sequence[str] = (),
     tokenizer: str = "words",
     lowercase: bool = False,
     encoder: str | Encoder | None = None,
@@ -50,27 +52,33 @@ def compare(
     level: float = 0.95,
     n_resamples: int = 999,
     seed: int = 0,
+    explain: bool | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare candidates with a reference; texts are a `Sample`, a path, or any iterable of strings.
 
-    Metrics are written as on the command line (`["bleu:n=4", "cnd"]`); without any, every default metric is measured.
+    `candidates` is one such thing, a list of paths, or a mapping of names to texts. Metrics are written as on the
+    command line (`"bleu:n=4,cnd"` or `["bleu:n=4", "cnd"]`); without any, every default metric is measured.
     So is the encoder (`"minilm"`, `"lsa"`, ...), which may also be an object with `name`, `dimension` and `encode`.
 
     Texts that are not independent need `group` or `pair`, the field that names the prompt, document or author of each
     text (or samples made with `Sample.of(texts, groups=...)`). With `group`, texts of a group that both samples have
     exchange labels within it, other groups as a whole. With `pair`, only groups that all samples have are used.
+
+    `explain` adds what puts the numbers in context: the yardstick of real text against real text, format differences,
+    phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
     """
     check_plan(level, n_resamples, seed)
     if pair is not None and group is not None:
         raise InputError("both pair and group given; wanted one of them")
     progress = progress or Silent()
+    metrics, families = _listed(metrics), _listed(families)
     named = {spec.partition(":")[0].strip() for spec in metrics}
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
     words = get_tokenizer(tokenizer, lowercase=lowercase)
     field = pair or group
-    samples = {name: as_sample(texts, name, group=field) for name, texts in candidates.items()}
+    samples = {name: as_sample(texts, name, group=field) for name, texts in named_candidates(candidates).items()}
     if not samples:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     real = as_sample(reference, "reference", group=field)
@@ -87,12 +95,22 @@ def compare(
         train=None if train is None else Material(as_sample(train, "train"), settings),
         plan=Plan(level, enough_resamples(n_resamples, len(samples), level), seed),
         progress=progress,
+        yardstick=n_resamples > 0 if explain is None else explain,
     )
     notes = (*choice.notes, *(seen.notes if seen else ()))
     study = _Study(
         measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes, sight=_sight(seen)
     )
     return study.run(engine or LocalEngine())
+
+
+def _listed(specs: str | Sequence[str]) -> list[str]:
+    """Names as a list: a string has them separated by commas, as on the command line.
+
+    >>> _listed("mauve, bleu:n=4"), _listed(["cnd"])
+    (['mauve', 'bleu:n=4'], ['cnd'])
+    """
+    return [spec.strip() for spec in specs.split(",") if spec.strip()] if isinstance(specs, str) else list(specs)
 
 
 def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:
@@ -107,7 +125,7 @@ def _sight(seen: Remembered | None) -> Sight:
     """What a verdict may claim about vectors of this encoder."""
     if seen is None:
         return Sight()
-    return Sight("word patterns" if seen.name.startswith("lsa") else "meaning", reliable=True)
+    return Sight(seen.sees, reliable=seen.reads_these_texts and seen.reads_whole_texts)
 
 
 def _answerable(requests: list[Request], has_train: bool, asked: set[str]) -> list[Request]:
@@ -135,14 +153,15 @@ class _Study:
                 partial(measurer.candidate, name, material, reference)
                 for name, material in zip(cut.candidates, materials, strict=True)
             ),
-            *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates),
+            *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates if measurer.yardstick),
         ]
         real_results, *rest = engine.map(lambda task: task(), tasks)
         outcomes: dict[str, Outcome] = dict(zip(cut.candidates, rest[: len(materials)], strict=True))
+        remarked: list[dict[str, Any]] = rest[len(materials) :] or [{} for _ in outcomes]
         real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
         columns = [
             self._column(name, outcome, remarks)
-            for (name, outcome), remarks in zip(outcomes.items(), rest[len(materials) :], strict=True)
+            for (name, outcome), remarks in zip(outcomes.items(), remarked, strict=True)
         ]
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
@@ -167,7 +186,16 @@ class _Study:
         # The whole samples, not what the cut left of them: blank texts are counted against all texts.
         findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
         meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
-        return {"findings": findings, "over": over, "under": under, "meaning": meaning}
+        found = {"findings": findings, "over": over, "under": under, "meaning": meaning}
+        return found | {"warnings": self._warnings(name)}
+
+    def _warnings(self, name: str) -> tuple[str, ...]:
+        """Signs that texts are not independent, which the tests take for granted."""
+        if not self.measurer.plan.n_resamples:
+            return ()
+        tokenizer, seed = self.measurer.settings.tokenizer, self.measurer.plan.seed
+        found = check_dependence(self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
+        return tuple(warning.message for warning in found)
 
     def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
         sample = self.measurer.cut.candidates[name]
@@ -186,7 +214,7 @@ class _Study:
 
     def _judged(self, columns: list[Column], real: Column) -> Iterable[Column]:
         plan, requests = self.measurer.plan, self.measurer.requests
-        setting = Setting(plan.level, self.sight, self._real_overlap())
+        setting = Setting(plan.level, self.sight, self._real_overlap() if plan.n_resamples else 0.0)
         for column in columns:
             rows = [
                 Row(
@@ -213,6 +241,7 @@ class _Study:
         cut, plan = self.measurer.cut, self.measurer.plan
         yield from self.notes
         yield from cut.notes
+        yield from cut.yardstick_notes if self.measurer.yardstick else ()
         for name, sample in [("reference", cut.reference), *cut.candidates.items()]:
             yield from (f"{name}: {note}" for note in sample.notes)
         for column in columns:

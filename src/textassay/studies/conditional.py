@@ -7,25 +7,28 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from textassay.corpus.errors import InputError
-from textassay.corpus.items import Item, ItemSet, as_items
+from textassay.corpus.items import ItemSet, as_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.local import Engine, LocalEngine
 from textassay.inference.multiplicity import holm
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.request import Request
+from textassay.inference.stratified import towards_worse
 from textassay.studies.checks import check_plan
 from textassay.studies.comparison import Contest
 from textassay.studies.conditional_setup import Setup, set_up
-from textassay.studies.conditional_verdict import Evidence, judge_system, smallest_evidence
-from textassay.studies.conditioned import Conditional, ItemOutcome, SystemColumn, adjusted_over
-from textassay.studies.item_results import Summary, label_of
+from textassay.studies.conditional_verdict import Evidence, judge_system
+from textassay.studies.conditioned import Conditional, ItemOutcome, SystemColumn
+from textassay.studies.item_results import Combined, Summary, label_of
 from textassay.studies.item_signatures import Signer
+from textassay.studies.item_tests import adjusted, measure_all, plan_tests
 from textassay.studies.item_work import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.studies.misses import overall
 from textassay.studies.sensitivity import sensitivity_of
 from textassay.views.encoders.base import Encoder
 
 HUMAN = "human"
+_NOTHING = Combined({})
 MOST_PARTITIONS = 200_000
 
 
@@ -94,56 +97,67 @@ class _Study:
         return HUMAN if HUMAN not in self.items.systems else f"{HUMAN} references"
 
     def run(self, *, power: float | None) -> Conditional:
-        found = self._measure()
-        summary = Summary(self.plan, self._signer())
+        tests = plan_tests(self.items, self.setup.requests, self.plan)
+        work = ItemWork(
+            self.setup.requests,
+            self.items.systems,
+            self.setup.pools,
+            self.plan,
+            _asymptotic_p(self.plan),
+            tests.drawings,
+        )
+        self.progress.start("measuring", len(self.items))
+        found, sums = measure_all(work, self.items, tests, engine=self.engine, progress=self.progress)
+        combined = adjusted(sums, self.setup.requests)
+        summary = Summary(self.plan, self._signer(), tests.clusters(len(self.items)))
         human = [each.human for each in found]
         systems = {name: [each.systems[name] for each in found] for name in self.items.systems}
         contests = tuple(summary.contests(self.setup.requests, systems, (self.human_name, human)))
-        columns = {name: self._column(summary, name, measured) for name, measured in systems.items()}
+        columns = {
+            name: self._column(summary, name, measured, combined.get(name, _NOTHING))
+            for name, measured in systems.items()
+        }
         curves = []
         if power is not None:
             curves = [
                 sensitivity_of(
-                    self.items, name, self.setup, self.plan, power=power, engine=self.engine, progress=self.progress
+                    _one_of_each(self.items, tests.groups[name]),
+                    name,
+                    self.setup,
+                    self.plan,
+                    power=power,
+                    engine=self.engine,
+                    progress=self.progress,
                 )
                 for name in self.items.systems
             ]
         return Conditional(
             items=self.items,
-            human=self._column(summary, None, human),
-            systems=tuple(self._judged(columns, systems, contests)),
+            human=self._column(summary, None, human, combined.get(None, _NOTHING)),
+            systems=tuple(self._judged(columns, combined, contests)),
             labels=tuple(map(label_of, self.setup.requests)),
             contests=contests,
             central=tuple(each.central for each in found),
             human_sizes=_usual(human_sizes(None, len(item.references)) for item in self.items.items),
             level=self.plan.level,
-            notes=(*self.items.notes, *self.setup.notes, *self._notes(found, power)),
+            notes=(*self.items.notes, *self.setup.notes, *tests.notes(), *self._notes(found, power)),
             sensitivity=tuple(curves),
         )
-
-    def _measure(self) -> list[ItemMeasured]:
-        work = ItemWork(self.setup.requests, self.items.systems, self.setup.pools, self.plan, _asymptotic_p(self.plan))
-        self.progress.start("measuring", len(self.items))
-
-        def one(item: Item) -> ItemMeasured:
-            measured = work(item)
-            self.progress.step(1)
-            return measured
-
-        return self.engine.map(one, self.items.items)
 
     def _signer(self) -> Signer:
         setup = self.setup
         signatures = {name: distance.signature for name, distance in setup.pools.distances.items()}
         return Signer(self.items, self.plan, setup.pools.table.tokenizer.signature, setup.encoder_name, signatures)
 
-    def _column(self, summary: Summary, system: str | None, measured: Sequence[Measured]) -> SystemColumn:
+    def _column(
+        self, summary: Summary, system: str | None, measured: Sequence[Measured], combined: Combined
+    ) -> SystemColumn:
         requests = self.setup.requests
         outcomes = [
             ItemOutcome(item.id, tuple(summary.item(r, system, place, each) for r in requests), each.miss)
             for place, (item, each) in enumerate(zip(self.items.items, measured, strict=True))
         ]
-        results = tuple(summary.over_items(request, system, measured) for request in requests)
+        results = tuple(summary.over_items(request, system, measured, combined) for request in requests)
         again = {} if system is None else {r: summary.at_human_size(r, system, measured) for r in requests}
         return SystemColumn(
             self.human_name if system is None else system,
@@ -155,19 +169,16 @@ class _Study:
     def _judged(
         self,
         columns: Mapping[str, SystemColumn],
-        systems: Mapping[str, Sequence[Measured]],
+        combined: Mapping[str | None, Combined],
         contests: Sequence[Contest],
     ) -> Iterable[SystemColumn]:
-        adjusted = adjusted_over(list(columns.values()))
-        tests = sum(not math.isnan(p) for column in adjusted for p in column)
         gaps = list(zip(contests, holm([contest.p_value for contest in contests]), strict=True))
-        for column, p_values in zip(columns.values(), adjusted, strict=True):
-            measured = systems[column.name]
+        for column in columns.values():
+            found = combined.get(column.name, _NOTHING)
             evidence = Evidence(
                 dict(zip(map(label_of, self.setup.requests), column.results, strict=True)),
-                p_values,
-                [tests * self._smallest(request, measured) for request in self.setup.requests],
-                overall([each.contrasts for each in measured if each.contrasts is not None]),
+                min((self._smallest(request, found) for request in self.setup.requests), default=1.0) * len(columns),
+                overall({name: tally for name, tally in found.tallies.items() if isinstance(name, str)}),
                 [(c, p) for c, p in gaps if (c.first, c.second) == (column.name, self.human_name)],
             )
             yield replace(column, verdict=judge_system(evidence, level=self.plan.level))
@@ -176,18 +187,27 @@ class _Study:
         if power is not None and not self.plan.n_resamples:
             yield "no sensitivity: without resamples nothing is tested"
         if self.plan.asymptotic and self.plan.n_resamples:
-            figures = [f for each in found for system in each.systems.values() for f in system.triangles]
-            tested = [each for each in figures if not math.isnan(each.p_value)]
-            refused = sum(not math.isnan(each.chance) for each in tested)
+            measured = [system.figures.items() for each in found for system in each.systems.values()]
+            triangles = [figures for one in measured for request, figures in one if request.metric.name == "trm"]
+            tested = [figures for figures in triangles if not math.isnan(figures.p_value)]
+            refused = sum(not figures.asymptotic for figures in tested)
             if refused:
                 yield (
                     f"the asymptotic null does not hold for {refused:,} of {len(tested):,} triangle statistics "
                     "(too few texts, or no normal limit): those were tested by permutation"
                 )
 
-    def _smallest(self, request: Request, measured: Sequence[Measured]) -> float:
-        sizes = [each.sizes[request] for each in measured if request not in each.undefined]
-        return smallest_evidence([self.plan.count_ways(request, size) for size in sizes])
+    def _smallest(self, request: Request, combined: Combined) -> float:
+        """The smallest p-value that the combined test could give."""
+        tally = combined.tallies.get(request)
+        return 1.0 if tally is None else tally.smallest_p(towards_worse(request.metric.better))
+
+
+def _one_of_each(items: ItemSet, groups: Sequence[Sequence[int]]) -> ItemSet:
+    """One item of each cluster, and all items that share no texts: these are independent."""
+    left_out = {place for group in groups for place in group[1:]}
+    kept = tuple(item for place, item in enumerate(items.items) if place not in left_out)
+    return replace(items, items=kept)
 
 
 def _asymptotic_p(plan: ItemPlan) -> Callable[..., float] | None:

@@ -68,7 +68,8 @@ def set_up(
     on_vectors = any(reads_vectors(request) for request in requests)
     values = seen.encode(table.texts) if seen is not None and on_vectors else None
     notes = [*left_out, *(seen.notes if seen else ()), *_said_by(made.values()), *_format(items, tokenizer)]
-    return Setup(requests, Pools(table, made, values), seen.name if seen else None, tuple(notes), seen)
+    shares = any(request.options.get("over") == "coco" for request in requests)
+    return Setup(requests, Pools(table, made, values, shares), seen.name if seen else None, tuple(notes), seen)
 
 
 def _choose(
@@ -93,6 +94,8 @@ def _choose(
     for request in requests:
         if "distance" in request.options:
             check_distance(request.options["distance"], list(own))
+        if request.options.get("over") == "coco" and request.options["distance"] != "rouge_l":
+            raise InputError(f"over=coco is for distance=rouge_l; the distance is {request.options['distance']!r}")
         if _needs_encoder(request) and not encodes:
             raise InputError(f"{missing_default()}, or {_WITHOUT_MODEL}")
     return requests, left_out

@@ -4,67 +4,67 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from textassay.inference.combining import evidence as summed_up
+from textassay.inference.p_value import is_significant
 from textassay.inference.result import Result
 from textassay.studies.comparison import Contest, Verdict
-from textassay.studies.conditioned import chance_of, evidence_of
+from textassay.studies.conditioned import chance_of
 from textassay.studies.misses import Overall, kind_of
 from textassay.studies.wording import number, p_text
 
-# Standard scores over all items beyond this name a direction.
-_CLEAR = 3.0
-
 Adjusted = tuple[Contest, float]
+
+SENTENCES = {
+    "too narrow": "too narrow: candidates vary less than the references do",
+    "too wide": "too wide: candidates vary more than the references do",
+    "elsewhere": "off target: candidates and references form separate groups",
+    "too close": "too close: candidates are nearer to the references than another sample would be; are they copies?",
+}
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on: results over items by label, how the items miss, how the system stands beside people.
+    """What a verdict rests on: results over items by label, how the items miss, how the system compares with people.
 
-    `adjusted` has each result's p-value after the correction for the whole table, `smallest` what it would be if every
-    item were as extreme as its texts allow. The contests of `people` come with their p-values after the correction for
-    all contests.
+    Each result has its p-value after correction for the whole table among its parts. `smallest` is the smallest p-value
+    that any combined test could give, corrected for the number of systems. The contests of `people` come with their
+    p-values after correction for all contests.
     """
 
     results: Mapping[str, Result]
-    adjusted: Sequence[float]
-    smallest: Sequence[float]
+    smallest: float
     misses: Overall | None
     people: Sequence[Adjusted]
 
-
-def smallest_evidence(ways: Sequence[int]) -> float:
-    """The p-value of items that each come out at one in so many ways: what could be found at best."""
-    return summed_up([1 / count for count in ways if count])
+    def adjusted(self, label: str) -> float:
+        """The p-value of a result after correction for the whole table."""
+        return self.results[label].parts.get("adjusted", math.nan)
 
 
 def judge_system(evidence: Evidence, *, level: float) -> Verdict:
-    """What can be said of a system, from its tests after correction.
+    """What can be said of a system; each sentence follows from a test of its own.
 
-    The tests of the table come first. Where they find nothing, a system may still be further from the references than
-    these are to each other; since that is a second look, it takes half of the level.
+    The combined tests of the table come first. Where they find nothing, the comparison with people is a second look and
+    takes half of the level: what it finds is a difference. So no verdict claims a difference beside "no difference
+    found".
     """
-    alpha = 1 - level
     tested = {label: result for label, result in evidence.results.items() if result.p_value is not None}
     if not tested:
         return Verdict("untested", (_why_untested(evidence.results),))
-    apart = _first_below(alpha, [pair for pair in evidence.people if _is_apart(pair[0], evidence)])
-    remarks = [*_unlike(apart), *_scores(evidence, alpha)]
-    sure = [label for label, p in zip(evidence.results, evidence.adjusted, strict=True) if p < alpha]
+    sure = [label for label in tested if is_significant(evidence.adjusted(label), level)]
+    second = level if sure else (1 + level) / 2
+    beside = [*_unlike(evidence, second), *_scores(evidence, second)]
     if sure:
-        return Verdict("differs", (*_directions(evidence.misses), _difference(tested, sure), *remarks))
-    if apart is not None and apart[1] < alpha / 2:
-        return Verdict("differs", (*_directions(evidence.misses), *remarks))
-    if not any(p <= alpha for p in evidence.smallest if not math.isnan(p)):
-        few = "too few items, candidates or references for any test to find a difference"
-        return Verdict("untested", (few, *remarks))
+        return Verdict("differs", (*_directions(evidence.misses, level), _difference(evidence, sure), *beside))
+    if beside:
+        return Verdict("differs", tuple(beside))
+    if not is_significant(evidence.smallest, level):
+        return Verdict("untested", ("too few items, candidates or references for any test to find a difference",))
     if all(result.metric == "score" for result in tested.values()):
         alone = (
-            "nothing found in mean scores; spread could not be tested, which needs two candidates and two references"
+            "no difference found in mean scores; spread was not tested, which needs two candidates and two references"
         )
-        return Verdict("untested", (alone, *remarks))
-    found = "no clear difference from the references" if apart else "no difference from the references found"
-    return Verdict("same", (found, *remarks))
+        return Verdict("untested", (alone,))
+    return Verdict("same", ("no difference from the references found",))
 
 
 def _why_untested(results: Mapping[str, Result]) -> str:
@@ -72,13 +72,18 @@ def _why_untested(results: Mapping[str, Result]) -> str:
     return reasons[0] if reasons else "estimates only: no test was run"
 
 
-def _difference(tested: Mapping[str, Result], sure: Sequence[str]) -> str:
+def _difference(evidence: Evidence, sure: Sequence[str]) -> str:
     """The clearest difference; one of distributions before one of mean scores, which say less."""
-    label = min(sure, key=lambda name: (tested[name].metric == "score", evidence_of(tested[name])))
-    result = tested[label]
-    harmonic, summed = result.p_value or 0.0, result.parts["fisher"]
-    cited = f"p {p_text(harmonic)}" if harmonic <= summed else f"Fisher's p {p_text(summed)}"
-    return f"not from the references' source ({_cited(label, result)}, {cited})"
+    results = evidence.results
+    label = min(
+        sure, key=lambda name: (results[name].metric == "score", evidence.adjusted(name), -_size(results[name]))
+    )
+    result = results[label]
+    return f"distributed differently from the references ({_cited(label, result)}, p {p_at_most(result)})"
+
+
+def _size(result: Result) -> float:
+    return abs(result.parts.get("z", math.nan)) if not math.isnan(result.parts.get("z", math.nan)) else 0.0
 
 
 def _cited(label: str, result: Result) -> str:
@@ -87,18 +92,36 @@ def _cited(label: str, result: Result) -> str:
     return f"{label} {number(result.estimate)}" + ("" if math.isnan(chance) else f", by chance {number(chance)}")
 
 
-def _directions(misses: Overall | None) -> Iterable[str]:
-    """Narrow, wide or elsewhere over all items, where their standard scores leave no doubt."""
+def p_at_most(result: Result) -> str:
+    """The p-value of a combined test: with "<=" where no draw was as extreme, so that more draws would lower it."""
+    p, draws = result.p_value, result.parts.get("draws", math.nan)
+    if p is None:
+        return p_text(math.nan)
+    if not math.isnan(draws) and p <= 1.000001 / (draws + 1):
+        return f"<= {p:.2g}"
+    return p_text(p)
+
+
+def _directions(misses: Overall | None, level: float) -> Iterable[str]:
+    """Narrow, wide, off target or too close over all items, each where its own test says so."""
     if misses is None:
         return
     kind = kind_of(misses.spread, misses.place)
-    apart = min(misses.z_candidates, misses.z_references)
-    if kind in ("too narrow", "too wide") and abs(misses.z_spread) >= _CLEAR:
-        yield f"{kind}: candidates vary {'less' if misses.spread > 0 else 'more'} than references do"
-    if apart >= _CLEAR:
-        yield "elsewhere: candidates and references each keep to themselves"
-    if max(misses.z_candidates, misses.z_references) <= -_CLEAR:
-        yield "closer to the references than another sample would be: copies of them?"
+    if kind in ("too narrow", "too wide") and is_significant(misses.unequal, level):
+        yield SENTENCES[kind]
+    if is_significant(misses.apart, level):
+        yield SENTENCES["elsewhere"]
+    if is_significant(misses.close, level):
+        yield SENTENCES["too close"]
+
+
+def _unlike(evidence: Evidence, level: float) -> Iterable[str]:
+    """A statistic of distributions that is higher than that of references against each other."""
+    apart = [pair for pair in evidence.people if _is_apart(pair[0], evidence) and is_significant(pair[1], level)]
+    if apart:
+        contest, p = apart[0]
+        gap = f"{contest.label} higher by {number(contest.estimate)} on parts of that size, p {p_text(p)}"
+        yield f"less like the references than these are like each other ({gap})"
 
 
 def _is_apart(contest: Contest, evidence: Evidence) -> bool:
@@ -108,21 +131,11 @@ def _is_apart(contest: Contest, evidence: Evidence) -> bool:
     return result.metric != "score" and not ties_count and contest.estimate > 0
 
 
-def _unlike(apart: Adjusted | None) -> Iterable[str]:
-    if apart is not None:
-        gap = f"{apart[0].label} higher by {number(apart[0].estimate)} on parts of that size"
-        yield f"less like references than these are like each other ({gap})"
-
-
-def _scores(evidence: Evidence, alpha: float) -> Iterable[str]:
-    """How the mean score stands beside that of one reference against the others."""
+def _scores(evidence: Evidence, level: float) -> Iterable[str]:
+    """How the mean score compares with that of one reference against the others."""
     scores = [pair for pair in evidence.people if evidence.results[pair[0].label].metric == "score"]
-    found = _first_below(alpha, scores)
-    if found is not None:
+    found = [contest for contest, p in scores if is_significant(p, level)]
+    if found:
         contest = found[0]
         way = "lower" if contest.estimate < 0 else "higher"
         yield f"{contest.label} {way} than people's own (by {number(abs(contest.estimate))})"
-
-
-def _first_below(alpha: float, pairs: Sequence[Adjusted]) -> Adjusted | None:
-    return next((pair for pair in pairs if pair[1] < alpha), None)

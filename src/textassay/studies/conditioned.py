@@ -2,20 +2,27 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from textassay.corpus.errors import InputError
 from textassay.corpus.items import ItemSet
-from textassay.inference.multiplicity import holm
 from textassay.inference.result import Result, one_nan
 from textassay.studies.comparison import Contest, Verdict
 
-# How candidates can miss, the clearest words first; `same` is an item where nothing was found, `untested` one where
-# nothing could be.
-KINDS = ("too narrow", "too wide", "elsewhere", "same", "untested")
+# How candidates can miss, by the stable keys of the JSON form, and what people read for them. `same` is an item where
+# nothing was found, `untested` one where nothing could be: no labelling of its texts would be significant.
+KIND_WORDS = {
+    "too narrow": "too narrow",
+    "too wide": "too wide",
+    "elsewhere": "off target",
+    "too close": "too close",
+    "same": "no difference found",
+    "untested": "untested",
+}
+KINDS = tuple(KIND_WORDS)
 
 
 @dataclass(frozen=True)
@@ -58,10 +65,13 @@ class ItemOutcome:
 class SystemColumn:
     """One system: each metric over all items, every item, and a verdict.
 
-    Results over items have the mean as estimate, the harmonic mean p-value as `p_value`, and among their `parts`
-    `fisher`, `simes`, `items` (that have a number), `chance` (the mean over all ways to tell candidates from references
-    among the same texts). `n` is the number of items. `at_human_size` has, by label, the mean over parts of the items
-    as small as those of the human row: only that compares with it.
+    Results over items have the mean as estimate and the p-value of the combined test (labels exchanged within items) as
+    `p_value`. Their `parts` have `z`, `adjusted` (the p-value after correction for the whole table), `draws` and
+    `units` (joint labellings drawn, and what is labelled by itself: items, or clusters that share texts), `items` (that
+    have a number), `chance` (the mean over all labellings of the same texts), and other ways to combine the items'
+    p-values, none of which decides anything: `harmonic_mean_raw` (the paper's), `harmonic_mean` (corrected), `fisher`,
+    `simes`, `mean_p` and `mean_log_p`. `n` is the number of items. `at_human_size` has, by label, the mean over parts
+    of the items as small as those of the human row: only that compares with it.
     """
 
     name: str
@@ -77,9 +87,7 @@ class SystemColumn:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One metric at a number of candidates and references: the combined p-value over the items and the power there.
-
-    The p-value is the one that verdicts rest on (see `evidence_of`).
+    """One metric at a number of candidates and references: the p-value of the combined test and the power there.
 
     `power` is the share of sets of as many items, drawn anew from these, that come out significant; `item_power` the
     share of single items that do.
@@ -129,8 +137,8 @@ class Conditional:
     sensitivity: tuple[Sensitivity, ...] = ()
 
     def adjusted(self) -> tuple[tuple[float, ...], ...]:
-        """Holm-adjusted p-values over the whole table, one tuple a system; see `adjusted_over`."""
-        return adjusted_over(self.systems)
+        """The p-values after correction for the whole table, one tuple per system; NaN where there is no test."""
+        return tuple(tuple(result.parts.get("adjusted", math.nan) for result in s.results) for s in self.systems)
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it stands under `details`."""
@@ -164,20 +172,6 @@ class Conditional:
         return read
 
 
-def evidence_of(result: Result) -> float:
-    """One p-value from the harmonic mean and Fisher's sum: twice the smaller of the two, NaN where there is no test.
-
-    The harmonic mean sees a few items that are far off, but exact p-values of few texts are never small enough to move
-    it; Fisher's sum sees many items that are a little off, and whatever items' floors hide from the other.
-    """
-    if result.p_value is None:
-        return math.nan
-    # Of a single item both are its own p-value.
-    if result.parts.get("items") == 1:
-        return result.p_value
-    return min(1.0, 2 * min(result.p_value, result.parts.get("fisher", 1.0)))
-
-
 def chance_of(result: Result) -> float:
     """What chance alone gives, to set beside the estimate; NaN where it is not known.
 
@@ -186,13 +180,6 @@ def chance_of(result: Result) -> float:
     if result.undefined is not None or result.metric == "score":
         return math.nan
     return result.parts.get("chance", math.nan)
-
-
-def adjusted_over(columns: Sequence[SystemColumn]) -> tuple[tuple[float, ...], ...]:
-    """The evidence of each result after Holm's correction for the whole table, one tuple a system."""
-    raw = [[evidence_of(result) for result in column.results] for column in columns]
-    flat = iter(holm([p for column in raw for p in column]))
-    return tuple(tuple(next(flat) for _ in column) for column in raw)
 
 
 def _report(name: str) -> Any:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from textassay.corpus.splitters import IDEOGRAPH, SPACE
+from textassay.corpus.splitters import IDEOGRAPH, SPACE, text_bytes
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.studies.shares import LEVEL, Share
 
@@ -22,6 +22,9 @@ RATIO = 1.25
 
 _PIECE = rf"[^{SPACE}]+"
 _WORD = rf"[{IDEOGRAPH}]|[\pL\pM\pN]+"
+# The same for ASCII, byte by byte: what belongs to a piece and to a word.
+_IN_PIECE = np.array([not chr(byte).isspace() for byte in range(128)])
+_IN_WORD = np.array([chr(byte).isalnum() for byte in range(128)])
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ def spikes(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> It
 
 
 def _units(texts: pa.Array, tokenizer: Tokenizer) -> Iterator[tuple[str, Lengths]]:
-    yield "words", _counts(texts, _PIECE)
+    yield "words", _counts(texts, _PIECE, _IN_PIECE)
     yield "tokens", tokenizer(texts).lengths
     yield "characters", np.asarray(pc.utf8_length(pc.utf8_trim_whitespace(texts)), dtype=np.int64)
 
@@ -51,11 +54,21 @@ def _spike(lengths: Lengths, unit: str) -> Spike:
 
 def word_counts(texts: pa.Array) -> Lengths:
     """Words a text without its punctuation, so that text split at its punctuation is not taken for longer."""
-    return _counts(texts, _WORD)
+    return _counts(texts, _WORD, _IN_WORD)
 
 
-def _counts(texts: pa.Array, pattern: str) -> Lengths:
-    return np.asarray(pc.count_substring_regex(texts, pattern), dtype=np.int64)
+def _counts(texts: pa.Array, pattern: str, belongs: NDArray[np.bool_]) -> Lengths:
+    """How often each text matches the pattern; in ASCII, its runs of bytes that belong together, which is faster."""
+    data, bounds = text_bytes(texts)
+    if not len(data) or data.max() >= len(belongs):
+        return np.asarray(pc.count_substring_regex(texts, pattern), dtype=np.int64)
+    inside = belongs[data]
+    begins = inside.copy()
+    begins[1:] &= ~inside[:-1]
+    # A run that goes over the end of a text begins anew in the next one.
+    edges = bounds[:-1][bounds[:-1] < len(data)]
+    begins[edges] = inside[edges]
+    return np.diff(np.searchsorted(np.flatnonzero(begins), bounds))
 
 
 def means_differ(mine: Lengths, theirs: Lengths) -> bool:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textassay.corpus.printable import shortened
+from textassay.corpus.splitters import text_bytes
 from textassay.corpus.tokenizers import BUILT_IN, Tokenizer
 
 # A shift smaller than this changes no conclusion: a tenth of the texts where a habit of writing differs, a hundredth
@@ -25,7 +26,8 @@ class Trait:
     """A question to a text. `says` completes "12 % of texts ..."; `fix` may name the `{side}` that has more of it.
 
     `pattern` is an RE2 expression, or `NOT_COMPOSED`. With `among`, only texts that match it are counted. A `cited`
-    trait shows its most common match. `unseen_by` names tokenizers (or `LOWERCASE`) that hide it.
+    trait shows its most common match. `unseen_by` names tokenizers (or `LOWERCASE`) that hide it. No text has the trait
+    without one of the characters in `needs`, where any that is not ASCII stands for all of these.
     """
 
     kind: str
@@ -36,6 +38,13 @@ class Trait:
     among: str = ""
     cited: bool = False
     unseen_by: tuple[str, ...] = ()
+    needs: str = ""
+
+    def may_show(self, present: NDArray[np.bool_]) -> bool:
+        """Whether texts that hold these bytes can have the trait at all."""
+        codes = [ord(character) for character in self.needs]
+        beyond = any(code > 127 for code in codes) and present[128:].any()
+        return not codes or bool(beyond or present[[code for code in codes if code < 128]].any())
 
     def unseen(self, tokenizer: Tokenizer) -> str:
         """The option under which tokens do not show this trait, or '' where they do."""
@@ -66,6 +75,9 @@ _MARKDOWN = (
     r"|\[[^\]\n]+\]\([^()\s]+\)"
 )
 
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZÀ"
+_CONTROL = "".join(map(chr, (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, 0xAD)))
+
 _CLEAN = "remove them from the {side} before comparing"
 
 TRAITS: tuple[Trait, ...] = (
@@ -76,6 +88,7 @@ TRAITS: tuple[Trait, ...] = (
         "--tokenizer words treats both alike",
         gap=HABIT,
         unseen_by=("words", "plain"),
+        needs=".,!?;:'’",
     ),
     Trait(
         "split_contractions",
@@ -85,6 +98,7 @@ TRAITS: tuple[Trait, ...] = (
         gap=0.02,
         cited=True,
         unseen_by=("treebank",),
+        needs="'’`-",
     ),
     Trait(
         "final_punctuation",
@@ -101,6 +115,7 @@ TRAITS: tuple[Trait, ...] = (
         "--lowercase treats both alike",
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
+        needs=_CAPITALS,
     ),
     Trait(
         "initial_capital",
@@ -109,6 +124,7 @@ TRAITS: tuple[Trait, ...] = (
         "--lowercase treats both alike",
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
+        needs=_CAPITALS,
     ),
     Trait(
         "all_capitals",
@@ -117,25 +133,34 @@ TRAITS: tuple[Trait, ...] = (
         "--lowercase treats both alike",
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
+        needs=_CAPITALS,
     ),
     Trait(
-        "markdown", "use Markdown", _MARKDOWN, "strip the Markdown of the {side} before comparing", gap=0.02, cited=True
+        "markdown",
+        "use Markdown",
+        _MARKDOWN,
+        "strip the Markdown of the {side} before comparing",
+        gap=0.02,
+        cited=True,
+        needs="#-*+`[0123456789",
     ),
-    Trait("tags", "have leftover tags", _TAGS, _CLEAN, cited=True),
+    Trait("tags", "have leftover tags", _TAGS, _CLEAN, cited=True, needs="<["),
     Trait(
         "subword_marks",
         "have leftover subword marks",
         r"\S@@(?: |$)|[▁ĠĊ]|(?:^| )##[a-z]",
         "decode the {side} with its generator's tokenizer before comparing",
         cited=True,
+        needs="@#▁",
     ),
-    Trait("entities", "have HTML entities", _ENTITIES, "unescape the {side} before comparing", cited=True),
+    Trait("entities", "have HTML entities", _ENTITIES, "unescape the {side} before comparing", cited=True, needs="&"),
     Trait(
         "mojibake",
         "have wrongly decoded characters",
         _MOJIBAKE,
         "decode the {side} as UTF-8 (or repair it) before comparing",
         cited=True,
+        needs="Â",
     ),
     Trait(
         "curly_quotes",
@@ -144,6 +169,7 @@ TRAITS: tuple[Trait, ...] = (
         "write the quotes of both sides alike, straight or curly, before comparing",
         gap=HABIT,
         among=r"""["'“”‘’]""",
+        needs="“",
     ),
     Trait(
         "white_space",
@@ -159,6 +185,7 @@ TRAITS: tuple[Trait, ...] = (
         r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}\x{ad}\x{200b}\x{2060}\x{feff}]",
         _CLEAN,
         cited=True,
+        needs=_CONTROL,
     ),
     Trait(
         "escapes",
@@ -166,20 +193,31 @@ TRAITS: tuple[Trait, ...] = (
         r"\\n|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}",
         "unescape the {side} before comparing",
         cited=True,
+        needs="\\",
     ),
     Trait(
         "not_nfc",
         "have characters that are not composed (Unicode NFC)",
         NOT_COMPOSED,
         "normalise both sides to NFC before comparing",
+        needs="é",
     ),
 )
 
 
-def shows(texts: pa.Array, trait: Trait) -> NDArray[np.bool_]:
-    """Which texts have the trait, among those that count for it."""
+def bytes_in(texts: pa.Array) -> NDArray[np.bool_]:
+    """Which of the 256 bytes the texts hold."""
+    present = np.zeros(256, dtype=bool)
+    present[text_bytes(texts)[0]] = True
+    return present
+
+
+def shows(texts: pa.Array, trait: Trait, *, present: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """Which texts have the trait, among those that count for it; `present` are the bytes that they hold, if known."""
     if trait.among:
         texts = texts.filter(pc.match_substring_regex(texts, trait.among))
+    if present is not None and not trait.may_show(present):
+        return np.zeros(len(texts), dtype=bool)
     if trait.pattern == NOT_COMPOSED:
         return np.asarray(pc.not_equal(texts, pc.utf8_normalize(texts, "NFC")), dtype=bool)
     return np.asarray(pc.match_substring_regex(texts, trait.pattern), dtype=bool)

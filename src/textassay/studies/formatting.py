@@ -12,7 +12,7 @@ from textassay.corpus.splitters import text_bytes
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.studies.comparison import Finding
 from textassay.studies.format_lengths import SPIKE, means_differ, spikes, word_counts
-from textassay.studies.format_traits import JUNK, TRAITS, Trait, most_common_match, shows
+from textassay.studies.format_traits import JUNK, TRAITS, Trait, bytes_in, most_common_match, shows
 from textassay.studies.shares import Share, differ
 
 # The check reads at most this many texts of a sample and about this many bytes, evenly spaced.
@@ -69,13 +69,14 @@ def _evenly_spaced(texts: pa.Array) -> pa.Array:
 
 def _traits(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> Iterator[_Found]:
     lower_cased = False
+    sides = [(texts, bytes_in(texts)) for texts in (candidate, reference)]
     for trait in TRAITS:
         # Texts without any capital have none at the beginning either: that is not worth saying twice.
         if lower_cased and trait.kind == "initial_capital":
             continue
         shares = []
-        for texts in (candidate, reference):
-            marks = shows(texts, trait)
+        for texts, present in sides:
+            marks = shows(texts, trait, present=present)
             shares.append(Share(int(marks.sum()), len(marks)))
         if differ(*shares, gap=trait.gap):
             lower_cased |= trait.kind == "upper_case"

@@ -8,7 +8,7 @@ import numpy as np
 
 from textassay.corpus.items import Item, ItemSet
 from textassay.corpus.tokenizers import Tokenizer
-from textassay.views.distances import Distance, pooled_scores
+from textassay.views.distances import Distance, pooled_scores, pooled_shares
 from textassay.views.encoders.base import F32
 from textassay.views.item_pool import ItemPool
 from textassay.views.text_table import TextTable
@@ -25,11 +25,15 @@ def table_of(items: ItemSet, tokenizer: Tokenizer) -> TextTable:
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """What pools are made from: the texts, the distances, and the vectors of all texts where there is an encoder."""
+    """What pools are made from: the texts, the distances, and the vectors of all texts where there is an encoder.
+
+    `shares` adds precision and recall where a distance has them.
+    """
 
     table: TextTable
     distances: Mapping[str, Distance]
     values: F32 | None = None
+    shares: bool = False
 
     def system(self, item: Item, system: str) -> ItemPool:
         """A system's candidates and the item's references."""
@@ -37,7 +41,11 @@ class Pools:
 
     def references(self, item: Item) -> ItemPool:
         """The item's references alone, in an order of their own, none of them a candidate yet."""
-        return self._of([item.references[place] for place in scattered(item.references)], 0)
+        return self.all_references([item.references[place] for place in scattered(item.references)])
+
+    def all_references(self, texts: Sequence[str]) -> ItemPool:
+        """These texts in this order, none of them a candidate."""
+        return self._of(texts, 0)
 
     def pool(self, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
         """These texts, each side in an order of its own: a sample of labellings must not depend on that in a file."""
@@ -47,9 +55,12 @@ class Pools:
     def _of(self, texts: Sequence[str], candidates: int) -> ItemPool:
         numbers = np.array([self.table.number_of[text] for text in texts], dtype=np.int64)
         found = {name: pooled_scores(distance, numbers) for name, distance in self.distances.items()}
+        more = [
+            pair for distance in self.distances.values() if self.shares for pair in pooled_shares(distance, numbers)
+        ]
         return ItemPool(
             (candidates, len(texts) - candidates),
-            {name: scores for name, (scores, _) in found.items()},
+            {name: scores for name, (scores, _) in found.items()} | dict(more),
             {name: distances for name, (_, distances) in found.items()},
             None if self.values is None else self.values[numbers],
         )

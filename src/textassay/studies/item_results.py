@@ -1,24 +1,43 @@
-"""Results over items: the mean of a metric with an interval over items, and the items' p-values combined."""
+"""Results over items: the mean of a metric with an interval over items, and the combined test of all items."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 
-from textassay.inference.combining import fisher, harmonic_mean, simes
+from textassay.inference.combining import fisher, harmonic_mean, mean_log_p, mean_p, raw_harmonic_mean, simes
 from textassay.inference.item_figures import Figures
-from textassay.inference.over_items import FLIPS, bootstrap_interval, paired
+from textassay.inference.over_items import FLIPS, Clusters, bootstrap_interval, paired
 from textassay.inference.request import Request
 from textassay.inference.result import Interval, Result
+from textassay.inference.stratified import Tally, towards_worse
 from textassay.studies.checks import enough_resamples
 from textassay.studies.comparison import Contest
 from textassay.studies.item_signatures import Signer
-from textassay.studies.item_work import ItemPlan, Measured
+from textassay.studies.item_work import ItemPlan, Measured, Tallies
 
 METHOD = "bootstrap:items"
+# Other ways to combine the items' p-values, for those who want to compare: none of them decides anything.
+_OTHERS = {
+    "harmonic_mean_raw": raw_harmonic_mean,
+    "harmonic_mean": harmonic_mean,
+    "fisher": fisher,
+    "simes": simes,
+    "mean_p": mean_p,
+    "mean_log_p": mean_log_p,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """The combined tests of one system: sums over items, how many units they have, and adjusted p-values."""
+
+    tallies: Tallies
+    units: int = 0
+    adjusted: Mapping[Request, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,30 +46,36 @@ class Summary:
 
     plan: ItemPlan
     signer: Signer
+    clusters: Mapping[str | None, Clusters]
 
-    def over_items(self, request: Request, system: str | None, measured: Sequence[Measured]) -> Result:
+    def over_items(
+        self, request: Request, system: str | None, measured: Sequence[Measured], combined: Combined
+    ) -> Result:
         """One metric over all items of a system; of the human row where the system is None."""
         figures = [each.figures[request] for each in measured]
         p_values = [each.p_value for each in figures if not math.isnan(each.p_value)]
         parts = {"items": float(sum(not math.isnan(each.estimate) for each in figures)), **_sizes(request, measured)}
+        tally = combined.tallies.get(request)
+        parts |= {} if tally is None else _test_parts(tally, combined, combined.adjusted.get(request, math.nan))
         if p_values:
-            parts |= {"fisher": fisher(p_values), "simes": simes(p_values)}
+            parts |= {name: combine(p_values) for name, combine in _OTHERS.items()}
             parts |= {"chance": _whole_mean([each.chance for each in figures if not math.isnan(each.estimate)])}
         seconds = sum(each.seconds for each in figures)
         signature = self.signer.over_items(request, system)
         parts |= _mean_parts(figures)
-        made = self._mean_result(request, [each.estimate for each in figures], parts, seconds, signature)
+        made = self._mean_result(request, system, [each.estimate for each in figures], parts, seconds, signature)
         reasons = Counter(each.undefined[request] for each in measured if request in each.undefined)
         undefined = _most(reasons) if math.isnan(made.estimate) else None
-        combined = harmonic_mean(p_values) if p_values and undefined is None else None
-        return replace(made, p_value=combined, undefined=undefined)
+        p = None if tally is None or undefined is not None else tally.p_value(towards_worse(request.metric.better))
+        return replace(made, p_value=p, undefined=undefined)
 
     def at_human_size(self, request: Request, system: str, measured: Sequence[Measured]) -> Result | None:
         """One metric over all items, each measured on as few texts as the human row."""
         values = [each.at_human_size.get(request, math.nan) for each in measured]
         if np.isnan(values).all():
             return None
-        return self._mean_result(request, values, {}, 0.0, self.signer.over_items(request, system, "size:human"))
+        signature = self.signer.over_items(request, system, "size:human")
+        return self._mean_result(request, system, values, {}, 0.0, signature)
 
     def item(self, request: Request, system: str | None, place: int, each: Measured) -> Result:
         """One metric on one item."""
@@ -74,6 +99,7 @@ class Summary:
     def _mean_result(
         self,
         request: Request,
+        system: str | None,
         values: Sequence[float],
         parts: Mapping[str, float],
         seconds: float,
@@ -86,7 +112,7 @@ class Summary:
             estimate=_mean(known),
             better=request.metric.better,
             aspect=request.metric.aspect,
-            interval=self._interval(request, known),
+            interval=self._interval(request, values, self.clusters[system]),
             p_value=None,
             parts=dict(parts),
             undefined=None,
@@ -95,11 +121,15 @@ class Summary:
             n=len(known),
         )
 
-    def _interval(self, request: Request, known: Sequence[float]) -> Interval | None:
+    def _interval(self, request: Request, values: Sequence[float], clusters: Clusters) -> Interval | None:
         if not self.plan.n_resamples:
             return None
         found = bootstrap_interval(
-            np.array(known), level=self.plan.level, n_resamples=self.plan.n_resamples, seed=self.plan.seed
+            np.array(values),
+            level=self.plan.level,
+            n_resamples=self.plan.n_resamples,
+            seed=self.plan.seed,
+            clusters=clusters,
         )
         if found is None:
             return None
@@ -122,15 +152,16 @@ class Summary:
             for request in requests:
                 pairs = list(zip(systems[first], systems[second], strict=True))
                 sides = [[a.cut_to(request, b) for a, b in pairs], [b.cut_to(request, a) for a, b in pairs]]
-                yield from self._contest(first, second, request, sides, flips)
+                both = self.clusters[first].joined(self.clusters[second])
+                yield from self._contest((first, second), request, sides, flips, both)
         for name, measured in systems.items():
             for request in requests:
                 mine = [each.at_human_size.get(request, math.nan) for each in measured]
                 theirs = [each.figures[request].estimate for each in human[1]]
-                yield from self._contest(name, human[0], request, [mine, theirs], flips)
+                yield from self._contest((name, human[0]), request, [mine, theirs], flips, self.clusters[name])
 
     def _contest(
-        self, first: str, second: str, request: Request, sides: list[list[float]], flips: int
+        self, names: tuple[str, str], request: Request, sides: list[list[float]], flips: int, clusters: Clusters
     ) -> Iterable[Contest]:
         gap = paired(
             np.array(sides[0]),
@@ -139,9 +170,16 @@ class Summary:
             n_resamples=self.plan.n_resamples,
             seed=self.plan.seed,
             n_flips=flips,
+            clusters=clusters,
         )
         if not math.isnan(gap.p_value):
-            yield Contest(first, second, label_of(request), gap.estimate, gap.low, gap.high, gap.p_value)
+            yield Contest(*names, label_of(request), gap.estimate, gap.low, gap.high, gap.p_value)
+
+
+def _test_parts(tally: Tally, combined: Combined, adjusted: float) -> dict[str, float]:
+    """What goes with the p-value of the combined test."""
+    known = {} if math.isnan(adjusted) else {"adjusted": adjusted}
+    return {"z": tally.z, **known, "draws": float(len(tally.drawn)), "units": float(combined.units)}
 
 
 def label_of(request: Request) -> str:

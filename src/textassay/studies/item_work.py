@@ -1,21 +1,30 @@
 """The work on one item: every system and the human row, all metrics."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textassay.corpus.items import Item
-from textassay.inference.item_figures import Figures, mean_over, measure_item, measure_splits
-from textassay.inference.labellings import Ways, parts, ways
+from textassay.inference.item_figures import Figures, item_values, mean_over, measure_splits, measure_ways, moments
+from textassay.inference.labellings import Ways, parts, sampled_places, ways
 from textassay.inference.request import Request
+from textassay.inference.stratified import Drawing, Tally, Unit
 from textassay.inference.streams import stream
+from textassay.metrics.declare import all_metrics
 from textassay.studies.conditioned import Miss
+from textassay.studies.item_clusters import places_of
 from textassay.studies.item_pools import Pools, central
-from textassay.studies.misses import UNTESTED, Contrasts, contrasts, miss_of
-from textassay.views.item_pool import ItemPool
+from textassay.studies.misses import UNTESTED, Contrasts, miss_of
+from textassay.views.item_pool import ItemPool, Labels
+
+F64 = NDArray[np.float64]
+# Sums over items by metric, and of what tells how candidates miss by name.
+Tallies = dict[Request | str, Tally]
 
 
 @dataclass(frozen=True)
@@ -34,15 +43,35 @@ class ItemPlan:
             return None
         return ways(*sizes, most=self.most(request), n_resamples=self.n_resamples, seed=self.seed)
 
+    def sampled(self, sizes: tuple[int, int]) -> Ways:
+        """The observed labelling and random ones, however few there are."""
+        return ways(*sizes, most=0, n_resamples=self.n_resamples, seed=self.seed)
+
     def most(self, request: Request) -> int:
         """The most labellings that are listed for a metric."""
         limit = request.metric.most_labellings
         return self.partitions if limit is None else min(self.partitions, limit)
 
-    def count_ways(self, request: Request, sizes: tuple[int, int]) -> int:
-        """How many labellings a p-value of this size rests on: none is smaller than one over it."""
-        listed = comb(sum(sizes), sizes[0])
-        return listed if listed <= self.most(request) else self.n_resamples + 1
+    @cached_property
+    def most_drawn_from(self) -> int:
+        """The most labellings that joint draws choose from: as many as every metric lists, asked for or not.
+
+        One draw labels an item's texts once for all metrics, and no metric's p-value may depend on the others.
+        """
+        limits = [metric.most_labellings for metric in all_metrics().values()]
+        return min(self.partitions, *(limit for limit in limits if limit is not None))
+
+    def unit(self, key: str, sizes: tuple[int, int]) -> Unit:
+        """An item of this size as a unit of the combined test."""
+        count = comb(sum(sizes), sizes[0])
+        listed = count <= self.most_drawn_from
+        return Unit(key, count if listed else self.n_resamples + 1, listed)
+
+    def rows_of(self, unit: Unit, sizes: tuple[int, int], values: F64, *, exact: bool) -> F64:
+        """The values in the rows of the unit, for a metric that may have listed more labellings."""
+        if unit.listed or not exact:
+            return values
+        return values[sampled_places(*sizes, n_resamples=self.n_resamples, seed=self.seed)]
 
 
 @dataclass(frozen=True)
@@ -53,14 +82,8 @@ class Measured:
     figures: Mapping[Request, Figures]
     undefined: Mapping[Request, str]
     miss: Miss
-    contrasts: Contrasts | None = None
     at_human_size: Mapping[Request, float] = field(default_factory=dict)
     at_sizes: Mapping[Request, Mapping[int, float]] = field(default_factory=dict)
-
-    @property
-    def triangles(self) -> list[Figures]:
-        """The figures of triangle statistics."""
-        return [figures for request, figures in self.figures.items() if request.metric.name == "trm"]
 
     def cut_to(self, request: Request, other: "Measured") -> float:
         """The value on as many candidates as the system with fewer of them has."""
@@ -69,11 +92,32 @@ class Measured:
 
 @dataclass(frozen=True)
 class ItemMeasured:
-    """One item: the human row, each system by name, and the place of the central reference."""
+    """One item: the human row, each system by name, and the place of the central reference.
+
+    `tallies` has the item's share in the combined tests by system, that of the human row under None.
+    """
 
     human: Measured
     systems: Mapping[str, Measured]
     central: int | None
+    tallies: Mapping[str | None, Tallies] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """One item's share in the combined tests of a system; nothing is added where its unit is None."""
+
+    plan: ItemPlan
+    sizes: tuple[int, int]
+    unit: Unit | None
+    rows: NDArray[np.int64]
+    tallies: Tallies = field(default_factory=dict)
+
+    def add(self, name: Request | str, values: F64, *, exact: bool) -> None:
+        """Add the values under all labellings; `exact` when these are all there are."""
+        if self.unit is not None and np.isfinite(values).all():
+            in_rows = self.plan.rows_of(self.unit, self.sizes, values, exact=exact)
+            self.tallies[name] = Tally(float(values[0]), in_rows[self.rows], *moments(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,49 +129,97 @@ class ItemWork:
     pools: Pools
     plan: ItemPlan
     asymptotic_p: Callable[..., float] | None = None
+    drawings: Mapping[str | None, Drawing] = field(default_factory=dict)
 
     def __call__(self, item: Item) -> ItemMeasured:
         pools = {system: self.pools.system(item, system) for system in self.systems}
         present = {pool.sizes[0] for pool in pools.values()} - {0}
         references = self.pools.references(item)
+        shares = {system: self._share(item, system, pool.sizes) for system, pool in pools.items()}
+        splits: Tallies = {}
         return ItemMeasured(
-            self._human(item, references),
-            {system: self._system(pool, present) for system, pool in pools.items()},
+            self._human(item, references, splits),
+            {system: self._system(pool, present, shares[system]) for system, pool in pools.items()},
             central(item.references, references),
+            {None: splits} | {system: share.tallies for system, share in shares.items()},
         )
 
-    def _system(self, pool: ItemPool, present: Collection[int]) -> Measured:
-        figures = {request: self._figures(request, pool) for request in self.requests}
+    def _share(self, item: Item, system: str, sizes: tuple[int, int]) -> _Share:
+        """An item that shares texts with others has no part of its own: its cluster has."""
+        drawing = self.drawings.get(system)
+        if drawing is None or item.id not in drawing.units:
+            return _Share(self.plan, sizes, None, np.empty(0, dtype=np.int64))
+        return _Share(self.plan, sizes, drawing.units[item.id], drawing.rows(item.id))
+
+    def cluster(self, items: Sequence[Item], system: str, key: str) -> Tallies:
+        """The share of items that have texts in common in a system's combined tests: their sum is one unit."""
+        drawing = self.drawings[system]
+        rows = drawing.rows(key)
+        places = places_of(items, system)
+        dealt = places.dealt(drawing.units[key].rows - 1, seed=self.plan.seed, key=key)
+        pool = self.pools.all_references(places.texts)
+        sums: dict[Request | str, tuple[F64, int]] = {}
+        for candidates, references in zip(places.candidates, places.references, strict=True):
+            if not len(candidates) or not len(references):
+                continue
+            labels = Labels(_chosen(dealt[:, candidates], len(pool)), _chosen(dealt[:, references], len(pool)))
+            for name, values in self._under(pool, labels):
+                before, count = sums.get(name, (np.zeros(len(values)), 0))
+                sums[name] = (before + values, count + 1)
+        return {name: Tally.of(values, rows, items=count) for name, (values, count) in sums.items()}
+
+    def _under(self, pool: ItemPool, labels: Labels) -> Iterator[tuple[Request | str, F64]]:
+        """Every metric that has a number under all of these labellings, and how the candidates miss."""
+        for request in self.requests:
+            values = item_values(request, pool, labels)
+            if np.isfinite(values).all():
+                yield request, values
+                if request == self._triangles and min(labels.sizes) > 1:
+                    yield from Contrasts.of(pool, labels, distance=request.options["distance"]).values().items()
+
+    @property
+    def _triangles(self) -> Request | None:
+        """The metric whose distance tells how candidates miss."""
+        return next((request for request in self.requests if request.metric.name == "trm"), None)
+
+    def _system(self, pool: ItemPool, present: Collection[int], share: _Share) -> Measured:
+        figures = {}
+        for request in self.requests:
+            figures[request], values, exact = self._figures(request, pool)
+            share.add(request, values, exact=exact)
         defined = [request for request in self.requests if not math.isnan(figures[request].estimate)]
-        found, miss = self._miss(pool, figures)
         return Measured(
             dict.fromkeys(self.requests, pool.sizes),
             figures,
             {request: why_undefined(request, pool) for request in self.requests if request not in defined},
-            miss,
-            found,
+            self._miss(pool, figures, share),
             {r: self._at(r, pool, human_sizes(r, pool.sizes[1]), figures[r].estimate) for r in defined},
             {r: self._at_each(r, pool, present, figures[r].estimate) for r in defined},
         )
 
-    def _figures(self, request: Request, pool: ItemPool) -> Figures:
+    def _figures(self, request: Request, pool: ItemPool) -> tuple[Figures, F64, bool]:
+        """The figures, the value under every labelling, and whether these are all labellings."""
         if 0 in pool.sizes:
-            return Figures(math.nan)
+            return Figures(math.nan), np.array([math.nan]), False
         if self.asymptotic_p is not None and request.metric.name == "trm":
             p = self.asymptotic_p(pool, **request.options)
             if not math.isnan(p):
-                return Figures(measure_item(request, pool, None).estimate, p)
-        return measure_item(request, pool, self.plan.ways(request, pool.sizes))
+                figures, values = measure_ways(request, pool, self.plan.sampled(pool.sizes))
+                return replace(figures, p_value=p, asymptotic=True), values, False
+        chosen = self.plan.ways(request, pool.sizes)
+        return *measure_ways(request, pool, chosen), chosen is not None and chosen.exact
 
-    def _miss(self, pool: ItemPool, figures: Mapping[Request, Figures]) -> tuple[Contrasts | None, Miss]:
-        request = next((request for request in self.requests if request.metric.name == "trm"), None)
+    def _miss(self, pool: ItemPool, figures: Mapping[Request, Figures], share: _Share) -> Miss:
+        request = self._triangles
         if request is None or math.isnan(figures[request].estimate) or min(pool.sizes) < 2:
-            return None, UNTESTED
+            return UNTESTED
         chosen = self.plan.ways(request, pool.sizes)
         if chosen is None:
-            return None, UNTESTED
-        found = contrasts(pool, chosen, distance=request.options["distance"])
-        return found, miss_of(found, level=self.plan.level)
+            return UNTESTED
+        found = Contrasts.of(pool, chosen.labels, distance=request.options["distance"])
+        for name, values in found.values().items():
+            share.add(name, values, exact=chosen.exact)
+        return miss_of(found, exact=chosen.exact, level=self.plan.level)
 
     def _at_each(self, request: Request, pool: ItemPool, present: Collection[int], whole: float) -> dict[int, float]:
         """The value at each number of candidates that some system has here, and this one can be cut to."""
@@ -142,9 +234,9 @@ class ItemWork:
             return math.nan
         return mean_over(request, pool, parts(pool.sizes, sizes, seed=self.plan.seed))
 
-    def _human(self, item: Item, references: ItemPool) -> Measured:
+    def _human(self, item: Item, references: ItemPool, tallies: Tallies) -> Measured:
         sizes = {request: human_sizes(request, len(references)) for request in self.requests}
-        figures = {request: self._split(request, item, references) for request in self.requests}
+        figures = {request: self._split(request, item, references, tallies) for request in self.requests}
         missing = [request for request in self.requests if math.isnan(figures[request].estimate)]
         n = len(references)
         few = f"{n} reference{'s'[: n != 1]}: too few to compare them with each other"
@@ -154,7 +246,7 @@ class ItemWork:
         }
         return Measured(sizes, figures, reasons, UNTESTED)
 
-    def _split(self, request: Request, item: Item, references: ItemPool) -> Figures:
+    def _split(self, request: Request, item: Item, references: ItemPool, tallies: Tallies) -> Figures:
         sizes = human_sizes(request, len(references))
         if 0 in sizes:
             return Figures(math.nan)
@@ -163,8 +255,22 @@ class ItemWork:
         assert chosen is not None
         # One split at random plays candidates and references: in the order of the texts, the first would be no chance.
         row = int(stream(self.plan.seed, "human", item.id, *sizes).integers(len(chosen.labels)))
-        found = measure_splits(request, replace(references, sizes=sizes), chosen, row=row)
-        return found if self.plan.n_resamples else Figures(found.estimate)
+        found, values = measure_splits(request, replace(references, sizes=sizes), chosen, row=row)
+        if not self.plan.n_resamples:
+            return Figures(found.estimate)
+        drawing = self.drawings.get(None)
+        if drawing is not None and item.id in drawing.units and not math.isnan(found.estimate):
+            rng = stream(self.plan.seed, "human draws", item.id, *sizes)
+            rows = rng.integers(len(values), size=drawing.n)
+            tallies[request] = Tally.of(values, rows, observed=row)
+        return found
+
+
+def _chosen(texts: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+    """Which of so many texts each row names."""
+    mask = np.zeros((len(texts), count), dtype=bool)
+    np.put_along_axis(mask, texts, True, axis=1)
+    return mask
 
 
 def human_sizes(request: Request | None, references: int) -> tuple[int, int]:

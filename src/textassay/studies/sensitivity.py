@@ -1,4 +1,7 @@
-"""Sensitivity: how small the combined p-value gets with more candidates or references, and how many a power needs."""
+"""Sensitivity: how small the combined p-value gets with more candidates or references, and how many a power needs.
+
+Curves are drawn from items that share no texts, so that items drawn anew from them are independent.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,10 +11,11 @@ from numpy.typing import NDArray
 
 from textassay.corpus.items import Item, ItemSet
 from textassay.engines.local import Engine
-from textassay.inference.combining import evidence
-from textassay.inference.item_figures import measure_item
+from textassay.inference.item_figures import measure_ways
+from textassay.inference.p_value import is_significant, p_value
 from textassay.inference.progress import Progress
 from textassay.inference.request import Request
+from textassay.inference.stratified import towards_worse
 from textassay.inference.streams import stream
 from textassay.studies.conditional_setup import Setup
 from textassay.studies.conditioned import CurvePoint, Sensitivity
@@ -24,6 +28,8 @@ MOST_ITEMS, MOST_ITEMS_SLOW = 200, 40
 # Power is counted over this many sets of items drawn anew.
 _SETS = 200
 _MOST_STEPS = 12
+# Joint labellings that each of these sets is compared with.
+_DRAWS = 999
 
 Sizes = tuple[int, int]
 
@@ -90,6 +96,18 @@ def _steps(first: int, last: int) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
+class Tested:
+    """One item: its p-value, and its statistic as observed and under drawn labellings.
+
+    More is more extreme; of a metric that is tested both ways, more of either sign.
+    """
+
+    p_value: float
+    observed: float
+    drawn: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class _Curve:
     system: str
     requests: Sequence[Request]
@@ -99,16 +117,23 @@ class _Curve:
     plan: ItemPlan
     progress: Progress
 
-    def item(self, item: Item) -> dict[tuple[Request, Sizes], float]:
-        """The p-value of every metric at every size; of metrics that take long, on some items only."""
+    def item(self, item: Item) -> dict[tuple[Request, Sizes], Tested]:
+        """The test of every metric at every size; of metrics that take long, on some items only."""
         mine = [r for r in self.requests if r.metric.most_labellings is None or item.id in self.slow]
         found = {}
         for sizes in self.grid:
             pool = self._pool(item, sizes)
             for request in mine:
-                found[request, sizes] = measure_item(request, pool, self.plan.ways(request, sizes)).p_value
+                found[request, sizes] = self._tested(request, pool, item)
         self.progress.step(1)
         return found
+
+    def _tested(self, request: Request, pool: ItemPool, item: Item) -> Tested:
+        figures, values = measure_ways(request, pool, self.plan.ways(request, pool.sizes))
+        rows = stream(self.plan.seed, "curve", item.id, *pool.sizes).integers(len(values), size=_DRAWS)
+        turned = {"higher": values, "lower": -values, "both": values - figures.chance}
+        extremes = turned[towards_worse(request.metric.better)]
+        return Tested(figures.p_value, float(extremes[0]), extremes[rows])
 
     def _pool(self, item: Item, sizes: Sizes) -> ItemPool:
         sides = {"candidates": item.candidates[self.system], "references": item.references}
@@ -119,25 +144,44 @@ class _Curve:
         return self.setup.pools.pool(*chosen)
 
 
-def _point(request: Request, sizes: Sizes, found: Sequence[float], plan: ItemPlan) -> CurvePoint:
-    alpha = 1 - plan.level
-    p_values = np.array([p for p in found if not np.isnan(p)])
-    if not len(p_values):
+def _point(request: Request, sizes: Sizes, found: Sequence[Tested], plan: ItemPlan) -> CurvePoint:
+    known = [each for each in found if not np.isnan(each.p_value)]
+    if not known:
         return CurvePoint(label_of(request), *sizes, 0, np.nan, np.nan, np.nan)
+    observed = np.array([each.observed for each in known])
+    drawn = np.stack([each.drawn for each in known])
+    two_sided = towards_worse(request.metric.better) == "both"
     return CurvePoint(
         label_of(request),
         *sizes,
-        len(p_values),
-        evidence(p_values),
-        power_of(p_values, alpha=alpha, seed=plan.seed),
-        float((p_values <= alpha + 1e-12).mean()),
+        len(known),
+        _p_of_sum(float(observed.sum()), drawn.sum(axis=0), two_sided=two_sided),
+        power_of(observed, drawn, level=plan.level, seed=plan.seed, two_sided=two_sided),
+        float(np.mean([is_significant(each.p_value, plan.level) for each in known])),
     )
 
 
-def power_of(p_values: NDArray[np.float64], *, alpha: float, seed: int) -> float:
-    """The share of sets of as many items, drawn from these with replacement, whose combined p-value is significant."""
-    drawn = stream(seed, "power", len(p_values)).integers(len(p_values), size=(_SETS, len(p_values)))
-    return float(np.mean([evidence(p_values[rows]) <= alpha + 1e-12 for rows in drawn]))
+def _p_of_sum(observed: float, drawn: NDArray[np.float64], *, two_sided: bool) -> float:
+    return p_value(abs(observed), np.abs(drawn), exact=False) if two_sided else p_value(observed, drawn, exact=False)
+
+
+def power_of(
+    observed: NDArray[np.float64], drawn: NDArray[np.float64], *, level: float, seed: int, two_sided: bool = False
+) -> float:
+    """The share of sets of as many items, drawn from these with replacement, whose combined test is significant.
+
+    An item that is in a set twice stands for two items, so its second copy takes other draws than the first.
+    """
+    n = len(observed)
+    chosen = stream(seed, "power", n).integers(n, size=(_SETS, n))
+    copies = np.stack([np.bincount(places, minlength=n) for places in chosen])
+    sums = np.zeros((_SETS, drawn.shape[1]))
+    for copy in range(int(copies.max())):
+        shifted = np.roll(drawn, copy * (drawn.shape[1] // 7 + 1), axis=1)
+        sums += (copies > copy).astype(np.float64) @ shifted
+    totals = copies @ observed
+    found = [_p_of_sum(float(total), row, two_sided=two_sided) for total, row in zip(totals, sums, strict=True)]
+    return float(np.mean([is_significant(p, level) for p in found]))
 
 
 def _needed(points: Sequence[CurvePoint], largest: Sizes, power: float) -> Mapping[str, int | None]:

@@ -35,6 +35,7 @@ class Cut:
     plain: Sample
     tested: Mapping[str, tuple[Sample, Sample]]
     notes: tuple[str, ...]
+    yardstick_notes: tuple[str, ...] = ()
 
     @property
     def everything(self) -> tuple[Sample, ...]:
@@ -88,7 +89,7 @@ def cut_pairs(reference: Sample, candidates: Mapping[str, Sample], *, size: str 
     note = _unmatched(everyone, shared, ["reference", *candidates])
     taken = dict(zip(candidates, cut[1:], strict=True))
     held_out, base, how = _paired_yardstick(shared[0], kept[0], cut[0], fewest, seed)
-    return Cut(cut[0], taken, held_out, base, _cut(cut[0], len(cut[0]), stream(seed, "plain")), tested, (*note, *how))
+    return Cut(cut[0], taken, held_out, base, _cut(cut[0], len(cut[0]), stream(seed, "plain")), tested, note, how)
 
 
 def _paired_yardstick(
@@ -213,4 +214,4 @@ def _halved(
     if not len(first) or not len(second):
         raise InputError("the reference has one group only; the yardstick needs two groups or more")
     note = f"real v real is two parts of the reference, {len(first):,} texts each: rows at that size compare with it"
-    return Cut(reference, candidates, first, second, plain, tested, (*notes, note))
+    return Cut(reference, candidates, first, second, plain, tested, notes, (note,))

@@ -1,14 +1,34 @@
 """Clipped n-gram matches and closest reference lengths: the counts behind BLEU, for all texts at once."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.views.text_ngrams import Incidence, largest
+from textassay.views.text_ngrams import Incidence, TextNgrams, largest
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 EPSILON = 0.1
+
+
+def matches(candidate: TextNgrams, reference: TextNgrams, n: int) -> Floats:
+    """Matched n-grams of each candidate text for the orders 1 to n, one row per order; each order is matched once."""
+
+    def order(k: int) -> Floats:
+        return matches_between(candidate.order(k), reference.order(k), len(candidate))
+
+    return np.stack([candidate.once(("matches", k), reference, partial(order, k)) for k in range(1, n + 1)])
+
+
+def own_matches(sample: TextNgrams, n: int) -> Floats:
+    """The same with the other texts of the sample as references."""
+
+    def order(k: int) -> Floats:
+        return matches_with_others(sample.order(k), len(sample))
+
+    return np.stack([sample.once(("own matches", k), sample, partial(order, k)) for k in range(1, n + 1)])
 
 
 def matches_between(candidate: Incidence, reference: Incidence, n_texts: int) -> Floats:

@@ -12,8 +12,8 @@ from textassay.views.bleu_counts import (
     closest_lengths,
     closest_other_lengths,
     looked_up,
-    matches_between,
-    matches_with_others,
+    matches,
+    own_matches,
     text_bleu,
 )
 from textassay.views.hashing import starts_of_runs
@@ -127,24 +127,24 @@ def scores_without_reference_groups(
     """BLEU-n of each candidate text with each group of reference texts left out in turn."""
     orders = range(1, n + 1)
     pairs = [(candidate.order(k), reference.order(k)) for k in orders]
-    matches = np.stack([matches_between(one, other, len(candidate)) for one, other in pairs])
+    matched = matches(candidate, reference, n)
     losses = [reference_losses(one, other, labels) for one, other in pairs]
     sizes = np.stack([candidate.sizes(k) for k in orders])
     for group in range(int(labels.max()) + 1):
         closest = closest_lengths(candidate.lengths, reference.lengths[labels != group])
-        left = matches - _lost(losses, group, len(candidate))
+        left = matched - _lost(losses, group, len(candidate))
         yield text_bleu(left, sizes, lengths=candidate.lengths, closest=closest)
 
 
 def scores_without_own_groups(texts: TextNgrams, n: int, labels: Labels) -> Iterator[Floats]:
     """Self-BLEU-n of the texts that stay, with each group of texts left out in turn."""
     orders = range(1, n + 1)
-    matches = np.stack([matches_with_others(texts.order(k), len(texts)) for k in orders])
+    matched = own_matches(texts, n)
     losses = [own_losses(texts.order(k), labels) for k in orders]
     sizes = np.stack([texts.sizes(k) for k in orders])
     for group in range(int(labels.max()) + 1):
         stays = labels != group
-        left = (matches - _lost(losses, group, len(texts)))[:, stays]
+        left = (matched - _lost(losses, group, len(texts)))[:, stays]
         lengths = texts.lengths[stays]
         yield text_bleu(left, sizes[:, stays], lengths=lengths, closest=closest_other_lengths(lengths))
 

@@ -7,7 +7,7 @@ that a text has none to itself; `distances` sees to that for every one of them.
 
 import difflib
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -99,3 +99,11 @@ def pooled_scores(distance: Distance, numbers: Numbers) -> tuple[F64, F64]:
     same = distance.same(different)
     distances = np.where(same[:, None] == same, 0.0, np.maximum(distance.top - scores, 0.0))
     return scores[np.ix_(places, places)], distances[np.ix_(places, places)]
+
+
+def pooled_shares(distance: Distance, numbers: Numbers) -> Iterator[tuple[str, F64]]:
+    """Precision and recall among an item's pooled texts by name, of a distance that is made from them."""
+    shares: Callable[[Numbers], tuple[F64, F64]] | None = getattr(distance, "shares", None)
+    if shares is not None:
+        for share, values in zip(("precision", "recall"), shares(numbers), strict=True):
+            yield f"{distance.name} {share}", values

@@ -21,7 +21,7 @@ class TextEdges(TextNgrams):
     @classmethod
     def of(cls, material: Material, /) -> Self:
         """Cut the edges off the texts of a sample."""
-        sequences = material.view(Sequences)
+        sequences = material.view(Sequences).without_marks()
         return cls(sequences.lengths, lambda n: Incidence.from_ngrams(*edges(sequences, n)))
 
     def sizes(self, n: int) -> NDArray[np.int64]:

@@ -24,9 +24,21 @@ def mix(values: U64) -> U64:
 
 
 def hash_words(vocabulary: pa.Array) -> U64:
-    """One cryptographic hash a word: hostile text cannot make two words collide."""
-    digests = b"".join(hashlib.blake2b(word.encode(), digest_size=8).digest() for word in vocabulary.to_pylist())
+    """One cryptographic hash per word: hostile text cannot make two words collide."""
+    digests = b"".join([_known.get(word) or _hashed(word) for word in vocabulary.cast(pa.large_binary()).to_pylist()])
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64, copy=False)
+
+
+# The samples of a run share most of their words, and the same texts are read again as parts of a sample.
+_known: dict[bytes, bytes] = {}
+_MOST_KNOWN = 1 << 16
+
+
+def _hashed(word: bytes) -> bytes:
+    digest = hashlib.blake2b(word, digest_size=8).digest()
+    if len(_known) < _MOST_KNOWN and len(word) <= 64:
+        _known[word] = digest
+    return digest
 
 
 def chain(prefix: U64, word: U64) -> U64:

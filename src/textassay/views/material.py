@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Protocol, Self, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,10 @@ Mask = NDArray[np.bool_]
 
 
 class View(Protocol):
-    """What a metric reads: `of` a part, and `merge`, such that any cut of a sample merges to the same view."""
+    """What a metric reads: `of` a part, and `merge`, such that any cut of a sample merges to the same view.
+
+    A class with `shared = True` reads the texts and the settings only, and is built once for all materials of both.
+    """
 
     @classmethod
     def of(cls, material: "Material", /) -> Self: ...
@@ -64,6 +68,9 @@ class Settings:
 
     tokenizer: Tokenizer = field(default_factory=get_tokenizer)
     encoder: Encoder | None = None
+    _shared: WeakValueDictionary[tuple[type[Any], str], Any] = field(
+        default_factory=WeakValueDictionary, init=False, repr=False, compare=False
+    )
 
     @property
     def required_encoder(self) -> Encoder:
@@ -95,8 +102,16 @@ class Material:
     def view(self, kind: type[V], /) -> V:
         """The view of this kind, built once."""
         if kind not in self._views:
-            self._views[kind] = kind.of(self)
+            self._views[kind] = self._shared(kind) if getattr(kind, "shared", False) else kind.of(self)
         view: V = self._views[kind]
+        return view
+
+    def _shared(self, kind: type[V]) -> V:
+        """The view that another material of the same texts and settings has, as long as that one lives."""
+        key = (kind, self.sample.digest)
+        view: V | None = self.settings._shared.get(key)
+        if view is None:
+            view = self.settings._shared[key] = kind.of(self)
         return view
 
     def has(self, kind: type[Any], /) -> bool:

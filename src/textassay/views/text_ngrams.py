@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, ClassVar, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.views.hashing import U64, order_of, starts_of_runs, union
+from textassay.views.hashing import U64, order_of, union
 from textassay.views.material import Mask, Material, Pool, Resamples
 from textassay.views.sequences import Sequences
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +29,14 @@ class Incidence:
         """Count n-grams given in reading order."""
         order = order_of(grams)
         grams, texts = grams[order], texts[order]
-        runs = starts_of_runs(grams)
-        first = np.zeros(len(grams), dtype=bool)
-        first[runs[:-1]] = True
+        new_gram = np.ones(len(grams), dtype=bool)
+        np.not_equal(grams[1:], grams[:-1], out=new_gram[1:])
+        first = new_gram.copy()
         first[1:] |= texts[1:] != texts[:-1]
         entries = np.flatnonzero(first)
         counts = np.diff(entries, append=len(grams)).astype(np.int32)
-        return cls(grams[runs[:-1]], np.searchsorted(entries, runs), texts[entries], counts)
+        starts = np.append(np.flatnonzero(new_gram[entries]), len(entries))
+        return cls(grams[new_gram], starts, texts[entries], counts)
 
     def merge(self, other: Self, shift: int) -> Self:
         """Both, the other's texts numbered from `shift`."""
@@ -79,11 +83,16 @@ def largest(values: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.
 
 @dataclass(frozen=True, eq=False)
 class TextNgrams:
-    """N-grams a text for every order, each order counted on first use."""
+    """The n-grams of each text for every order, each order counted on first use."""
+
+    shared: ClassVar[bool] = True
 
     lengths: NDArray[np.int64]
     _count: Callable[[int], Incidence] = field(repr=False)
     _orders: dict[int, Incidence] = field(default_factory=dict, repr=False)
+    _kept: WeakKeyDictionary["TextNgrams", dict[tuple[str, int], Any]] = field(
+        default_factory=WeakKeyDictionary, repr=False
+    )
 
     @classmethod
     def of(cls, material: Material, /) -> Self:
@@ -108,6 +117,14 @@ class TextNgrams:
         if n not in self._orders:
             self._orders[n] = self._count(n)
         return self._orders[n]
+
+    def once(self, key: tuple[str, int], other: "TextNgrams", make: Callable[[], T]) -> T:
+        """What `make` counts between these texts and others under this key, counted once as long as both live."""
+        kept = self._kept.setdefault(other, {})
+        if key not in kept:
+            kept[key] = make()
+        counted: T = kept[key]
+        return counted
 
     def sizes(self, n: int) -> NDArray[np.int64]:
         """How many n-grams each text has."""

@@ -1,6 +1,6 @@
 // The list of items: search, filters, columns to sort by, and a page of rows at a time.
 const List = (() => {
-  const { make, fixed, p, count, cut, badge, nothing } = Tools;
+  const { make, fixed, p, count, cut, badge, word, nothing } = Tools;
   const pageSize = 100;
   const several = Store.systems.length > 1;
   const state = { query: "", kind: "", system: several ? -1 : 0, sort: "far", rising: false, page: 0 };
@@ -51,7 +51,7 @@ const List = (() => {
 
   const search = make("input", { type: "search", id: "search", autocomplete: "off", spellcheck: "false" });
   const kind = make("select", { id: "kind" },
-    make("option", { value: "" }, "any kind"), ...Store.kinds.map((name) => make("option", { value: name }, name)));
+    make("option", { value: "" }, "any kind"), ...Store.kinds.map((name) => make("option", { value: name }, word(name))));
   const system = make("select", { id: "system" },
     make("option", { value: "-1" }, "the worst of all"),
     ...Store.systems.map((name, at) => make("option", { value: String(at) }, cut(name, 40))));

@@ -58,7 +58,7 @@ const Store = (() => {
   const excerpt = (item) => (item.more ? (item.more.prompt ?? item.more.references[0] ?? "") : null);
   return {
     items, byIndex, haystack, excerpt, weight,
-    total: raw.total, alpha: 1 - raw.level, kinds: raw.kinds, systems: raw.systems, human: raw.human,
+    total: raw.total, alpha: 1 - raw.level + 1e-12, kinds: raw.kinds, systems: raw.systems, human: raw.human,
     labels: raw.labels, signs: raw.signs, decimals: raw.decimals, profiled: raw.profiled, sides: raw.sides,
   };
 })();

@@ -24,13 +24,17 @@ const Tools = (() => {
     "too narrow": ["narrow-kind", "M1.3 3.6h13.4L8 14.7z"],
     "too wide": ["wide-kind", "M1.3 12.4h13.4L8 1.3z"],
     elsewhere: ["elsewhere-kind", "M3.2 3.2h9.6v9.6H3.2z"],
+    "too close": ["close-kind", "M8 2.3l5 2.9v5.6l-5 2.9l-5-2.9V5.2z"],
     same: ["same-kind", "M8 3a5 5 0 1 0 0 10a5 5 0 1 0 0-10z"],
     untested: ["untested-kind", "M8 1.3L14.7 8L8 14.7L1.3 8z"],
   };
+  // What people read where the data have a stable key.
+  const words = { elsewhere: "off target", same: "no difference found" };
+  const word = (kind) => words[kind] ?? kind;
   const badge = (kind) => {
     const [name, outline] = looks[kind];
     const mark = draw("svg", { viewBox: "0 0 16 16", class: "key", "aria-hidden": "true" }, draw("path", { d: outline, class: "mark" }));
-    return make("span", { class: `badge ${name}` }, mark, kind);
+    return make("span", { class: `badge ${name}` }, mark, word(kind));
   };
-  return { make, draw, fixed, p, count, cut, badge, nothing };
+  return { make, draw, fixed, p, count, cut, badge, word, nothing };
 })();

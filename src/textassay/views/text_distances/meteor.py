@@ -1,7 +1,11 @@
-"""METEOR as NLTK has it, for whole items at once; a perfect match in one chunk scores 1.
+"""METEOR as NLTK has it, for whole items at once; a text scores 1 against itself.
 
 Words in lower case are matched by themselves, then by their stems, then by the synonyms of their stems where WordNet is
 installed.
+
+NLTK takes half of the cube of chunks per matched word off every score, so that identical texts of m words score
+1 - 0.5 / m^3 there: 0.5 for one word. Here identical texts (the same tokens in lower case) score 1. Every other pair
+scores what it does in NLTK, also one whose words all match as stems or synonyms: `stop` scores 0.5 against `stopped`.
 
 Lavie, A. and Agarwal, A. (2007). METEOR: an automatic metric for MT evaluation with high levels of correlation with
 human judgments. Proceedings of the Second Workshop on Statistical Machine Translation.
@@ -67,7 +71,7 @@ class Meteor:
         >>> table = TextTable.of([["the cat sat on the mat", "on the mat sat a cat", "The cats sat on the mat"]])
         >>> meteor = make(Surroundings(table))
         >>> meteor.scores(np.arange(3)).round(4).tolist()
-        [[1.0, 0.7433, 1.0], [0.7433, 1.0, 0.7433], [1.0, 0.7433, 1.0]]
+        [[1.0, 0.7433, 0.9977], [0.7433, 1.0, 0.7433], [0.9977, 0.7433, 1.0]]
         """
         scores = np.empty((len(numbers), len(numbers)))
         for part in self._parts(numbers):
@@ -87,12 +91,12 @@ class Meteor:
             yield np.concatenate((one, other))
 
 
-def meteor_scores(n_matched: Ints, n_chunks: Ints, lengths: Ints) -> F64:
-    """Scores from matched words, chunks and the lengths of the texts; rows are hypotheses.
+def meteor_scores(n_equal: Ints, n_matched: Ints, n_chunks: Ints, lengths: Ints) -> F64:
+    """Scores from equal words, matched words, chunks and the lengths of the texts; rows are hypotheses.
 
     .. math:: \\frac{PR}{\\alpha P + (1 - \\alpha) R} (1 - \\gamma (c / m)^\\beta)
 
-    with m matched words in c chunks, P and R their share of the hypothesis and of the reference.
+    with m matched words in c chunks, P and R their share of the hypothesis and of the reference; 1 for identical texts.
     """
     matched = np.maximum(n_matched, 1)
     precision = matched / np.maximum(lengths, 1)[:, None]
@@ -100,8 +104,8 @@ def meteor_scores(n_matched: Ints, n_chunks: Ints, lengths: Ints) -> F64:
     # Products, not a power: a power's last digit differs between machines.
     penalty = GAMMA * np.prod([n_chunks / matched] * BETA, axis=0)
     scores = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall) * (1 - penalty)
-    is_perfect = (n_matched == lengths[:, None]) & (n_matched == lengths) & (n_chunks <= 1)
-    return np.where(is_perfect, 1.0, np.where(n_matched > 0, scores, 0.0))
+    is_identical = (n_equal == lengths[:, None]) & (n_equal == lengths) & (n_chunks <= 1)
+    return np.where(is_identical, 1.0, np.where(n_matched > 0, scores, 0.0))
 
 
 def make(surroundings: Surroundings) -> Meteor:

@@ -59,10 +59,11 @@ class Concerned(NamedTuple):
     offering: dict[int, list[int]]
 
 
-def align(rows: WordRows, lexicon: Lexicon) -> tuple[Ints, Ints]:
-    """Matched words and chunks; row i, column j is text i as hypothesis against text j as reference."""
+def align(rows: WordRows, lexicon: Lexicon) -> tuple[Ints, Ints, Ints]:
+    """Words matched as they are, words matched at all, and chunks; row i, column j is hypothesis i, reference j."""
     places = _equal(rows)
     taken = places != FREE
+    n_equal = _sums(taken, rows.bounds)
     words = set(rows.word.tolist())
     for sought, offered in (lexicon.shared_stems(words), lexicon.shared_synonyms(words)):
         if sought:
@@ -72,7 +73,7 @@ def align(rows: WordRows, lexicon: Lexicon) -> tuple[Ints, Ints]:
     goes_on = np.zeros_like(matched)
     goes_on[:, 1:] = matched[:, :-1] & (places[:, 1:] == places[:, :-1] + 1) & (rows.place[1:] > 0)
     n_matched = _sums(matched, rows.bounds)
-    return n_matched.T, (n_matched - _sums(goes_on, rows.bounds)).T
+    return n_equal.T, n_matched.T, (n_matched - _sums(goes_on, rows.bounds)).T
 
 
 def _equal(rows: WordRows) -> Ints:

@@ -20,7 +20,8 @@ class RougeL:
     .. math:: \frac{(1 + \beta^2) P R}{R + \beta^2 P}, \quad \beta = 1.2
 
     It is not symmetric: a hypothesis that is part of its reference scores lower than the other way round. Two empty
-    texts score 1.
+    texts score 1. The COCO caption tools take the best precision and the best recall over all references before they
+    make one F-score of them, which may come from two different references; `score:distance=rouge_l:over=coco` does so.
     """
 
     table: TextTable
@@ -31,13 +32,21 @@ class RougeL:
 
     def scores(self, numbers: Numbers, /) -> F64:
         """ROUGE-L of each text against each other one."""
-        packed = PackedTexts.of([self.table.ids(number).tolist() for number in numbers.tolist()])
-        common = packed.common_subsequences()
-        lengths = self.table.tokens.lengths[numbers]
+        common, lengths = self._common(numbers), self.table.tokens.lengths[numbers]
         # The formula with both shares multiplied out: one division, so that a perfect match is exactly 1.
         wanted = lengths[:, None] + BETA**2 * lengths
         empty = wanted == 0
         return np.where(empty, 1.0, (1 + BETA**2) * common / np.where(empty, 1.0, wanted))
+
+    def shares(self, numbers: Numbers, /) -> tuple[F64, F64]:
+        """Precision and recall of each text against each other one; 0 where there is no token to divide by."""
+        common, lengths = self._common(numbers), np.maximum(self.table.tokens.lengths[numbers], 1)
+        return common / lengths[:, None], common / lengths
+
+    def _common(self, numbers: Numbers) -> F64:
+        """Lengths of the longest common subsequences."""
+        packed = PackedTexts.of([self.table.ids(number).tolist() for number in numbers.tolist()])
+        return np.asarray(packed.common_subsequences(), dtype=np.float64)
 
     def same(self, numbers: Numbers, /) -> Numbers:
         """Texts with the same tokens are one."""
