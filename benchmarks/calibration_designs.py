@@ -39,6 +39,7 @@ from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.inference.bank import BANK
 from textassay.inference.overall import OverallPlan, overall_test
 from textassay.inference.p_value import is_significant
 from textassay.studies.dependence import check_dependence
@@ -53,6 +54,9 @@ PAGE = ROOT / "docs" / "calibration-designs.md"
 LEVEL, RESAMPLES = 0.95, 199
 RUNS, PLAIN_RUNS, POWER_RUNS, WARNING_RUNS, SHUFFLED_RUNS = 400, 100, 30, 200, 50
 ENCODED = 4000
+
+# The members of the bank, so that results of an earlier bank are not taken for results of this one.
+BANK_NAME = " + ".join(f"{member.weight:g} {member.name}" for member in BANK)
 
 Key = tuple[str, str, str, int]
 
@@ -84,7 +88,9 @@ class Job:
     run: Callable[[Design, int], Any]
 
     def key(self, seed: int) -> Key:
-        return self.part, f"{self.design.name}: {self.design.texts}", self.way, seed
+        """What a result is kept under; tests by another bank are other results."""
+        what = f"{self.design.name}: {self.design.texts}"
+        return self.part, what if "warning" in self.part else f"{what} ({BANK_NAME})", self.way, seed
 
 
 @cache
