@@ -81,10 +81,11 @@ def test_the_committed_page_keeps_the_promises() -> None:
     tables = _tables()
     assert "400 draws" in PAGE.read_text(encoding="utf-8")
     assert (len(tables["Level"]), len(tables["Level with vectors"])) == (11, 5)
-    for name, _, _, plain, by_design in tables["Level"]:
-        assert 0.02 <= float((by_design or plain).rstrip("%")) / 100 <= 0.08, name
-    for name, _, _, level in tables["Level with vectors"]:
-        assert 0.02 <= float(level.rstrip("%")) / 100 <= 0.08, name
+    levels = [(name, by_design or plain) for name, _, _, plain, by_design in tables["Level"]]
+    for name, level in levels + [(name, level) for name, _, _, level in tables["Level with vectors"]]:
+        # Where 400 draws were at the edge, the share of 1,600 follows.
+        for share in level.split("; "):
+            assert 0.02 <= float(share.split("%")[0]) / 100 <= 0.08, name
     for name, _, _, by_design, *_ in tables["Power"]:
         if name in ("same prompts", "same images", "one per prompt"):
             assert by_design in ("28 of 30", "29 of 30", "30 of 30"), name
