@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -297,3 +298,95 @@ def test_a_punctuation_shift_shows_up_in_what_differs(data: Path) -> None:
 def test_the_topic_shift_between_the_two_real_files_shows_up(data: Path) -> None:
     """They differ in what the pictures show; final full stops stand in 78.8 % and 77.5 % of the captions."""
     assert {"bathroom", "toilet", "skateboard", "horse"} <= set(phrases(data, "real_test.txt"))
+
+
+class TestGroups:
+    """Texts of one prompt or document: `group` and `pair`, from fields, in samples and in reports."""
+
+    @staticmethod
+    def records(seed: int, prompts: Sequence[str], per_prompt: int) -> list[dict[str, str]]:
+        """Several texts per prompt, each with the prompt's own word."""
+        made = corpus(seed, len(prompts) * per_prompt + 3)[3:]
+        names = [prompt for prompt in prompts for _ in range(per_prompt)]
+        return [{"prompt": name, "text": f"{text} {name}"} for name, text in zip(names, made, strict=True)]
+
+    def test_whole_groups_are_exchanged_and_reported(self) -> None:
+        real = self.records(1, [f"a{i}" for i in range(25)], 4)
+        made = self.records(2, [f"b{i}" for i in range(25)], 4)
+        plain = compare([r["text"] for r in real], {"x": [r["text"] for r in made]}, **FAST)
+        assert plain["x"].differs(plain.level)
+        found = compare(real, {"x": made}, group="prompt", metrics="cnd,distinct", n_resamples=99)
+        overall = found["x"].overall
+        assert overall is not None
+        assert (overall.design, overall.n_groups) == ("grouped", (25, 25))
+        assert not found["x"].differs(found.level)
+        assert "design:grouped" in found["x"]["cnd"].signature
+        assert found["x"]["distinct"].interval is not None
+        assert "exchanged as a whole" in found.to_html()
+        assert Comparison.from_json(found.to_json()) == found
+
+    def test_pairs_use_shared_groups_and_equally_many_texts_of_each(self) -> None:
+        real = self.records(1, [f"p{i}" for i in range(30)], 3)
+        made = self.records(2, [f"p{i}" for i in range(5, 40)], 2)
+        found = compare(real, {"x": made}, pair="prompt", metrics="cnd,distinct", n_resamples=99)
+        assert (found.reference.n, found["x"].n) == (50, 50)
+        overall = found["x"].overall
+        assert overall is not None
+        assert (overall.design, overall.n) == ("paired", (50, 75))
+        assert any(
+            "texts left out because their group is not in every sample: reference 15, x 20" in n for n in found.notes
+        )
+        assert Comparison.from_json(found.to_json()) == found
+
+    def test_groups_are_part_of_the_signature(self) -> None:
+        real, made = self.records(1, [f"a{i}" for i in range(20)], 2), self.records(2, [f"b{i}" for i in range(20)], 2)
+        other = [record | {"prompt": f"c{place // 4}"} for place, record in enumerate(made)]
+        one, two = (compare(real, {"x": many}, group="prompt", metrics="cnd", n_resamples=19) for many in (made, other))
+        assert one["x"]["cnd"].signature != two["x"]["cnd"].signature
+
+    def test_too_few_groups_leave_everything_untested(self) -> None:
+        real, made = self.records(1, ["a", "b"], 20), self.records(2, ["c", "d"], 20)
+        found = compare(real, {"x": made}, group="prompt", metrics="cnd", n_resamples=99)
+        verdict = found["x"].verdict
+        assert verdict is not None
+        assert verdict.level == "untested"
+        assert "needs at least 3 groups per sample" in verdict.sentence
+        assert found["x"]["cnd"].interval is None
+        assert any("jackknife intervals need at least 20" in note for note in found.notes)
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"pair": "prompt", "group": "prompt"}, "both pair and group given"),
+            ({"group": "author"}, "author"),
+            ({"pair": "prompt"}, "no group is in all samples"),
+        ],
+    )
+    def test_bad_groups_are_one_clear_error(self, settings: dict[str, str], message: str) -> None:
+        real, made = self.records(1, ["a", "b"], 5), self.records(2, ["c", "d"], 5)
+        with pytest.raises(InputError, match=message):
+            compare(real, {"x": made}, **settings)
+        with pytest.raises(InputError):
+            compare(["a b", "c d"], {"x": ["a", "b"]}, group="prompt")
+
+
+def test_tests_use_all_texts_and_estimates_equally_many(data: Path) -> None:
+    lines = (data / "coco" / "train.txt").read_text(encoding="utf-8").split("\n")[:4200]
+    made = (data / "coco_models" / "mle.txt").read_text(encoding="utf-8").split("\n")
+    candidate = lines[3000:3140] + made[:60]
+    found = compare(lines[:3000], candidate, metrics="cnd", families="", n_resamples=199)
+    overall = found["candidate"].overall
+    assert overall is not None
+    assert overall.n == (200, 3000)
+    assert found.reference.n == found["candidate"].n == 200
+    assert "tested-reference:3000/" in found["candidate"]["cnd"].signature
+
+
+def test_results_are_found_by_name() -> None:
+    found = compare(corpus(1, 40), {"a": corpus(2, 40)}, metrics="cnd:n=1-2,distinct", n_resamples=0)
+    assert found["a"]["distinct"].metric == "distinct"
+    assert found["a"]["cnd-2"].options["n"] == 2
+    with pytest.raises(KeyError, match="cnd-1, cnd-2"):
+        found["a"]["cnd"]
+    with pytest.raises(KeyError, match="there are: a"):
+        found["b"]

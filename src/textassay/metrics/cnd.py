@@ -21,7 +21,6 @@ Weight = Literal["none", "sqrt", "idf"]
     paper="li2020",
     undefined="no text of one of the samples has n tokens (unbiased: needs two that have, and has no weights)",
     variant_bounds={"unbiased": (-2.0, 2.0), "sqrt": (0.0, float("inf")), "idf": (0.0, float("inf"))},
-    limits={"n": (1, 5)},
 )
 def cnd(
     candidate: Ngrams,

@@ -14,6 +14,8 @@ from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.local import Engine, LocalEngine
+from textassay.inference.design import group_numbers
+from textassay.inference.jackknife import FEWEST_TEXTS
 from textassay.inference.measure import Plan
 from textassay.inference.multiplicity import holm
 from textassay.inference.p_value import is_significant
@@ -232,6 +234,14 @@ class _Study:
             verdict = judge(rows, column.overall, setting=setting, warnings=column.warnings)
             yield replace(column, verdict=verdict)
 
+    def _group_notes(self) -> Iterable[str]:
+        """Where texts come in groups, fewer groups than an interval needs."""
+        for name, sample in [("reference", self.measurer.cut.reference), *self.measurer.cut.candidates.items()]:
+            if sample.groups is not None and self.measurer.plan.n_resamples:
+                groups = group_numbers(sample.groups)[0]
+                if groups < FEWEST_TEXTS:
+                    yield f"{name}: {groups:,} groups; jackknife intervals need at least {FEWEST_TEXTS}"
+
     def _real_overlap(self) -> float:
         """The share of real texts of the yardstick's one part that are in its other part word for word."""
         cut, settings = self.measurer.cut, self.measurer.settings
@@ -245,6 +255,7 @@ class _Study:
         yield from cut.yardstick_notes if self.measurer.yardstick else ()
         for name, sample in [("reference", cut.reference), *cut.candidates.items()]:
             yield from (f"{name}: {note}" for note in sample.notes)
+        yield from self._group_notes()
         for column in columns:
             if column.digest == cut.reference.digest:
                 yield f"{column.name} has the same texts as the reference: it is a copy, not a second sample"

@@ -84,6 +84,14 @@ class Column:
     adjusted: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    def __getitem__(self, metric: str) -> Result:
+        """The result of a metric, by its name or, where it was measured with several options, by its label."""
+        found = [r for r in self.results if metric in (r.metric, label_of(r))]
+        if len(found) != 1:
+            names = ", ".join(label_of(result) for result in self.results)
+            raise KeyError(f"{metric!r} names {len(found)} results; there are: {names}")
+        return found[0]
+
     def differs(self, level: float) -> bool:
         """Whether the overall test found a difference."""
         return self.overall is not None and is_significant(self.overall.adjusted, level)
@@ -95,6 +103,11 @@ class Column:
     def beside_real(self, label: str, result: Result) -> Result:
         """The result to set beside the yardstick: of the same size wherever there is one."""
         return self.at_real_size.get(label, result)
+
+
+def label_of(result: Result) -> str:
+    """The short label of a result: its metric and the order of its n-grams, if it has one."""
+    return result.metric + (f"-{result.options['n']}" if "n" in result.options else "")
 
 
 @dataclass(frozen=True)
@@ -139,6 +152,13 @@ class Comparison:
     def floor(self) -> float:
         """The smallest p-value that the tests of the metrics could give."""
         return 1 / (self.n_resamples + 1) if self.n_resamples else 0.0
+
+    def __getitem__(self, name: str) -> Column:
+        """A candidate by name, as in `found["a"]["mauve"].estimate`."""
+        for column in self.candidates:
+            if column.name == name:
+                return column
+        raise KeyError(f"no candidate {name!r}; there are: {', '.join(column.name for column in self.candidates)}")
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it is under `details`."""
