@@ -362,7 +362,7 @@ class TestGroups:
             ({"pair": "prompt"}, "no group is in all samples"),
         ],
     )
-    def test_bad_groups_are_one_clear_error(self, settings: dict[str, str], message: str) -> None:
+    def test_bad_groups_are_one_clear_error(self, settings: dict[str, Any], message: str) -> None:
         real, made = self.records(1, ["a", "b"], 5), self.records(2, ["c", "d"], 5)
         with pytest.raises(InputError, match=message):
             compare(real, {"x": made}, **settings)

@@ -204,8 +204,9 @@ class TestBadInput:
             for result in column.results:
                 assert result.undefined is not None or np.isfinite(result.estimate)
         assert results(found)["mmd"] == 0.0
-        assert not [r.metric for r in found.candidates[0].results if r.undefined]
-        assert results(found)["precision"] == results(found)["coverage"] == 1.0
+        assert {r.metric for r in found.candidates[0].results if r.undefined} == set()
+        # Every text is on the rim of every ball, of radius 0.
+        assert {results(found)[name] for name in ("coverage", "density", "precision", "recall")} == {1.0}
         assert found.candidates[0].verdict is not None
         assert found.candidates[0].verdict.level != "differs"
 
