@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-LEFT, COLUMN, GAP, ROW, TOP = 190, 200, 26, 24, 92
+LEFT, COLUMN, GAP, ROW, TOP, LEGEND = 190, 200, 26, 24, 92, 560
 OVERALL, BEST, RIVAL = "#00796b", "#d84315", "#9e9e9e"
 TICKS = (0.0, 0.5, 1.0)
 
@@ -25,7 +25,7 @@ def plot(cells: Sequence[Any], *, rivals: Mapping[str, str]) -> str:
             if chosen:
                 parts += _panel(left, height, [chosen.get(label) for label in rows], rivals, title=f"n = {n:,}")
         height += ROW * len(rows) + 66
-    width = LEFT + len(sizes) * (COLUMN + GAP) + 4
+    width = max(LEFT + len(sizes) * (COLUMN + GAP) + 4, LEGEND)
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height - 30}" width="{width}" '
