@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
+from textassay.corpus.counting import many
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS, MARK, level_text
 from textassay.studies.conditioned import KINDS, Conditional, Sensitivity, SystemColumn, chance_of
@@ -67,7 +68,7 @@ def combined(label: str, column: SystemColumn, place: int, adjusted: float) -> s
         said += [] if math.isnan(adjusted) else [f"both and all tests allowed for {p_text(adjusted)}"]
         said += [f"{name.title()} {p_text(parts[name])}" for name in ("fisher", "simes") if name in parts]
     if "items" in parts and not math.isnan(parts["items"]):
-        said.append(f"{parts['items']:,.0f} of {len(column.items):,} items")
+        said.append(f"{parts['items']:,.0f} of {many(len(column.items), 'item')}")
     if not math.isnan(chance_of(result)):
         said.append(f"chance {number(chance_of(result))}")
     return f"{label}, {column.name}: {', '.join(said)}" if said and result.undefined is None else ""
