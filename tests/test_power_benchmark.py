@@ -4,6 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def test_damages_move_words_and_leave_punctuation() -> None:
     assert (swapped != np.arange(8)).sum() == 2
 
 
-def small_corpus(size: int = 60) -> object:
+def small_corpus(size: int = 60) -> Any:
     """Texts `real k`, their damaged forms `cut k`, and other texts `model k`; the vector of a text is its number."""
     texts = tuple(f"{kind} {k}" for kind in ("real", "cut", "model") for k in range(size))
     vectors = np.arange(3 * size, dtype=np.float32)[:, None]
@@ -44,7 +45,7 @@ def small_corpus(size: int = 60) -> object:
     )
 
 
-def drawn(key: str, run: int = 0) -> object:
+def drawn(key: str, run: int = 0) -> Any:
     corpora = module("power_corpora")
     damage = next(damage for damage in corpora.DAMAGES if damage.key == key)
     return corpora.draw(small_corpus(), damage, n=20, run=run)
@@ -53,17 +54,17 @@ def drawn(key: str, run: int = 0) -> object:
 def test_a_draw_damages_the_stated_share_of_the_candidate_only() -> None:
     for key, kind, count in (("cut", "cut", 3), ("model", "model", 4), ("none", "real", 20)):
         sample = drawn(key)
-        assert sum(text.startswith(kind) for text in sample.texts[:20]) == count  # type: ignore[attr-defined]
-        assert all(text.startswith("real") for text in sample.texts[20:])  # type: ignore[attr-defined]
-    assert len(set(drawn("none").texts)) == 40  # type: ignore[attr-defined]
-    assert len(set(drawn("repeats").texts)) == 39  # type: ignore[attr-defined]
-    assert drawn("cut").texts == drawn("cut").texts  # type: ignore[attr-defined]
-    assert drawn("cut").texts != drawn("cut", run=1).texts  # type: ignore[attr-defined]
+        assert sum(text.startswith(kind) for text in sample.texts[:20]) == count
+        assert all(text.startswith("real") for text in sample.texts[20:])
+    assert len(set(drawn("none").texts)) == 40
+    assert len(set(drawn("repeats").texts)) == 39
+    assert drawn("cut").texts == drawn("cut").texts
+    assert drawn("cut").texts != drawn("cut", run=1).texts
 
 
 def test_a_draw_has_the_vectors_of_its_texts() -> None:
     sample, corpus = drawn("model"), small_corpus()
-    assert [corpus.texts[int(row[0])] for row in sample.vectors] == sample.texts  # type: ignore[attr-defined]
+    assert [corpus.texts[int(row[0])] for row in sample.vectors] == sample.texts
 
 
 def test_a_lost_topic_is_rarer_in_the_candidate() -> None:
@@ -73,7 +74,7 @@ def test_a_lost_topic_is_rarer_in_the_candidate() -> None:
     assert shares[0] < 0.75 * shares[1]
 
 
-def gaussians(run: int, *, shift: float, n: int = 30) -> object:
+def gaussians(run: int, *, shift: float, n: int = 30) -> Any:
     rng = np.random.default_rng([run, n])
     vectors = rng.normal(size=(2 * n, 4)).astype(np.float32)
     vectors[:n] += np.float32(shift)
