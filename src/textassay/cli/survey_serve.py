@@ -80,10 +80,10 @@ def _made_for(study: str) -> "Addresses":
 
 
 def _strange_port(study: str, made_for: "Addresses", address: str, url: str | None) -> list[str]:
-    """A remark where links lead to another port than the one that is listened on."""
+    """A remark where links lead to another port than the one that is listened on; `create` tells it of usual ones."""
     from textassay.cli.survey_screen import command
 
-    if url is not None or made_for.own_port in (None, urlsplit(address).port):
+    if url is not None or not made_for.unusual or made_for.own_port in (None, urlsplit(address).port):
         return []
     return [
         f"the links of this study were made for {made_for.base} and do not open here; serve it with "
