@@ -24,8 +24,12 @@ TOO_FEW = 0.5
 # Up to these distances a difference is called slight or clear; beyond, large.
 _GRADES = ((0.15, "slightly"), (0.5, "clearly"))
 
+_CLOSER = "closer to the reference than two independent samples are"
+
 # Which way a value moves when a sample becomes less diverse.
 _LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
+# Of these, the ones that depend on the number of words.
+_BY_LENGTH = ("distinct", "entropy")
 _WORDS = ("ms_jaccard", "cnd", "edges")
 _VECTORS = ("energy", "mmd", "frechet", "mauve")
 _REACH = (
@@ -94,10 +98,10 @@ def judge(rows: Sequence[Row], overall: Overall | None, *, setting: Setting, war
         *collapse,
         *copies,
         _difference(overall, setting.level),
-        *_diversity(usable),
+        *_diversity(usable, setting.sight),
         *_separation(by_metric, overall, setting.sight),
-        *_quality(by_metric),
-        *_reach(by_metric, setting.sight),
+        *_quality(by_metric, setting),
+        *_reach(by_metric, setting),
         *_copying(by_metric.get("copying", ())),
     ]
     is_collapsed = any(reason.startswith("collapsed") for reason in collapse)
@@ -106,17 +110,18 @@ def judge(rows: Sequence[Row], overall: Overall | None, *, setting: Setting, war
 
 def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, warnings: Sequence[str]) -> Verdict:
     found = f"no difference found ({_cited(overall)})"
-    closer = []
-    if is_significant(overall.closer, setting.beside):
-        closer = ["closer to the reference than two independent samples are: check for copied or paraphrased texts"]
+    is_closer = is_significant(overall.closer, setting.beside)
     if copies:
-        return Verdict("copied", (*copies, *closer, found, *warnings))
+        # The same texts on both sides are alike whatever the other texts are, so the test says little about these.
+        hidden = f"{found}, but copies hide differences: compare again without them"
+        return Verdict("copied", (*copies, *([_CLOSER] if is_closer else ()), hidden, *warnings))
     limit = overall.detectable
     if limit is None or limit >= TOO_FEW:
         few = f"too few texts to find any but very large differences ({_cited(overall)})"
         return Verdict("untested", (few, *warnings))
-    power = f"a word-pair distance of {number(limit)} or more would probably have been found"
-    return Verdict("same", (found, power, *closer, *warnings))
+    power = f"a word-pair distance (from 0 to 1) of {limit:.2f} or more would probably have been found"
+    advice = [f"{_CLOSER}: check for paraphrased texts, or for texts of the same prompts"] if is_closer else []
+    return Verdict("same", (found, power, *advice, *warnings))
 
 
 def _sizes(overall: Overall) -> str:
@@ -156,11 +161,11 @@ def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
         value, real = row.like_real.estimate, row.real.estimate
         if value <= real or (tested and not _apart(row)):
             continue
-        parts = row.result.parts
+        parts = row.like_real.parts
         texts = "text" if parts["unique_texts"] == 1 else "texts"
         counted = (
-            f"{share(row.result.estimate)} of texts repeat another one, {share(parts['exact'])} word for word"
-            f" ({int(parts['unique_texts']):,} different {texts} of {row.result.n:,})"
+            f"{share(value)} of texts repeat another one, {share(parts['exact'])} word for word"
+            f" ({int(parts['unique_texts']):,} different {texts} of {row.like_real.n:,})"
         )
         if value >= COLLAPSED:
             return [f"collapsed: {counted}"]
@@ -169,19 +174,41 @@ def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
     return []
 
 
-def _diversity(rows: Sequence[Row]) -> list[str]:
+def _diversity(rows: Sequence[Row], sight: Sight) -> list[str]:
+    """Which of the two is more diverse; the test finds "not from one source", so the values must show the direction."""
     votes: dict[int, Row] = {}
-    for name, sign in _LESS_DIVERSE.items():
+    unreadable = () if sight.reliable else ("vendi",)
+    for name in (name for name in _LESS_DIVERSE if name not in (*_of_length(rows), *unreadable)):
         for row in rows:
-            # The test finds "not from one source"; which of the two is more diverse, only the values can tell.
-            if row.result.metric == name and _differs(row) and _moved(row) and not _overlap(row):
-                votes.setdefault(-1 if _moved(row) * sign > 0 else 1, row)
+            if row.result.metric == name and _differs(row) and _beyond(row):
+                votes.setdefault(_direction(row), row)
     if len(votes) == 2:
         return [f"diversity measures disagree: lower by {_against(votes[-1])}, higher by {_against(votes[1])}"]
     return [
-        f"{'less' if direction < 0 else 'more'} diverse than the reference ({_against(row)})"
+        f"{'less' if direction < 0 else 'more'} diverse {_than(row, sight)} ({_against(row)})"
         for direction, row in votes.items()
     ]
+
+
+def _than(row: Row, sight: Sight) -> str:
+    """Vectors alone show what the encoder sees: of words that it does not know, they see little difference."""
+    return f"in {sight.what} as the encoder measures it" if row.result.metric == "vendi" else "than the reference"
+
+
+def _direction(row: Row) -> int:
+    """-1 where the candidate is the less diverse one, 1 where it is the more diverse one, 0 where they are equal."""
+    moved = _moved(row) * _LESS_DIVERSE[row.result.metric]
+    return (moved < 0) - (moved > 0)
+
+
+def _of_length(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Measures that only show how long the texts are.
+
+    Shorter texts have a larger share of different n-grams and a smaller entropy. Where these two point in opposite
+    directions, the number of words explains them, and neither shows that a sample is more or less diverse.
+    """
+    directions = {_direction(row) for row in rows if row.result.metric in _BY_LENGTH}
+    return _BY_LENGTH if {-1, 1} <= directions else ()
 
 
 def _moved(row: Row) -> float:
@@ -190,15 +217,29 @@ def _moved(row: Row) -> float:
 
 def _separation(by_metric: Mapping[str, Sequence[Row]], overall: Overall, sight: Sight) -> list[str]:
     """How far the samples are apart in words and in vectors, graded by effect sizes that do not depend on n."""
+    # Texts that repeat within one sample move every distance a little, whatever they are about.
+    least = _GRADES[0][0] if any(map(_apart, by_metric.get("repetition", ()))) else 0.0
     found = []
-    if _any_significant(by_metric, _WORDS) and overall.distance is not None:
+    # Word pairs show order as well as choice. A distance that was estimated as 0 is no size of a difference.
+    if (overall.distance or 0.0) > least and _any_significant(by_metric, _WORDS):
+        assert overall.distance is not None
+        found.append(f"{_grade(overall.distance)} different in wording (word-pair distance {_short(overall.distance)})")
+    if (overall.vector_distance or 0.0) > least and sight.reliable and _any_significant(by_metric, _VECTORS):
+        assert overall.vector_distance is not None
         found.append(
-            f"{_grade(overall.distance)} different in word choice (word-pair distance {number(overall.distance)})"
+            f"{_grade(overall.vector_distance)} different in {sight.what} as the encoder measures it"
+            f" (vector distance {_short(overall.vector_distance)})"
         )
-    if sight.reliable and _any_significant(by_metric, _VECTORS) and overall.vector_distance is not None:
-        distance = overall.vector_distance
-        found.append(f"{_grade(distance)} different in {sight.what} (vector distance {number(distance)})")
     return found
+
+
+def _short(distance: float) -> str:
+    """Two decimals: more would be noise.
+
+    >>> _short(0.0717), _short(0.002)
+    ('0.07', 'below 0.01')
+    """
+    return f"{distance:.2f}" if distance >= 0.01 else "below 0.01"
 
 
 def _any_significant(by_metric: Mapping[str, Sequence[Row]], names: Sequence[str]) -> bool:
@@ -214,24 +255,34 @@ def _grade(distance: float) -> str:
     return next((word for limit, word in _GRADES if distance < limit), "strongly")
 
 
-def _reach(by_metric: Mapping[str, Sequence[Row]], sight: Sight) -> list[str]:
+def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
     """Texts beyond the other sample's; only where the test and the value beside real text agree."""
     found = []
     for said, names in _REACH:
-        tested = [row for name in names for row in by_metric.get(name, ()) if row.significant and sight.reliable]
-        rows = [row for row in tested if _moved(row) < 0 and not _overlap(row)]
+        tested = [
+            row for name in names for row in by_metric.get(name, ()) if row.significant and setting.sight.reliable
+        ]
+        rows = [row for row in tested if _moved(row) < 0 and _beyond(row)]
         if said.startswith("leaves"):
             # Little of the reference is reached by noise and by other topics too, so it is about cover, not diversity.
-            rows += [row for row in by_metric.get("reverse_bleu", ()) if _moved(row) < 0 and _apart(row)]
+            rows += [row for row in _bleu(by_metric, "reverse_bleu", setting) if _moved(row) < 0 and _apart(row)]
         found += [f"{said} ({_against(row, 'real v real')})" for row in rows[:1]]
     return found
 
 
-def _quality(by_metric: Mapping[str, Sequence[Row]]) -> list[str]:
+def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
     """Only a value below real text's own is lost quality: a test of `cr` also finds who repeats what is common."""
-    rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *by_metric.get("bleu", ())]
-    lower = [row for row in rows if row.like_real.estimate < row.real.estimate and _apart(row)]
+    rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *_bleu(by_metric, "bleu", setting)]
+    lower = [row for row in rows if _moved(row) < 0 and _apart(row)]
     return [f"uses the reference's common phrases less often ({_against(row, 'real v real')})" for row in lower[:1]]
+
+
+def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -> Sequence[Row]:
+    """Rows of the BLEU family, which have no test; none where real v real has the same texts in both parts.
+
+    Such a yardstick is higher than any independent sample of the same source.
+    """
+    return by_metric.get(name, ()) if setting.real_overlap < COPIED else ()
 
 
 def _copying(rows: Iterable[Row]) -> list[str]:
@@ -248,14 +299,20 @@ def _differs(row: Row) -> bool:
     return row.significant if row.result.p_value is not None else _apart(row)
 
 
-def _overlap(row: Row) -> bool:
-    """True when the intervals are there and overlap."""
-    return row.like_real.interval is not None and row.real.interval is not None and not _apart(row)
-
-
 def _apart(row: Row) -> bool:
+    """True when both have an interval and the two do not overlap."""
     mine, real = row.like_real.interval, row.real.interval
     return mine is not None and real is not None and (mine.low > real.high or mine.high < real.low)
+
+
+def _beyond(row: Row) -> bool:
+    """True when the values differ by more than their intervals; where one has none, the other's must leave it out."""
+    mine, real = row.like_real.interval, row.real.interval
+    if mine is not None and real is not None:
+        return _apart(row)
+    if real is not None:
+        return row.like_real.estimate not in real
+    return mine is not None and row.real.estimate not in mine
 
 
 def _against(row: Row, real_name: str = "real") -> str:
