@@ -154,6 +154,10 @@ class TestSentences:
         words = Setting(0.95, Sight("word patterns"))
         assert "different in word patterns" in said(rows, DIFFERS, setting=words).sentence
 
+    def test_a_difference_in_format_is_named_beside_a_difference_only(self) -> None:
+        assert "the format differs as well" in said([], DIFFERS, format_differs=True).reasons[1]
+        assert "format" not in said([], SAME, format_differs=True).sentence
+
     def test_reach_needs_a_test_and_a_value_below_real_text(self) -> None:
         assert "unlike those in the reference" in said([row("precision", 0.5, 0.9)], DIFFERS).sentence
         for made in (
@@ -206,6 +210,12 @@ class TestDiversity:
     def test_vectors_alone_show_diversity_of_what_the_encoder_sees(self) -> None:
         sentence = said([row("vendi", 19.0, 90.0)], DIFFERS).sentence
         assert "less diverse in meaning as the encoder measures it (vendi-2 19.0" in sentence
+
+    def test_samples_without_a_common_word_pair_do_not_compare_in_words(self) -> None:
+        """The words of one may be characters and those of the other not."""
+        rows = [row("distinct", 0.38, 0.6), row("entropy", 7.0, 7.5)]
+        assert "less diverse" in said(rows, overall(0.001, distance=0.9)).sentence
+        assert "diverse" not in said(rows, overall(0.001, distance=1.0)).sentence
 
     def test_swapped_samples_are_not_both_less_diverse(self) -> None:
         for name, low, high in (("distinct", 0.3, 0.6), ("vendi", 20.0, 90.0), ("self_bleu", 0.3, 0.6)):

@@ -21,9 +21,13 @@ COLLAPSED = 0.5
 COPIED = 0.05
 # Where only a distance beyond this could have been found, "no difference found" would say next to nothing.
 TOO_FEW = 0.5
+# Samples further apart than this have hardly a word pair in common. They may be in two languages or scripts, whose
+# words are of different kinds, so their numbers of different words do not compare.
+UNRELATED = 0.98
 # Up to these distances a difference is called slight or clear; beyond, large.
 _GRADES = ((0.15, "slightly"), (0.5, "clearly"))
 
+_FORMAT = "the format differs as well (see the format findings), which may explain part of the difference"
 _CLOSER = "closer to the reference than two independent samples are"
 
 # Which way a value moves when a sample becomes less diverse.
@@ -79,8 +83,15 @@ class Setting:
         return level_beside(self.level, self.n_candidates)
 
 
-def judge(rows: Sequence[Row], overall: Overall | None, *, setting: Setting, warnings: Sequence[str] = ()) -> Verdict:
-    """What can be claimed about a candidate."""
+def judge(
+    rows: Sequence[Row],
+    overall: Overall | None,
+    *,
+    setting: Setting,
+    warnings: Sequence[str] = (),
+    format_differs: bool = False,
+) -> Verdict:
+    """What can be claimed about a candidate; `format_differs` is about format that the metrics see."""
     usable = [row for row in rows if row.result.undefined is None and row.real.undefined is None]
     by_metric: dict[str, list[Row]] = {}
     for row in usable:
@@ -98,7 +109,8 @@ def judge(rows: Sequence[Row], overall: Overall | None, *, setting: Setting, war
         *collapse,
         *copies,
         _difference(overall, setting.level),
-        *_diversity(usable, setting.sight),
+        *([_FORMAT] if format_differs else ()),
+        *_diversity(usable, overall, setting.sight),
         *_separation(by_metric, overall, setting.sight),
         *_quality(by_metric, setting),
         *_reach(by_metric, setting),
@@ -174,11 +186,13 @@ def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
     return []
 
 
-def _diversity(rows: Sequence[Row], sight: Sight) -> list[str]:
+def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[str]:
     """Which of the two is more diverse; the test finds "not from one source", so the values must show the direction."""
     votes: dict[int, Row] = {}
-    unreadable = () if sight.reliable else ("vendi",)
-    for name in (name for name in _LESS_DIVERSE if name not in (*_of_length(rows), *unreadable)):
+    left_out = [*_of_length(rows), *(() if sight.reliable else ("vendi",))]
+    if (overall.distance or 0.0) >= UNRELATED:
+        left_out += [name for name in _LESS_DIVERSE if name != "vendi"]
+    for name in (name for name in _LESS_DIVERSE if name not in left_out):
         for row in rows:
             if row.result.metric == name and _differs(row) and _beyond(row):
                 votes.setdefault(_direction(row), row)
