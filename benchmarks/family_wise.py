@@ -253,7 +253,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 TEXT = """
 A reference and one or six candidates, {size} captions each, all from the same source, {resamples} resamples. A table
-has a false alarm if it has a star, or if a verdict claims a difference, a collapse, copies or closeness to the reference.
+has a false alarm if it has a star, or if a verdict claims a difference, a collapse, copies or closeness.
 Wanted: at most 5 % plus two standard errors (the limit). The columns after `any false alarm` count its kinds. The
 encoder is `minilm:int8` where all metrics are measured. Contests between candidates are a family of their own, adjusted
 among themselves; their share is of the tables that were measured as a whole. With all metrics and six candidates these

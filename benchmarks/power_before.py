@@ -205,6 +205,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=number, help=f"draws per row, {number} unless given")
     chosen = parser.parse_args()
     runs = {"ngram": 1, "all": 1} if chosen.smoke else {"ngram": chosen.ngram, "all": chosen.all}
+    runs = {metrics: number for metrics, number in runs.items() if number}
     size = 60 if chosen.smoke else N
     path = None if chosen.smoke else KEPT
     if path is not None:

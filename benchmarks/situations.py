@@ -443,8 +443,8 @@ swapped. Every sentence of every verdict is printed. {n} texts per sample unless
 metrics, {resamples} resamples, encoder `{encoder}`, one fixed seed: a null situation has a chance of about 5 % to be
 called different. `Allowed` has the levels that fit the truth; where all are, the difference is small, or the option
 that the texts need is missing. Lines in italics are findings about the format and warnings about dependent texts. Made
-by `python benchmarks/situations.py`, which also checks that no verdict contradicts itself and that no swap calls each of
-two samples less diverse than the other.
+by `python benchmarks/situations.py`, which also checks that no verdict contradicts itself and that no swap calls
+each of two samples less diverse than the other.
 
 {faults}
 
