@@ -442,9 +442,9 @@ What `textassay compare` reports in {number} situations whose truth is known, ea
 swapped. Every sentence of every verdict is printed. {n} texts per sample unless the situation names another number, all
 metrics, {resamples} resamples, encoder `{encoder}`, one fixed seed: a null situation has a chance of about 5 % to be
 called different. `Allowed` has the levels that fit the truth; where all are, the difference is small, or the option
-that the texts need is missing. Lines in italics are findings about the format and warnings about dependent texts. Made by
-`python benchmarks/situations.py`, which also checks that no verdict contradicts itself and that no swap calls each of
-two samples less diverse than the other.
+that the texts need is missing. Lines in italics are findings about the format and warnings about dependent texts. Made
+by `python benchmarks/situations.py`, which also checks that no verdict contradicts itself and that no swap calls
+each of two samples less diverse than the other.
 
 {faults}
 
@@ -458,10 +458,14 @@ up: every word is replaced with a made-up one, always the same.
 """
 
 
+def allowed(situation: Situation) -> str:
+    return "any" if situation.allowed == UNKNOWN else ", ".join(situation.allowed)
+
+
 def page(results: Sequence[tuple[Situation, list[Finding]]], wrong: Sequence[str]) -> str:
     rows = [
-        f"| **{situation.name}**: {situation.what} | {'any' if situation.allowed == UNKNOWN else ', '.join(situation.allowed)}"
-        f" | {first.level} | {cell(first)} | {second.level} | {cell(second)} |"
+        f"| **{situation.name}**: {situation.what} | {allowed(situation)} | {first.level} | {cell(first)}"
+        f" | {second.level} | {cell(second)} |"
         for situation, (first, second) in results
     ]
     found = "\n".join(f"- {fault}" for fault in wrong)

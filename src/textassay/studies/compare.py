@@ -231,7 +231,13 @@ class _Study:
                     requests, column.results, real.results, column.adjusted, strict=True
                 )
             ]
-            verdict = judge(rows, column.overall, setting=setting, warnings=column.warnings)
+            verdict = judge(
+                rows,
+                column.overall,
+                setting=setting,
+                warnings=column.warnings,
+                format_differs=any(not finding.harmless for finding in column.findings),
+            )
             yield replace(column, verdict=verdict)
 
     def _group_notes(self) -> Iterable[str]:

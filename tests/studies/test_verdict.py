@@ -1,0 +1,280 @@
+"""Verdicts from hand-made results: each sentence needs its own evidence, and none contradicts another."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from textassay.inference.overall import MemberResult, Overall
+from textassay.inference.result import Interval, Result
+from textassay.studies.comparison import Verdict
+from textassay.studies.verdict import Row, Setting, Sight, judge
+
+SETTING = Setting(0.95)
+MEMBERS = (MemberResult("words", "words", 0.001, 0.002), MemberResult("energy", "sentence vectors", 0.4, 0.6))
+
+
+def overall(p: float | None, **changes: Any) -> Overall:
+    plain = Overall(
+        p_value=p,
+        adjusted=p,
+        members=MEMBERS,
+        design="independent",
+        n=(500, 500),
+        n_groups=(0, 0),
+        n_resamples=999,
+        floor=0.001,
+        undefined=None,
+        signature="",
+        distance=0.3,
+        detectable=0.14,
+        vector_distance=0.1,
+        shared_texts=0.0,
+        copied=1.0,
+        closer=0.5,
+    )
+    return replace(plain, **changes)
+
+
+DIFFERS, SAME = overall(0.001), overall(0.4)
+
+
+def result(metric: str, estimate: float, width: float | None = 0.02, **changes: Any) -> Result:
+    interval = None if width is None else Interval(estimate - width, estimate + width, 0.95, "jackknife")
+    plain = Result(
+        metric=metric,
+        options={},
+        estimate=estimate,
+        better="closer",
+        aspect="",
+        interval=interval,
+        p_value=0.001,
+        parts={},
+        undefined=None,
+        signature="",
+        seconds=0.0,
+        n=500,
+    )
+    return replace(plain, **changes)
+
+
+def row(metric: str, mine: float, real: float, *, significant: bool = True, width: float | None = 0.02) -> Row:
+    found = result(metric, mine, width)
+    return Row(f"{metric}-2", found, result(metric, real, width), significant, found)
+
+
+def untested(metric: str, mine: float, real: float) -> Row:
+    """A metric that has an interval and no test."""
+    made = row(metric, mine, real, significant=False)
+    found = replace(made.result, p_value=None)
+    return replace(made, result=found, like_real=found)
+
+
+def repetition(mine: float, real: float, *, n: int = 500, at_real_size: tuple[float, int] | None = None) -> Row:
+    def made(share: float, size: int) -> Result:
+        parts = {"exact": share, "unique_texts": round(size * (1 - share)) or 1}
+        return result("repetition", share, 0.01, parts=parts, n=size, p_value=None)
+
+    found = made(mine, n)
+    like_real = found if at_real_size is None else made(*at_real_size)
+    return Row("repetition", found, made(real, like_real.n), False, like_real)
+
+
+def said(rows: list[Row], found: Overall | None, **changes: Any) -> Verdict:
+    setting = changes.pop("setting", SETTING)
+    return judge(rows, found, setting=setting, **changes)
+
+
+class TestLevels:
+    def test_the_overall_test_alone_decides(self) -> None:
+        far = [row("cnd", 0.9, 0.1), row("distinct", 0.1, 0.6)]
+        assert said([], DIFFERS).level == "differs"
+        assert said(far, SAME).level == "same"
+        assert said(far, SAME).reasons == said([], SAME).reasons
+
+    def test_a_limit_is_where_p_is_the_level(self) -> None:
+        assert said([], overall(0.05)).level == "differs"
+        assert said([], overall(0.0501)).level == "same"
+
+    def test_without_a_test_there_is_no_claim(self) -> None:
+        assert said([row("cnd", 0.9, 0.1)], None) == Verdict("untested", ("no test was run: estimates only",))
+        impossible = overall(None, undefined="2 and 2 groups are too few")
+        assert said([], impossible) == Verdict("untested", ("2 and 2 groups are too few",))
+
+    @pytest.mark.parametrize(("detectable", "level"), [(0.49, "same"), (0.5, "untested"), (None, "untested")])
+    def test_few_texts_are_not_called_the_same(self, detectable: float | None, level: str) -> None:
+        verdict = said([], overall(0.4, detectable=detectable))
+        assert verdict.level == level
+        assert ("too few texts" in verdict.sentence) == (level == "untested")
+
+    def test_half_repeated_texts_beyond_real_text_are_a_collapse(self) -> None:
+        assert said([repetition(0.9, 0.1)], DIFFERS).level == "collapsed"
+        assert said([repetition(0.9, 0.9)], DIFFERS).level == "differs"
+        assert said([repetition(0.9, 0.1)], SAME).level == "same"
+
+    def test_warnings_are_in_every_verdict(self) -> None:
+        for found in (DIFFERS, SAME, overall(0.4, detectable=0.9), overall(None), overall(1.0, shared_texts=0.5)):
+            assert said([], found, warnings=["texts are sorted"]).reasons[-1] == "texts are sorted"
+
+
+class TestSentences:
+    def test_p_values_and_sizes(self) -> None:
+        assert "(overall test: p ≤ 0.001, 500 and 500 texts; found by words)" in said([], DIFFERS).sentence
+        assert "(overall test: p = 0.40, 500 and 500 texts)" in said([], SAME).sentence
+        grouped = overall(0.4, design="grouped", n_groups=(50, 40))
+        assert "500 and 500 texts in 50 and 40 groups" in said([], grouped).sentence
+        corrected = overall(0.001, adjusted=0.006)
+        assert "p ≤ 0.006" in said([], corrected).sentence
+
+    def test_no_difference_has_the_smallest_one_that_would_have_been_found(self) -> None:
+        assert "of 0.14 or more would probably have been found" in said([], SAME).sentence
+
+    def test_repeats_are_counted_on_as_many_texts_as_real_text_has(self) -> None:
+        made = repetition(0.4, 0.02, n=3000, at_real_size=(0.2, 200))
+        assert "repeats itself: 20 % of texts repeat another one, 20 % word for word (160 different texts of 200)" in (
+            said([made], DIFFERS).sentence
+        )
+
+    @pytest.mark.parametrize(
+        ("distance", "vectors", "word"), [(0.05, 0.03, "slightly"), (0.3, 0.1, "clearly"), (0.7, 0.2, "strongly")]
+    )
+    def test_grades_come_from_an_effect_size(self, distance: float, vectors: float, word: str) -> None:
+        found = overall(0.001, distance=distance, vector_distance=vectors)
+        sentence = said([row("cnd", 0.9, 0.1), row("energy", 0.9, 0.1)], found).sentence
+        assert f"{word} different in wording (word-pair distance {distance:.2f}" in sentence
+        assert f"{word} different in meaning as the encoder measures it (vector distance {vectors:.2f}" in sentence
+
+    def test_a_distance_of_zero_is_not_printed_as_a_difference(self) -> None:
+        sentence = said([row("cnd", 0.2, 0.1), row("energy", 0.2, 0.1)], overall(0.001, distance=0.0)).sentence
+        assert "wording" not in sentence
+
+    def test_an_encoder_that_cannot_read_the_texts_has_no_sentence(self) -> None:
+        rows = [row("energy", 0.9, 0.1), row("precision", 0.1, 0.9), row("vendi", 0.1, 0.9)]
+        blind = Setting(0.95, Sight(reliable=False))
+        assert len(said(rows, DIFFERS, setting=blind).reasons) == 1
+        words = Setting(0.95, Sight("word patterns"))
+        assert "different in word patterns" in said(rows, DIFFERS, setting=words).sentence
+
+    def test_a_difference_in_format_is_named_beside_a_difference_only(self) -> None:
+        assert "the format differs as well" in said([], DIFFERS, format_differs=True).reasons[1]
+        assert "format" not in said([], SAME, format_differs=True).sentence
+
+    def test_reach_needs_a_test_and_a_value_below_real_text(self) -> None:
+        assert "unlike those in the reference" in said([row("precision", 0.5, 0.9)], DIFFERS).sentence
+        for made in (
+            row("precision", 0.9, 0.5),
+            row("precision", 0.88, 0.9),
+            row("precision", 0.5, 0.9, significant=False),
+        ):
+            assert len(said([made], DIFFERS).reasons) == 1
+
+    def test_uncovered_parts_may_be_shown_by_reverse_bleu(self) -> None:
+        assert "leaves parts of the reference uncovered" in said([untested("reverse_bleu", 0.1, 0.3)], DIFFERS).sentence
+        assert "diverse" not in said([untested("reverse_bleu", 0.1, 0.3)], DIFFERS).sentence
+
+    def test_an_undefined_metric_says_nothing(self) -> None:
+        made = row("distinct", 0.1, 0.6)
+        gone = replace(made, result=replace(made.result, undefined="no text has n tokens", estimate=math.nan))
+        assert said([gone], DIFFERS).reasons == said([], DIFFERS).reasons
+
+
+class TestDiversity:
+    def test_the_direction_needs_a_test_and_values_apart(self) -> None:
+        assert (
+            "less diverse than the reference (distinct-2 0.400" in said([row("distinct", 0.4, 0.6)], DIFFERS).sentence
+        )
+        assert "more diverse than the reference" in said([row("self_bleu", 0.2, 0.4)], DIFFERS).sentence
+        for made in (row("distinct", 0.4, 0.6, significant=False), row("distinct", 0.59, 0.6)):
+            assert "diverse" not in said([made], DIFFERS).sentence
+
+    def test_a_value_without_interval_counts_outside_the_other_interval_only(self) -> None:
+        for mine, real, claimed in ((0.924, 0.94, False), (0.5, 0.94, True)):
+            made = row("precision", mine, real)
+            bare = replace(made, like_real=replace(made.like_real, interval=None))
+            assert ("unlike those" in said([bare], DIFFERS).sentence) == claimed
+        neither = row("precision", 0.5, 0.9, width=None)
+        assert "unlike those" not in said([neither], DIFFERS).sentence
+
+    @pytest.mark.parametrize("mine", [(0.8, 6.2), (0.4, 6.8)])
+    def test_the_length_of_texts_is_no_diversity(self, mine: tuple[float, float]) -> None:
+        """Shorter texts have more different word pairs per word pair, and a lower entropy."""
+        rows = [row("distinct", mine[0], 0.6), row("entropy", mine[1], 6.5)]
+        assert "divers" not in said(rows, DIFFERS).sentence
+        assert "diverse" in said([*rows, row("nrr", -0.3, -0.1)], DIFFERS).sentence
+
+    def test_measures_that_disagree_give_no_direction(self) -> None:
+        sentence = said([row("distinct", 0.7, 0.6), row("vendi", 70.0, 90.0)], DIFFERS).sentence
+        assert "diversity measures disagree: lower by vendi-2 70.0" in sentence
+        assert "less diverse" not in sentence
+        assert "more diverse" not in sentence
+
+    def test_vectors_alone_show_diversity_of_what_the_encoder_sees(self) -> None:
+        sentence = said([row("vendi", 19.0, 90.0)], DIFFERS).sentence
+        assert "less diverse in meaning as the encoder measures it (vendi-2 19.0" in sentence
+
+    def test_samples_without_a_common_word_pair_do_not_compare_in_words(self) -> None:
+        """The words of one may be characters and those of the other not."""
+        rows = [row("distinct", 0.38, 0.6), row("entropy", 7.0, 7.5)]
+        assert "less diverse" in said(rows, overall(0.001, distance=0.9)).sentence
+        assert "diverse" not in said(rows, overall(0.001, distance=1.0)).sentence
+
+    def test_swapped_samples_are_not_both_less_diverse(self) -> None:
+        for name, low, high in (("distinct", 0.3, 0.6), ("vendi", 20.0, 90.0), ("self_bleu", 0.3, 0.6)):
+            one = said([row(name, low, high)], DIFFERS).sentence
+            other = said([row(name, high, low)], DIFFERS).sentence
+            assert sorted(("less" in one, "less" in other)) == [False, True]
+
+
+class TestRepeats:
+    def test_slight_distances_may_come_from_repeats(self) -> None:
+        rows = [repetition(0.4, 0.0), row("cnd", 0.9, 0.1), row("energy", 0.9, 0.1)]
+        slight = overall(0.001, distance=0.1, vector_distance=0.02)
+        assert "different in" not in said(rows, slight).sentence
+        assert "clearly different in wording" in said(rows, DIFFERS).sentence
+
+    def test_bleu_is_not_held_against_real_text_that_repeats(self) -> None:
+        rows = [untested("bleu", 0.19, 0.38), untested("reverse_bleu", 0.2, 0.38)]
+        assert len(said(rows, DIFFERS).reasons) == 3
+        assert len(said(rows, DIFFERS, setting=Setting(0.95, real_overlap=0.2)).reasons) == 1
+
+
+class TestCopies:
+    COPIED = overall(1.0, shared_texts=0.3, copied=0.001, closer=0.001)
+
+    def test_copies_and_closeness_are_said(self) -> None:
+        verdict = said([], self.COPIED)
+        assert verdict.level == "copied"
+        assert "30 % of its texts are in the reference word for word (real text 0 %)" in verdict.reasons[0]
+        assert "closer to the reference than two independent samples" in verdict.sentence
+        assert "compare again without" in verdict.sentence
+
+    @pytest.mark.parametrize(
+        "found",
+        [
+            replace(COPIED, copied=0.01),
+            replace(COPIED, shared_texts=0.04),
+            replace(COPIED, shared_texts=0.01),
+        ],
+    )
+    def test_a_few_texts_in_both_samples_are_no_copies(self, found: Overall) -> None:
+        verdict = said([], found)
+        assert verdict.level == "same"
+        assert "word for word" not in verdict.sentence
+
+    def test_real_text_that_repeats_stock_replies_is_not_called_copied(self) -> None:
+        assert said([], self.COPIED, setting=Setting(0.95, real_overlap=0.35)).level == "same"
+
+    def test_several_candidates_share_the_error_rate(self) -> None:
+        six = Setting(0.95, n_candidates=6)
+        assert said([], self.COPIED, setting=six).level == "same"
+        assert "closer" not in said([], self.COPIED, setting=six).sentence
+        sure = replace(self.COPIED, copied=1 / 3000, closer=1 / 3000)
+        assert said([], sure, setting=six).level == "copied"
+        assert "closer" in said([], sure, setting=six).sentence
+
+    def test_a_sample_may_copy_and_differ(self) -> None:
+        verdict = said([], overall(0.001, shared_texts=0.3, copied=0.001))
+        assert verdict.level == "differs"
+        assert "word for word" in verdict.sentence
+        assert "no difference" not in verdict.sentence
