@@ -50,7 +50,8 @@ HEAD = """# Power
 How often does a test find a difference that is there, and how often one that is not there? Each run draws two samples
 of n real texts, damages a share of the texts of one of them, and applies every test to the same two samples. A power is
 the share of runs with p ≤ 0.05. In the column *none* nothing is damaged, and the share is the test's level. Made by
-`python benchmarks/power.py`, which continues where it stopped; the counts are in `benchmarks/power.json`.
+`python benchmarks/power.py`, which continues where it stopped; the counts are in `benchmarks/power.json`. The whole
+study has 200 runs per cell and three sizes; the column *runs* has the number that is complete.
 
 ![Power of the overall test and of its rivals by damage, corpus and sample size](img/power.svg)
 """
