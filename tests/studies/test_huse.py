@@ -207,7 +207,7 @@ class TestNotes:
 
     def test_few_ratings_and_many_items(self) -> None:
         notes = short(rated_items(900, seed=1, ratings=2), n_resamples=19).notes
-        assert any(note.startswith("2 ratings an item") for note in notes)
+        assert any(note.startswith("2 ratings per item") for note in notes)
         assert any("k = 44 has less bias than k = 8 (--k 44)" in note for note in notes)
 
     def test_ties_that_rounding_breaks_are_said(self, data: Path) -> None:

@@ -84,7 +84,7 @@ class TestOneRatingEach:
 
     def test_one_rater_is_one(self) -> None:
         assert said(self.study(), "1 rater:")
-        assert said(self.study(), "1 rating an item:")
+        assert said(self.study(), "1 rating per item:")
 
 
 class TestContexts:

@@ -192,7 +192,7 @@ def test_one_file_with_everything(tmp_path: Path) -> None:
     assert made.notes == (
         f"{path}: 1 blank text left out",
         too_few(2, "gpt2"),
-        "1 of 2 texts have no log-probability; join them later with textassay huse --log-probs",
+        "1 of 2 texts has no log-probability; join them later with textassay huse --log-probs",
     )
 
 
@@ -214,7 +214,7 @@ def test_several_models_in_one_file(tmp_path: Path) -> None:
         (["source", "text", "text"], ["m", "a", "b"], ":1: 2 fields are called 'text'; wanted one"),
         (["source", "text", "log_prob"], ["m", "a", "often"], ":3: log_prob is 'often'; wanted a number"),
         (["source", "text", "log_prob"], ["m", "a", "12.5"], ":3: log_prob 12.5 is above 0"),
-        (["source", "text", "context"], ["m", "a", ""], "1 of 2 texts have no context; wanted contexts for all or"),
+        (["source", "text", "context"], ["m", "a", ""], "1 of 2 texts has no context; wanted contexts for all or"),
         (["source", "text", "item"], ["m", "a", "x"], ":3: id 'x' is also at"),
         (["source", "text"], ["m", "a", "b"], ":3: 3 fields; wanted 2 as in the header"),
         (["source", "text"], ["m", " "], "the source is 'human'; wanted 'human' and a model"),
@@ -327,7 +327,7 @@ def test_a_template_says_what_comes_before_and_after(tmp_path: Path) -> None:
         ("note = 1979-05-27", "'note' is date; wanted a string"),
         ("choices = 3", "'choices' is a number (3); wanted [[choices]]"),
         ("choices = [1]", "'choices' is an array; wanted [[choices]]"),
-        ("[[choices]]\nvalue = 1\nlabel = 'a'", "1 choices; wanted two or more"),
+        ("[[choices]]\nvalue = 1\nlabel = 'a'", "1 choice; wanted two or more"),
         ("[[choices]]\nlabel = 'a'", "choice 1: no value"),
         ("[[choices]]\nvalue = true\nlabel = 'a'", "choice 1: the value is a boolean; wanted a whole number"),
         ("[[choices]]\nvalue = 1.5\nlabel = 'a'", "choice 1: the value is a number (1.5); wanted a whole number"),

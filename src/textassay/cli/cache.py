@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textassay.corpus.counting import many
+
 if TYPE_CHECKING:
     from textassay.views.encoders.cache_contents import Contents
 
@@ -61,11 +63,12 @@ def clear(
         typer.echo("nothing removed")
         return
     removed = remove_contents(found)
-    typer.echo(f"removed {removed.files:,} files ({shown_size(removed.bytes)}) of {what}")
+    typer.echo(f"removed {many(removed.files, 'file')} ({shown_size(removed.bytes)}) of {what}")
     if removed.foreign:
-        typer.echo(f"left alone: {removed.foreign:,} things that are not the cache's")
+        are = "is" if removed.foreign == 1 else "are"
+        typer.echo(f"left alone: {many(removed.foreign, 'thing')} that {are} not the cache's")
     if removed.refused:
-        raise InputError(f"{_shown(root)}: {removed.refused:,} files of the cache could not be removed")
+        raise InputError(f"{_shown(root)}: {many(removed.refused, 'file')} of the cache could not be removed")
 
 
 def _on_a_terminal() -> bool:
@@ -93,7 +96,7 @@ def _shown(path: Path) -> str:
 
 def _vectors(found: "list[Contents]") -> str:
     vectors, encoders = sum(one.vectors for one in found), len(found)
-    return f"{vectors:,} vectors of {encoders} encoder{'' if encoders == 1 else 's'}"
+    return f"{many(vectors, 'vector')} of {many(encoders, 'encoder')}"
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:

@@ -15,13 +15,14 @@ from rich.progress import (
     Task,
     TaskID,
     TextColumn,
-    TimeRemainingColumn,
 )
 from rich.text import Text
 
 # Without a terminal there is no width to ask for; wide enough for a few columns, narrow enough for a log.
 _PIPE_WIDTH = 120
 _PATIENCE = 1.0
+# Seconds and the share of the steps before which an estimate of the remaining time means nothing.
+_TELLING, _TELLING_SHARE = 3.0, 0.05
 
 
 def output_console() -> Console:
@@ -33,11 +34,25 @@ def output_console() -> Console:
 
 
 class _Rate(ProgressColumn):
-    """Steps a second."""
+    """Steps per second, where there are that many."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text(f"{speed:,.0f}/s" if speed else "", style="dim")
+        return Text(f"{speed:,.0f}/s" if speed and speed >= 1 else "", style="dim")
+
+
+class _Remaining(ProgressColumn):
+    """The time that is left, once enough of the work is done to tell: early steps are often the slow ones."""
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        elapsed = task.elapsed or 0.0
+        if not task.total or task.finished or elapsed < _TELLING or task.completed < _TELLING_SHARE * task.total:
+            return Text("")
+        left = round(elapsed * (task.total - task.completed) / task.completed)
+        minutes, seconds = divmod(left, 60)
+        return Text(f"about {minutes // 60}:{minutes % 60:02}:{seconds:02} left", style="cyan")
 
 
 class ProgressBar:
@@ -51,7 +66,7 @@ class ProgressBar:
             BarColumn(),
             MofNCompleteColumn(),
             _Rate(),
-            TimeRemainingColumn(),
+            _Remaining(),
             console=console,
             transient=True,
         )

@@ -139,7 +139,10 @@ def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
     started = sum(rater["done"] > 0 for rater in raters)
     done = sum(rater["done"] >= rater["total"] > 0 for rater in raters)
     part = f" ({percent(found['ratings'], found['wanted'])} %)" if found["wanted"] else ""
-    spread = f"; {counts['min']:,} to {counts['max']:,} ratings an item, median {counts['median']:g}" if counts else ""
+    spread = ""
+    if counts:
+        most = many(counts["max"], "rating")
+        spread = f"; {counts['min']:,} to {most} per item, median {counts['median']:g}"
     time = "–" if found["median_seconds"] is None else f"{duration(found['median_seconds'])} a rating (median)"
     return [
         ("study", path),

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from textassay.corpus.counting import many
 from textassay.corpus.printable import printable
-from textassay.survey.counting import many
 
 __all__ = ["command", "many", "say", "show_facts", "show_notes", "show_whole"]
 

@@ -7,6 +7,7 @@ from itertools import chain, islice
 
 import pyarrow as pa
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.fields import Layout, Wanted, layout_of
 from textassay.corpus.printable import quoted, shortened
@@ -55,6 +56,11 @@ def delimited_rows(blocks: Iterable[str], where: str, delimiter: str) -> Iterato
         yield line, row
 
 
+def wrong_width(place: str, row: list[str], header: list[str]) -> InputError:
+    """The error for a row that does not have as many fields as the header."""
+    return InputError(f"{place}: {many(len(row), 'field')}; wanted {len(header)} as in the header ({quoted(header)})")
+
+
 def _layout(header: list[str], rows: list[list[str]], where: str, wanted: Wanted) -> Layout:
     def textual() -> list[str]:
         if len(header) == 1:
@@ -80,8 +86,7 @@ def _column_texts(rows: Iterator[Row], where: str, header: list[str], layout: La
         full = []
         for line, row in chunk:
             if row and len(row) != len(header):
-                many = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-                raise InputError(f"{where}:{line}: {many}; wanted {len(header)} as in the header ({quoted(header)})")
+                raise wrong_width(f"{where}:{line}", row, header)
             full.append(row or empty)
         yield _rows(full, [line for line, _ in chunk], where, header, layout)
 

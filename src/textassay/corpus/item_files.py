@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from textassay.corpus.coco_captions import ANNOTATIONS, annotation_entries, caption_entries, is_caption
+from textassay.corpus.counting import many
 from textassay.corpus.decoding import text_blocks
-from textassay.corpus.delimited import delimited_rows
+from textassay.corpus.delimited import delimited_rows, wrong_width
 from textassay.corpus.errors import InputError
 from textassay.corpus.frames import parquet_columns, plain_cell
 from textassay.corpus.item_records import ONE_SYSTEM, Entry, Side, entry_of
@@ -124,11 +125,10 @@ def _even(rows: Iterable[tuple[int, list[str]]], header: list[str], where: str) 
     """Rows with their places, each as long as the header."""
     for line, row in rows:
         if len(row) != len(header):
-            many = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-            raise InputError(f"{where}:{line}: {many}; wanted {len(header)} as in the header ({quoted(header)})")
+            raise wrong_width(f"{where}:{line}", row, header)
         yield f"{where}:{line}", row
 
 
 def _note_blank(count: int, where: str, notes: Counter[str]) -> None:
     if count:
-        notes[f"{where}: {count} blank line{'s' if count > 1 else ''} left out"] += 1
+        notes[f"{where}: {many(count, 'blank line')} left out"] += 1

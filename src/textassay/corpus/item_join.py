@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.item_files import ItemFile
 from textassay.corpus.item_records import Entry, check_unique, system_of
@@ -87,8 +88,9 @@ def _matched(base: ItemFile, file: ItemFile, notes: Counter[str]) -> list[tuple[
         lacking = next(entry for entry in (*base.entries, *file.entries) if entry.id is None)
         raise InputError(f"{lacking.place}: no id, but other items have one; wanted ids in all or in none")
     if len(texts) != len(known):
-        many = f"{len(texts):,} item{'s' if len(texts) != 1 else ''}"
-        raise InputError(f"{file.where}: {many}; {base.where} has {len(known):,}; wanted as many, or ids in both")
+        raise InputError(
+            f"{file.where}: {many(len(texts), 'item')}; {base.where} has {len(known):,}; wanted as many, or ids in both"
+        )
     if ids:
         notes[f"{file.where}: matched by order, as {base.where} has no ids"] += 1
     return list(texts)
@@ -113,5 +115,5 @@ def _check_known(base: ItemFile, file: ItemFile, ids: list[str]) -> None:
     known = {entry.id for entry in base.entries}
     strange = [id_ for id_ in ids if id_ not in known]
     if strange:
-        many = f"{len(strange):,} ids are" if len(strange) > 1 else "1 id is"
-        raise InputError(f"{file.where}: {many} not in {base.where}: {quoted(strange, _LISTED)}; wanted ids it has")
+        seen = f"{many(len(strange), 'id')} {'are' if len(strange) > 1 else 'is'}"
+        raise InputError(f"{file.where}: {seen} not in {base.where}: {quoted(strange, _LISTED)}; wanted ids it has")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+from textassay.corpus.counting import many
 from textassay.corpus.printable import quoted
 
 _LISTED = 12
@@ -29,10 +30,10 @@ def odd_about(items: Sequence[Written]) -> Iterator[str]:
     # Blank texts stay: a system that wrote nothing did answer, and leaving it out would flatter it.
     blank = sum(not text.strip() for item in items for texts in item.candidates.values() for text in texts)
     if blank:
-        yield f"{blank:,} blank candidate{'s' if blank > 1 else ''} kept"
+        yield f"{many(blank, 'blank candidate')} kept"
     blank = sum(not text.strip() for item in items for text in item.references)
     if blank:
-        yield f"{blank:,} blank reference{'s' if blank > 1 else ''} kept"
+        yield f"{many(blank, 'blank reference')} kept"
     yield from _uneven(items)
 
 
@@ -56,11 +57,11 @@ def _uneven(items: Sequence[Written]) -> Iterator[str]:
     answered = sum(map(has_candidates, items))
     for system, counts in sizes.items():
         if len(counts) < answered:
-            yield f"{quoted([system])} has candidates for {len(counts):,} of {len(items):,} items"
+            yield f"{quoted([system])} has candidates for {len(counts):,} of {many(len(items), 'item')}"
     spans = {system: _span(counts) for system, counts in sizes.items() if counts}
     if len(set(spans.values())) > 1:
         listed = [f"{quoted([system])} {span}" for system, span in spans.items()]
-        rest = f" and {len(listed) - _LISTED} more systems" if len(listed) > _LISTED else ""
+        rest = f" and {many(len(listed) - _LISTED, 'more system')}" if len(listed) > _LISTED else ""
         yield f"candidates an item: {', '.join(listed[:_LISTED])}{rest}"
     elif any(len(set(counts)) > 1 for counts in sizes.values()):
         system, span = next(iter(spans.items()))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.item_records import kind_of
 from textassay.corpus.number_kinds import is_number, is_whole
@@ -45,8 +46,8 @@ def checked(rated: RatedItems) -> RatedItems:
     ratings = _ratings(rated)
     if not len(item_of) == len(rater_of) == len(ratings):
         raise InputError(
-            f"{rated.where}: {len(ratings)} ratings, {len(item_of)} in item_of and {len(rater_of)} in rater_of; "
-            "wanted as many of each"
+            f"{rated.where}: {many(len(ratings), 'rating')}, {len(item_of)} in item_of and {len(rater_of)} in "
+            "rater_of; wanted as many of each"
         )
     _check_items(item_of, items, rated.where)
     _check_raters(rater_of, item_of, rated)
@@ -100,8 +101,11 @@ def _check_items(item_of: NDArray[np.int64], items: tuple[RatedItem, ...], where
     counts = np.bincount(item_of, minlength=len(items))
     bare = np.flatnonzero(counts == 0)
     if len(bare):
-        many = f"{len(bare):,} items have" if len(bare) > 1 else "1 item has"
-        raise InputError(f"{where}: {many} no rating, {quoted([items[bare[0]].id])} first; wanted one or more for each")
+        have = "have" if len(bare) > 1 else "has"
+        raise InputError(
+            f"{where}: {many(len(bare), 'item')} {have} no rating, {quoted([items[bare[0]].id])} first; "
+            "wanted one or more for each"
+        )
 
 
 def _check_raters(rater_of: NDArray[np.int64], item_of: NDArray[np.int64], rated: RatedItems) -> None:

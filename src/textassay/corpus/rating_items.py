@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.log_prob_files import with_log_probs
 from textassay.corpus.printable import quoted
@@ -92,7 +93,7 @@ def _kept(columns: Columns, facts: Facts, given: Given, notes: list[str]) -> lis
     rated = set(given.item_of.tolist())
     kept = [item for item in range(len(facts.ids)) if item in rated]
     if left := len(facts.ids) - len(kept):
-        notes.append(f"{left:,} item{'s' if left > 1 else ''} without a rating left out")
+        notes.append(f"{many(left, 'item')} without a rating left out")
     sources = {facts.sources[item] for item in kept}
     lacking = [source for source in dict.fromkeys(facts.sources) if source not in sources]
     if lacking:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.rated import F64, I64, RatedItems
@@ -48,7 +49,7 @@ def single_ratings(columns: Columns, facts: Facts, ratings: list[float | None], 
     """Every rating with its item and its rater."""
     rows = [row for row, rating in enumerate(ratings) if rating is not None]
     if left := len(ratings) - len(rows):
-        notes.append(f"{left:,} blank rating{'s' if left > 1 else ''} left out")
+        notes.append(f"{many(left, 'blank rating')} left out")
     item_of = [facts.item_of[row] for row in rows]
     if "rater" in columns:
         named = required(values_of(columns, "rater", name_of_cell), columns, "rater")

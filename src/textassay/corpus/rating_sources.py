@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import quoted
 from textassay.corpus.rating_cells import required, source_of_cell, values_of
@@ -40,9 +41,7 @@ def two_sources(columns: Columns, model: str | None, notes: list[str]) -> tuple[
         return columns, sources, chosen
     rows = [row for row, source in enumerate(sources) if source in (HUMAN, chosen)]
     left = len(sources) - len(rows)
-    notes.append(
-        f"{left:,} row{'s' if left > 1 else ''} of {quoted(others)} left out, as the model is {quoted([chosen])}"
-    )
+    notes.append(f"{many(left, 'row')} of {quoted(others)} left out, as the model is {quoted([chosen])}")
     return part_of(columns, rows), [sources[row] for row in rows], chosen
 
 

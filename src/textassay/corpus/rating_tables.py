@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from textassay.corpus.counting import many
 from textassay.corpus.decoding import text_blocks
-from textassay.corpus.delimited import Row, delimited_rows
+from textassay.corpus.delimited import Row, delimited_rows, wrong_width
 from textassay.corpus.errors import InputError
 from textassay.corpus.frames import parquet_columns, plain_cell
 from textassay.corpus.item_records import kind_of
@@ -95,8 +96,7 @@ def _delimited(text: str, where: str, delimiter: str, notes: Counter[str]) -> Ta
 def _check_width(rows: list[Row], header: list[str], where: str) -> None:
     for line, row in rows:
         if len(row) != len(header):
-            many = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-            raise InputError(f"{where}:{line}: {many}; wanted {len(header)} as in the header ({quoted(header)})")
+            raise wrong_width(f"{where}:{line}", row, header)
 
 
 def _lines(text: str, where: str, notes: Counter[str]) -> Table:
@@ -126,4 +126,4 @@ def _parquet(file: Source) -> Table:
 
 def _note_blank(count: int, where: str, notes: Counter[str]) -> None:
     if count:
-        notes[f"{where}: {count:,} blank line{'s' if count > 1 else ''} left out"] += 1
+        notes[f"{where}: {many(count, 'blank line')} left out"] += 1

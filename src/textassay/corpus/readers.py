@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from textassay.corpus.counting import many
 from textassay.corpus.decoding import check_encoding, text_blocks
 from textassay.corpus.delimited import delimited_texts
 from textassay.corpus.errors import InputError
@@ -175,6 +176,6 @@ def _checked(opened: _Opened) -> Iterator[Rows]:
         count += len(rows)
         yield rows
     if not found:
-        many = f"{count} {opened.unit}s, all blank" if count > 1 else f"1 {opened.unit}, blank"
+        seen = f"{many(count, opened.unit)}, {'all blank' if count > 1 else 'blank'}" if count else "empty"
         wanted = "at least one text" if opened.unit == "text" else f"one text per {opened.unit}"
-        raise InputError(f"{opened.where}: {many if count else 'empty'}; wanted {wanted}")
+        raise InputError(f"{opened.where}: {seen}; wanted {wanted}")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 
 TEXT = pa.large_string()
@@ -72,7 +73,7 @@ class Sample:
         blank = len(array) - len(kept)
         if blank:
             array, ids, contexts, groups = _taken(pa.array(kept), array, ids, contexts, groups)
-            notes = (*notes, f"{blank} blank text{'s' if blank > 1 else ''} left out")
+            notes = (*notes, f"{many(blank, 'blank text')} left out")
         return cls(array, name, digest_of(array), ids, contexts, notes, groups)
 
     def take(self, indices: NDArray[np.int64]) -> Self:

@@ -1,6 +1,6 @@
 """The bank of the overall test: complementary tests of one null hypothesis, each a function of exchanged labels."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,26 +89,33 @@ def _without(values: F64, other: F64) -> F64:
 
 def _repeats(pool: Pool, resamples: Resamples) -> F64:
     """How far apart the shares of texts are that repeat another text of their own sample."""
-    mine, theirs, sizes, others = text_counts(pool, resamples)
-    repeated = [(counts * (counts > 1)).sum(axis=0) for counts in (mine, theirs)]
-    return off_centre(repeated[0] / sizes - repeated[1] / others)
+    texts = np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64)
+    sizes = resamples.masks[0] @ texts
+    gaps = np.empty(len(sizes))
+    for rows, mine, theirs in text_counts(pool, resamples):
+        repeated = [(counts * (counts > 1)).sum(axis=0) for counts in (mine, theirs)]
+        gaps[rows] = repeated[0] / sizes[rows] - repeated[1] / (texts.sum() - sizes[rows])
+    return off_centre(gaps)
 
 
-def text_counts(pool: Pool, resamples: Resamples) -> tuple[F64, F64, F64, F64]:
-    """For each text with a copy in the pool and each row, how often each sample has it; and the samples' sizes."""
+def text_counts(pool: Pool, resamples: Resamples) -> Iterator[tuple[slice, F64, F64]]:
+    """For each text with a copy in the pool and each labelling, how often the candidate and the reference have it.
+
+    Some labellings at a time: a corpus may have many repeated texts.
+    """
     twins = pool.merged(Twins)
     repeated = twins.sizes > 1
     number = np.cumsum(repeated) - 1
     kept = repeated[twins.class_of]
     classes, units = number[twins.class_of[kept]], resamples.units[kept]
-    shape = (int(repeated.sum()), resamples.n_units)
-    owned = csr_array((np.ones(len(units)), (classes, units)), shape=shape)
-    weights = np.ascontiguousarray(resamples.masks[0].T, dtype=np.float64)
-    mine = np.asarray(owned @ weights)
-    theirs = np.asarray(owned.sum(axis=1)).reshape(-1, 1) - mine
-    texts = np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64)
-    sizes: F64 = resamples.masks[0] @ texts
-    return mine, theirs, sizes, texts.sum() - sizes
+    owned = csr_array((np.ones(len(units)), (classes, units)), shape=(int(repeated.sum()), resamples.n_units))
+    total = np.asarray(owned.sum(axis=1)).reshape(-1, 1)
+    masks = resamples.masks[0]
+    at_once = max(1, _NUMBERS_AT_ONCE // max(len(total), 1))
+    for begin in range(0, len(masks), at_once):
+        rows = slice(begin, begin + at_once)
+        mine = np.asarray(owned @ np.ascontiguousarray(masks[rows].T, dtype=np.float64))
+        yield rows, mine, total - mine
 
 
 def _traits(pool: Pool, resamples: Resamples) -> F64:
@@ -167,7 +174,7 @@ def _energy(pool: Pool, resamples: Resamples) -> F64:
 
 
 def _ridge(pool: Pool, resamples: Resamples) -> F64:
-    return ridge(pooled_vectors(pool).values.astype(np.float64), resamples).agreements(resamples.masks[0])
+    return ridge(pooled_vectors(pool).values, resamples).agreements(resamples.masks[0])
 
 
 def pooled_vectors(pool: Pool) -> Joint:

@@ -233,9 +233,12 @@ def _vector_distance(pool: Pool) -> float | None:
 
 def _shared_texts(pool: Pool, resamples: Resamples) -> tuple[float, float]:
     """The share of candidate texts that are in the reference, and the p-value of so many texts being in both."""
-    mine, theirs, sizes, _ = text_counts(pool, resamples)
-    in_both = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0).astype(np.float64)
-    return float((mine * (theirs > 0)).sum(axis=0)[0] / sizes[0]), float(at_least(in_both)[0] / len(in_both))
+    in_both, copies = np.empty(len(resamples.masks[0])), 0.0
+    for rows, mine, theirs in text_counts(pool, resamples):
+        in_both[rows] = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0)
+        if rows.start == 0:
+            copies = float((mine[:, 0] * (theirs[:, 0] > 0)).sum())
+    return copies / pool.sizes[0], float(at_least(in_both)[0] / len(in_both))
 
 
 def _closer(members: Sequence[Member], statistics: F64) -> float:

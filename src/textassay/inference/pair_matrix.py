@@ -7,7 +7,7 @@ unit are left out: a text says nothing about its own label, and texts of one gro
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ Places = NDArray[np.int64]
 # N-grams in more than this share of the units are multiplied as a dense matrix, which is faster for them.
 _DENSE = 0.05
 _MOST_DENSE = 1024
+_TEXTS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,7 @@ def kernel_sums(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairMatri
     return PairMatrix.of(unit_sums(joint, kernel, resamples.units, resamples.n_units).copy(), resamples)
 
 
-def ridge(features: F64, resamples: Resamples) -> PairMatrix:
+def ridge(features: NDArray[np.floating[Any]], resamples: Resamples) -> PairMatrix:
     r"""Leave-one-out predictions of ridge regression of labels on features, as sums between units.
 
     With the hat matrix H of the centred features under a penalty of their mean squared singular value, and 1/N for the
@@ -130,28 +131,30 @@ def ridge(features: F64, resamples: Resamples) -> PairMatrix:
 
     so its agreement with the labels, the sum of y_i f_i, is a quadratic form in them.
     """
-    n = len(features)
-    centred = features - features.mean(axis=0)
-    squares = centred.T @ centred if n > centred.shape[1] else centred @ centred.T
-    penalty = float(np.trace(squares)) / len(squares)
+    n, dimension = features.shape
+    mean = features.mean(axis=0, dtype=np.float64)
+    squares = np.zeros((dimension, dimension))
+    for begin in range(0, n, _TEXTS_AT_ONCE):
+        centred = features[begin : begin + _TEXTS_AT_ONCE] - mean
+        squares += centred.T @ centred
+    penalty = float(np.trace(squares)) / min(n, dimension)
     if penalty <= 0:
         return PairMatrix.of(np.zeros((resamples.n_units, resamples.n_units)), resamples)
-    squares[np.diag_indices(len(squares))] += penalty
-    # Either (Z'Z + l)^-1 Z' or, with more features than texts, Z' (ZZ' + l)^-1: the same matrix.
-    solved = np.linalg.solve(squares, centred.T).T if n > centred.shape[1] else np.linalg.solve(squares, centred)
-    own = np.einsum("ij,ij->i", centred, solved) + 1 / n
-    scale = 1 / (1 - own)
-    left = _by_unit(centred * scale[:, None], resamples)
-    right = _by_unit(solved, resamples)
-    scales, counts = (np.bincount(resamples.units, w, resamples.n_units) for w in (scale, np.ones(n)))
+    squares[np.diag_indices(dimension)] += penalty
+    inverse = np.linalg.inv(squares)
+    # H = Z (Z'Z + l)^-1 Z', summed by unit: the rows divided by 1 - H_ii on the left, plain on the right.
+    left, right = np.zeros((2, resamples.n_units, dimension))
+    scales, counts = np.zeros((2, resamples.n_units))
+    for begin in range(0, n, _TEXTS_AT_ONCE):
+        units = resamples.units[begin : begin + _TEXTS_AT_ONCE]
+        centred = features[begin : begin + _TEXTS_AT_ONCE] - mean
+        solved = centred @ inverse
+        scale = 1 / (1 - np.einsum("ij,ij->i", centred, solved) - 1 / n)
+        chosen = csr_array((np.ones(len(units)), (units, np.arange(len(units)))), shape=(resamples.n_units, len(units)))
+        left += chosen @ (centred * scale[:, None])
+        right += chosen @ solved
+        scales += chosen @ scale
+        counts += chosen @ np.ones(len(units))
     predicted = left @ right.T + np.outer(scales, counts / n)
     # Only the symmetric part counts in a quadratic form.
     return PairMatrix.of((predicted + predicted.T) / 2, resamples)
-
-
-def _by_unit(rows: F64, resamples: Resamples) -> F64:
-    """Rows summed over the texts of each unit."""
-    n = len(rows)
-    chosen = csr_array((np.ones(n), (resamples.units, np.arange(n))), shape=(resamples.n_units, n))
-    found: F64 = chosen @ rows
-    return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.counting import many
 from textassay.inference.p_value import p_value
 from textassay.inference.rating_urn import RatingUrn
 from textassay.inference.streams import stream
@@ -186,7 +187,8 @@ def _reasons(table: _Ratings, raters: list[_Rater], seed: int, n_resamples: int)
         for place in [place for place, rater in doubtful.items() if place not in reasons and rater.needed <= 1]:
             rater, rng = raters[place], stream(seed, "typical rater", place)
             if _agrees_too_little(table, urn, rater, rng, n_resamples):
-                reasons[place] = f"does not agree with the others (r = {rater.agreement:.2f} on {len(rater.own)} items)"
+                seen = f"r = {rater.agreement:.2f} on {many(len(rater.own), 'item')}"
+                reasons[place] = f"does not agree with the others ({seen})"
     return reasons
 
 
@@ -219,7 +221,7 @@ def _same_answers(table: _Ratings, own: I64) -> str:
     # The chance of so many equal answers or more, where each is the same with the probability `share`.
     if betainc(most, len(own) - most + 1, share) >= _LEVEL:
         return ""
-    return f"the same answer to {most} of {len(own)} items"
+    return f"the same answer to {most} of {many(len(own), 'item')}"
 
 
 def _most(values: F64) -> int:

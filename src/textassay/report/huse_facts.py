@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
+from textassay.corpus.counting import many
 from textassay.corpus.printable import shortened
 from textassay.corpus.rating_rows import raters_are_known
 from textassay.metrics.declare import all_metrics
 from textassay.metrics.papers import citation
 from textassay.report.cells import level_text
-from textassay.report.huse_words import active_raters, count_text, scale_text
+from textassay.report.huse_words import active_raters, scale_text
 from textassay.report.items_facts import span
 from textassay.report.standing import WORDS
 from textassay.studies.judged import Judged, JudgedItem
@@ -88,7 +89,7 @@ def _ratings(found: Judged) -> str:
     rated = found.rated
     if not rated.single:
         return "one mean an item"
-    by = f" by {count_text(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
+    by = f" by {many(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
     return f"{len(rated.ratings):,}{by}"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from textassay.corpus.counting import many
 from textassay.corpus.printable import shortened
 from textassay.report import huse_trust as trust
 from textassay.report import huse_words as words
@@ -86,7 +87,7 @@ def _stability(found: Judged) -> list[str]:
         known.setdefault((point.along, point.n), {})[point.metric] = shown
     labels = list(dict.fromkeys(point.metric for point in found.stability))
     lines = [
-        [words.count_text(n, "item") if along == "items" else f"{words.count_text(n, 'rating')} an item"]
+        [many(n, "item") if along == "items" else f"{many(n, 'rating')} per item"]
         + [cells.get(label, "") for label in labels]
         for (along, n), cells in known.items()
     ]

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from textassay.report.huse_words import count_text, interval_text, score, without_flagged
+from textassay.corpus.counting import many
+from textassay.report.huse_words import interval_text, score, without_flagged
 from textassay.studies.judged import Agreement, Judged, RaterFacts, titled
 from textassay.studies.wording import number
 
@@ -35,7 +36,7 @@ def agreement_lines(found: Judged) -> list[str]:
 def rater_lines(found: Judged, most: int) -> list[str]:
     """The raters who look random, and why; the rest of them are counted."""
     flagged = [rater for rater in found.agreement.raters if rater.flagged] if found.agreement else []
-    lines = [f"{rater.name} ({count_text(rater.n, 'rating')}): {rater.reason}" for rater in flagged[:most]]
+    lines = [f"{rater.name} ({many(rater.n, 'rating')}): {rater.reason}" for rater in flagged[:most]]
     return [*lines, f"and {len(flagged) - most:,} more"] if len(flagged) > most else lines
 
 
@@ -76,4 +77,4 @@ def _flagged(raters: Sequence[RaterFacts]) -> str:
         return "who gave which rating is not known"
     flagged = sum(rater.flagged for rater in raters)
     verb = "looks" if flagged == 1 else "look"
-    return f"{flagged:,} of {count_text(len(raters), 'rater')} {verb} random" if flagged else "no rater looks random"
+    return f"{flagged:,} of {many(len(raters), 'rater')} {verb} random" if flagged else "no rater looks random"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from textassay.corpus.counting import many
 from textassay.corpus.rated import NOBODY
 from textassay.corpus.rating_rows import raters_are_known
 from textassay.inference.result import Interval, Result
@@ -31,11 +32,11 @@ def heading(found: Judged) -> str:
     rated = found.rated
     model = sum(item.is_model for item in rated.items)
     low, high = rated.scale
-    by = f" by {count_text(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
+    by = f" by {many(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
     # Means do not reach the ends of the scale they were given on.
-    single = f"{count_text(len(rated.ratings), 'rating')}{by}, scale {low:g} to {high:g}"
+    single = f"{many(len(rated.ratings), 'rating')}{by}, scale {low:g} to {high:g}"
     given = single if rated.single else f"mean ratings only, between {low:g} and {high:g}"
-    return f"{count_text(len(rated), 'item')} ({len(rated) - model:,} human, {model:,} {rated.model}), {given}"
+    return f"{many(len(rated), 'item')} ({len(rated) - model:,} human, {model:,} {rated.model}), {given}"
 
 
 def active_raters(found: Judged) -> set[str]:
@@ -247,12 +248,3 @@ def _range(values: Sequence[float]) -> str:
     known = [value for value in values if math.isfinite(value)]
     low, high = score(min(known)), score(max(known))
     return low if low == high else f"{low} to {high}"
-
-
-def count_text(count: int, what: str) -> str:
-    """A number with the thing counted.
-
-    >>> count_text(1, "rater"), count_text(1200, "rater")
-    ('1 rater', '1,200 raters')
-    """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

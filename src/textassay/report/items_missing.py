@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from textassay.corpus.counting import many
 from textassay.corpus.printable import quoted
 from textassay.studies.conditioned import Conditional, ItemOutcome, SystemColumn
 
@@ -63,7 +64,7 @@ def _line(entry: Missing, conditional: Conditional, *, ids: bool) -> str:
         where.append(", ".join(entry.labels))
     scope = f" ({': '.join(where)})" if where else ""
     listed = f": {quoted(list(entry.ids), _MOST_IDS)}" if ids else ""
-    return f"no number on {len(entry.ids):,} of {len(conditional.items):,} items{scope}: {entry.reason}{listed}"
+    return f"no number on {len(entry.ids):,} of {many(len(conditional.items), 'item')}{scope}: {entry.reason}{listed}"
 
 
 def _whole(column: SystemColumn, conditional: Conditional) -> list[str]:

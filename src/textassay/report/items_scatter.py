@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from textassay.corpus.counting import many
 from textassay.corpus.printable import shortened
 from textassay.report.axis import Axis, axis, legible
 from textassay.report.kinds import kind_marks, kind_word
@@ -64,7 +65,7 @@ def _scatter(index: int, system: SystemColumn, x: Axis, y: Axis, cell: float) ->
         height=_HEIGHT,
         key=f"scatter-{index}",
         title=f"Items of {shortened(system.name, 60)}: place against spread",
-        summary=f"{drawn:,} items: {counts}",
+        summary=f"{many(drawn, 'item')}: {counts}",
     )
     return Scatter(index, system, chart, len(system.items) - drawn)
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
+from textassay.corpus.counting import many
 from textassay.inference.result import Result
 from textassay.report.cells import ARROWS, MARK, level_text
 from textassay.studies.conditional_verdict import p_at_most
@@ -73,7 +74,7 @@ def combined(label: str, column: SystemColumn, place: int, adjusted: float) -> s
         said += [f"z {parts['z']:.1f}"] if not math.isnan(parts.get("z", math.nan)) else []
         said += [f"{words} {p_text(parts[name])}" for name, words in OTHER_TESTS.items() if name in parts]
     if "items" in parts and not math.isnan(parts["items"]):
-        said.append(f"{parts['items']:,.0f} of {len(column.items):,} items")
+        said.append(f"{parts['items']:,.0f} of {many(len(column.items), 'item')}")
     if not math.isnan(chance_of(result)):
         said.append(f"chance {number(chance_of(result))}")
     return f"{label}, {column.name}: {', '.join(said)}" if said and result.undefined is None else ""

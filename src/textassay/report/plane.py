@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from textassay.corpus.counting import many
 from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.report.axis import drawable
@@ -107,7 +108,8 @@ def _remarks(comparison: Comparison, axes: tuple[int, int], points: list[Point],
         said.append(f"Not drawn, without a number on one of the axes: {', '.join(missing)}.")
     unlabelled = chart.unlabelled(WIDE)
     if unlabelled:
-        said.append(f"{unlabelled} labels are left out for want of room; the legend names every mark.")
+        are = "is" if unlabelled == 1 else "are"
+        said.append(f"{many(unlabelled, 'label')} {are} left out for want of room; the legend names every mark.")
     labels = [shortened(comparison.labels[place], 60) for place in axes]
     stretched = [label for label, bent in zip(labels, chart.stretched(), strict=True) if bent]
     if stretched:

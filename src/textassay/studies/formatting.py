@@ -18,7 +18,7 @@ from textassay.studies.shares import Share, differ
 # The check reads at most this many texts of a sample and about this many bytes, evenly spaced.
 MOST_TEXTS, MOST_BYTES = 20_000, 1 << 24
 
-_BLANK_NOTE = re.compile(r"(\d+) blank text")
+_BLANK_NOTE = re.compile(r"([\d,]+) blank text")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _blanks(candidate: Sample, reference: Sample) -> Iterator[_Found]:
 
 
 def _blank_share(sample: Sample) -> Share:
-    blank = sum(int(match[1]) for note in sample.notes if (match := _BLANK_NOTE.match(note)))
+    blank = sum(int(match[1].replace(",", "")) for note in sample.notes if (match := _BLANK_NOTE.match(note)))
     return Share(blank, blank + len(sample))
 
 

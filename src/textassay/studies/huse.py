@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.rated import RatedItems
 from textassay.corpus.rating_checks import checked
@@ -83,8 +84,8 @@ def huse(
 def _left_out(rated: RatedItems, flagged: Sequence[str]) -> RatedItems:
     gone = int(np.isin(rated.rater_of, [rated.raters.index(name) for name in flagged]).sum())
     said = (
-        f"raters who look as if they answer at random are left out: {len(flagged):,}, with {gone:,} ratings; they were "
-        "chosen by agreement on these very ratings, which by itself lowers scores and raises alpha"
+        f"raters who look as if they answer at random are left out: {len(flagged):,}, with {many(gone, 'rating')}; "
+        "they were chosen by agreement on these very ratings, which by itself lowers scores and raises alpha"
     )
     rest = without_raters(rated, flagged)
     return replace(rest, notes=(*rest.notes, said))
@@ -93,7 +94,7 @@ def _left_out(rated: RatedItems, flagged: Sequence[str]) -> RatedItems:
 def _check_size(rated: RatedItems, fewest: int) -> None:
     if len(rated.items) < fewest:
         raise InputError(
-            f"{rated.where}: {len(rated.items)} items, as many of both sources; wanted at least {fewest}, "
+            f"{rated.where}: {many(len(rated.items), 'item')}, as many of both sources; wanted at least {fewest}, "
             f"two for each of the k = {fewest // 2} neighbours (a smaller k: --k)"
         )
 

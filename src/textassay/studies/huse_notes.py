@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from textassay.corpus.counting import many
 from textassay.corpus.rated import RatedItem, RatedItems
 from textassay.corpus.rating_rows import raters_are_known
 from textassay.inference.rated_resamples import Groups
@@ -58,14 +59,14 @@ def _on_ratings(rated: RatedItems, view: Ratings) -> Iterator[str]:
         return
     usual = float(np.median(view.counts))
     if usual < _ENOUGH_RATINGS:
-        many = f"{usual:g} rating{'s' if usual != 1 else ''} an item"
+        each = f"{usual:g} rating{'s' if usual != 1 else ''} per item"
         yield (
-            f"{many}: noise in ratings raises the scores; the paper needed about 20 for summaries and 5 to 10 where "
+            f"{each}: noise in ratings raises the scores; the paper needed about 20 for summaries and 5 to 10 where "
             "the model is easily told"
         )
     people = len(np.unique(view.raters))
     if raters_are_known(rated) and people < _FEW_RATERS:
-        yield f"{_many(people, 'rater')}: too few for an interval that knows how other raters would differ"
+        yield f"{many(people, 'rater')}: too few for an interval that knows how other raters would differ"
 
 
 def _on_contexts(items: Sequence[RatedItem], view: Ratings) -> Iterator[str]:
@@ -82,7 +83,7 @@ def _on_contexts(items: Sequence[RatedItem], view: Ratings) -> Iterator[str]:
         yield f"{alone:,} of {len(sources):,} contexts have texts of one source only: those are drawn item by item"
     mixed = Groups.of(view).mixed
     if len(mixed) < _FEW_CONTEXTS and sum(map(len, mixed)) > _GOOD_PART * len(view):
-        yield f"{_many(len(mixed), 'context')}: too few for an interval that knows how other contexts would differ"
+        yield f"{many(len(mixed), 'context')}: too few for an interval that knows how other contexts would differ"
 
 
 def on_size(n: int, k: int, *, most: float) -> Iterator[str]:
@@ -104,7 +105,3 @@ def _on_rounding(view: Ratings, requests: Sequence[Request], results: Sequence[R
             if abs(exact - result.estimate) >= 0.005:
                 moved = f"from {exact:.2f} to {result.estimate:.2f} (variant=exact keeps them)"
                 yield f"{titled(request.label)}: ties that rounding breaks move it {moved}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

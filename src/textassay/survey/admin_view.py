@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
+from textassay.corpus.counting import many
 from textassay.survey.agreement import agreement
 from textassay.survey.histogram import Histogram, histogram
 from textassay.survey.store import Store
@@ -102,7 +103,7 @@ def _agreement(store: Store) -> str:
 def _spread(counts: Sequence[int]) -> str:
     if not counts:
         return "There are no items."
-    between = f"Fewest {min(counts)}, median {median(counts):g}, most {max(counts)} ratings an item"
+    between = f"Fewest {min(counts)}, median {median(counts):g}, most {many(max(counts), 'rating')} per item"
     bare = list(counts).count(0)
     return f"{between}; {bare} have none." if bare else f"{between}."
 

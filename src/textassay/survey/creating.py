@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.item_records import check_unique, id_of
 from textassay.corpus.printable import quoted, shortened
 from textassay.inference.streams import stream
 from textassay.survey.columns import Columns, Given, GivenText, log_prob_in, read_given
-from textassay.survey.counting import many
 from textassay.survey.records import Record, read_records, text_field
 from textassay.survey.remarks import remarks_on
 from textassay.survey.study import SurveyItem
@@ -133,7 +133,9 @@ def _check_sources(items: Sequence[SurveyItem], where: str) -> None:
         raise InputError(f"{where}: the {these} {quoted(sources)}; wanted '{HUMAN}' and a model")
     bare = sum(item.context is None for item in items)
     if 0 < bare < len(items):
-        raise InputError(f"{where}: {bare:,} of {len(items):,} texts have no context; wanted contexts for all or none")
+        have = "has" if bare == 1 else "have"
+        seen = f"{bare:,} of {len(items):,} texts {have} no context"
+        raise InputError(f"{where}: {seen}; wanted contexts for all or none")
 
 
 def _with_contexts(sides: dict[str, Given], path: str, encoding: str) -> dict[str, Given]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textassay.corpus.decoding import check_encoding, text_blocks
-from textassay.corpus.delimited import delimited_rows
+from textassay.corpus.delimited import delimited_rows, wrong_width
 from textassay.corpus.errors import InputError
 from textassay.corpus.fields import DEFAULT, no_field
 from textassay.corpus.jsonl import decode_json, has_json_lines, json_lines, seen
@@ -141,8 +141,7 @@ def _table(
     for number, (line, row) in enumerate(rows, 1):
         missing = header[len(row) :]
         if len(row) > len(header) or not set(missing) <= set(optional_end):
-            many = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-            raise InputError(f"{where}:{line}: {many}; wanted {len(header)} as in the header ({quoted(header)})")
+            raise wrong_width(f"{where}:{line}", row, header)
         yield f"{where}:{line}", number, dict(zip(header, [*row, *("" for _ in missing)], strict=True))
     if header and not number:
         raise InputError(f"{where}:{line}: a header and no rows; wanted {wanted}")

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from textassay.corpus.counting import many
 from textassay.corpus.printable import quoted
-from textassay.survey.counting import many
 from textassay.survey.looks import differing_looks
 from textassay.survey.study import SurveyItem
 
@@ -69,5 +69,6 @@ def _repeated(items: Sequence[SurveyItem], sources: Sequence[str]) -> Iterator[s
 def _without_log_probs(items: Sequence[SurveyItem]) -> Iterator[str]:
     missing = sum(item.log_prob is None for item in items)
     if missing:
-        which = "the" if missing == len(items) else f"{missing:,} of {len(items):,}"
-        yield f"{which} texts have no log-probability; join them later with textassay huse --log-probs"
+        which = "the texts have" if missing == len(items) else f"{missing:,} of {len(items):,} texts have"
+        which = which.replace("have", "has") if missing == 1 else which
+        yield f"{which} no log-probability; join them later with textassay huse --log-probs"

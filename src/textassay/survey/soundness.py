@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import shortened
 from textassay.survey.study import Study, SurveyItem
@@ -36,7 +37,7 @@ def check_items(study: Study, items: Sequence[SurveyItem]) -> None:
     from textassay.corpus.strings import check_text
 
     if all(item.expected is not None for item in items):
-        raise InputError(f"{len(items)} items, none of them to rate; wanted at least one")
+        raise InputError(f"{many(len(items), 'item')}, none of them to rate; wanted at least one")
     values = {choice.value for choice in study.choices}
     seen: set[str] = set()
     for place, item in enumerate(items, 1):

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.jsonl import decode_json
 from textassay.corpus.printable import quoted, shortened
-from textassay.survey.counting import many
 from textassay.survey.records import Record, Records, read_records
 from textassay.survey.study import Study, SurveyItem
 
@@ -158,7 +158,7 @@ def _answers(
         else:
             found.append((by_code[code], value))
     if not found and not missing:
-        raise InputError(f"{record.place}: no item in any of {len(slots)} columns Input.item_1 and so on; wanted one")
+        raise InputError(f"{record.place}: no item in {many(len(slots), 'column')} Input.item_1 and so on; wanted one")
     if not found:
         return [], missing
     seconds = _seconds(record, len(found))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.jsonl import seen
 from textassay.corpus.printable import quoted, shortened
@@ -99,7 +100,7 @@ def _choices(value: Any, where: str) -> tuple[Choice, ...]:
         raise InputError(f"{where}: 'choices' is {_kind(value)}; wanted [[choices]] with value and label")
     choices = tuple(_choice(one, f"{where}: choice {number}") for number, one in enumerate(value, 1))
     if len(choices) < 2:
-        raise InputError(f"{where}: {len(choices)} choices; wanted two or more")
+        raise InputError(f"{where}: {many(len(choices), 'choice')}; wanted two or more")
     for what in ("value", "label"):
         given = [str(getattr(choice, what)) for choice in choices]
         twice = [one for one in given if given.count(one) > 1]

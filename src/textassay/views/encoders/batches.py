@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from textassay.views.encoders.base import F32
 
-MOST_TOKENS, MOST_TEXTS = 2048, 64
+# As many tokens as 64 captions have: larger batches are hardly faster, and attention takes memory by length squared.
+MOST_TOKENS, MOST_TEXTS = 768, 64
 LEAST_TOKENS = 16
 
 # The number of threads is a setting of the whole process, so those who change it take turns.

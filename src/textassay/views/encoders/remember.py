@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.printable import shortened
 from textassay.views.encoders.base import F32, Encoder, sees
@@ -187,7 +188,8 @@ def _checked(encoder: Encoder, texts: list[str]) -> F32:
     except (TypeError, ValueError) as error:
         raise InputError(f"{where}: returned what is no array of numbers ({shortened(str(error), 120)})") from error
     if values.shape != wanted:
-        raise InputError(f"{where}: returned an array of shape {values.shape} for {len(texts)} texts; wanted {wanted}")
+        given = many(len(texts), "text")
+        raise InputError(f"{where}: returned an array of shape {values.shape} for {given}; wanted {wanted}")
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
         text = shortened(texts[bad[0]], 60)

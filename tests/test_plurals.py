@@ -1,0 +1,40 @@
+"""One of a thing is never reported as several, in messages that are not tested elsewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from textassay.corpus.errors import InputError
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.studies.formatting import check_format
+from textassay.survey.soundness import check_items
+from textassay.survey.study import Study, SurveyItem
+from textassay.survey.wording import wording_of
+
+
+def test_choices_and_items_of_a_survey(tmp_path: Path) -> None:
+    (tmp_path / "t.toml").write_text('[[choices]]\nvalue = 1\nlabel = "bad"\n')
+    with pytest.raises(InputError, match=r": 1 choice; wanted two or more"):
+        wording_of(str(tmp_path / "t.toml"), title=None, text_name="text", context_name="context", with_context=False)
+    with pytest.raises(InputError, match=r"^1 item, none of them to rate"):
+        check_items(Study("T", "", "Q", ""), [SurveyItem("a", "check", "one", expected=1)])
+
+
+def test_many_blank_texts_are_counted_by_the_format_check() -> None:
+    """The note has a comma from a thousand on."""
+    blank = Sample.of(["a cat sat"] * 3000 + [" "] * 1500, name="made")
+    assert blank.notes == ("1,500 blank texts left out",)
+    full = Sample.of(["a cat sat"] * 3000, name="real")
+    kinds = {finding.kind: finding for finding in check_format(blank, full, tokenizer=get_tokenizer("words"))}
+    assert kinds["blank"].candidate_share == pytest.approx(1 / 3)
+
+
+def test_plurals_are_made_by_the_one_helper() -> None:
+    """An `s` that is put on by hand is forgotten in the next message."""
+    by_hand = re.compile(r"""\{['"]s?['"] if [^}]*(?:> 1|== 1|!= 1) else ['"]s?['"]\}""")
+    allowed = {"record_rows.py", "huse_notes.py", "histogram.py", "items_words.py"}
+    found = {path.name for path in (ROOT / "src").rglob("*.py") if by_hand.search(path.read_text(encoding="utf-8"))}
+    assert found <= allowed
