@@ -17,6 +17,8 @@ from textassay.inference.p_value import is_significant
 ROOT = Path(__file__).resolve().parents[1]
 TABLE, PAGE, PLOT = ROOT / "benchmarks" / "power.json", ROOT / "docs" / "power.md", ROOT / "docs" / "img" / "power.svg"
 LEVEL = 0.95
+# Advantages of rivals above this many standard errors are listed.
+NOTABLE = 2.0
 # The size at which powers are averaged over damages.
 MAIN = 400
 
@@ -249,7 +251,22 @@ def _summary(groups: Mapping[tuple[str, int], Sequence[Cell]]) -> list[str]:
             f"| {_ratio(found.overall, found.single)} | {found.best:.2f} | {_ratio(found.overall, found.best)} "
             f"| {found.worst:+.1f} ({found.worst_at}) |"
         )
-    return [*lines, ""]
+    return [*lines, "", *_beaten(groups)]
+
+
+def _beaten(groups: Mapping[tuple[str, int], Sequence[Cell]]) -> list[str]:
+    """Where a rival is better than the overall test by more than chance explains in one comparison."""
+    found = [
+        f"- {cell.corpus}, n = {n:,}, {cell.label}: {RIVALS[name]} {_cell(share)}, overall "
+        f"{_cell(cell.tests['overall'])} ({share.shortfall:+.1f} standard errors)"
+        for (_, n), cells in groups.items()
+        for cell in cells
+        for name, share in cell.rivals().items()
+        if cell.damage != "none" and share.shortfall > NOTABLE
+    ]
+    if not found:
+        return [f"No rival is better than the overall test by more than {NOTABLE:g} standard errors.", ""]
+    return [f"Rivals that are better than the overall test by more than {NOTABLE:g} standard errors:", "", *found, ""]
 
 
 def _ratio(first: float, second: float) -> str:
