@@ -62,7 +62,9 @@ def partly(share: float, change: Callable[[Texts, Rng], Texts]) -> Callable[[Tex
 
 
 def by_model(share: float) -> Callable[[Texts, Rng], Texts]:
-    return lambda texts, rng: replaced(texts, take(lines("coco_models/mle.txt"), rng, round(share * len(texts))), rng)
+    return lambda texts, rng: replaced(
+        texts, take(lines("coco_models/mle.txt"), rng, round(share * len(texts))), rng
+    )
 
 
 def swapped(texts: Texts, rng: Rng) -> Texts:
