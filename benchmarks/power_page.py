@@ -55,6 +55,8 @@ the share of runs with p ≤ 0.05. In the column *none* nothing is damaged, and 
 `python benchmarks/power.py`, which continues where it stopped; the counts are in `benchmarks/power.json`. The whole
 study has 200 runs per cell and three sizes; the column *runs* has the number that is complete.
 
+The members and weights of the overall test were chosen on other draws from the same texts, mostly captions.
+
 ![Power of the overall test and of its rivals by damage, corpus and sample size](img/power.svg)
 """
 SUMMARY = """## Overall test and rivals
@@ -76,7 +78,7 @@ TESTS = f"""## Tests
 - **MMD** (Gaussian kernel, median distance as bandwidth) and **energy**: on vectors, {EXCHANGES} exchanges.
 - **MMD-FUSE** (Biggs, Schrab and Gretton 2023) and **MMDAgg** (Schrab et al. 2023): on vectors, Gaussian and Laplace
   kernels with {BANDWIDTHS} bandwidths each, written for this study from the papers. {EXCHANGES} exchanges, and for
-  MMDAgg {EXCHANGES} more for its level.
+  MMDAgg {EXCHANGES} more for its level. Both use the bandwidths of MMD-FUSE.
 - **hyppo**: its MMD and energy with their default settings, p-values by its chi-squared approximation.
 - **Verdict of 0.4.0**: share of runs in which it was "differs" or "collapsed". It uses the tests and intervals of all
   metrics of the table, so it has no p-value.
