@@ -17,6 +17,8 @@ from textassay.inference.p_value import is_significant
 ROOT = Path(__file__).resolve().parents[1]
 TABLE, PAGE, PLOT = ROOT / "benchmarks" / "power.json", ROOT / "docs" / "power.md", ROOT / "docs" / "img" / "power.svg"
 LEVEL = 0.95
+# Advantages of rivals above this many standard errors are listed.
+NOTABLE = 2.0
 # The size at which powers are averaged over damages.
 MAIN = 400
 
@@ -50,7 +52,10 @@ HEAD = """# Power
 How often does a test find a difference that is there, and how often one that is not there? Each run draws two samples
 of n real texts, damages a share of the texts of one of them, and applies every test to the same two samples. A power is
 the share of runs with p ≤ 0.05. In the column *none* nothing is damaged, and the share is the test's level. Made by
-`python benchmarks/power.py`, which continues where it stopped; the counts are in `benchmarks/power.json`.
+`python benchmarks/power.py`, which continues where it stopped; the counts are in `benchmarks/power.json`. The whole
+study has 200 runs per cell and three sizes; the column *runs* has the number that is complete.
+
+The members and weights of the overall test were chosen on other draws from the same texts, mostly captions.
 
 ![Power of the overall test and of its rivals by damage, corpus and sample size](img/power.svg)
 """
@@ -73,7 +78,7 @@ TESTS = f"""## Tests
 - **MMD** (Gaussian kernel, median distance as bandwidth) and **energy**: on vectors, {EXCHANGES} exchanges.
 - **MMD-FUSE** (Biggs, Schrab and Gretton 2023) and **MMDAgg** (Schrab et al. 2023): on vectors, Gaussian and Laplace
   kernels with {BANDWIDTHS} bandwidths each, written for this study from the papers. {EXCHANGES} exchanges, and for
-  MMDAgg {EXCHANGES} more for its level.
+  MMDAgg {EXCHANGES} more for its level. Both use the bandwidths of MMD-FUSE.
 - **hyppo**: its MMD and energy with their default settings, p-values by its chi-squared approximation.
 - **Verdict of 0.4.0**: share of runs in which it was "differs" or "collapsed". It uses the tests and intervals of all
   metrics of the table, so it has no p-value.
@@ -248,7 +253,22 @@ def _summary(groups: Mapping[tuple[str, int], Sequence[Cell]]) -> list[str]:
             f"| {_ratio(found.overall, found.single)} | {found.best:.2f} | {_ratio(found.overall, found.best)} "
             f"| {found.worst:+.1f} ({found.worst_at}) |"
         )
-    return [*lines, ""]
+    return [*lines, "", *_beaten(groups)]
+
+
+def _beaten(groups: Mapping[tuple[str, int], Sequence[Cell]]) -> list[str]:
+    """Where a rival is better than the overall test by more than chance explains in one comparison."""
+    found = [
+        f"- {cell.corpus}, n = {n:,}, {cell.label}: {RIVALS[name]} {_cell(share)}, overall "
+        f"{_cell(cell.tests['overall'])} ({share.shortfall:+.1f} standard errors)"
+        for (_, n), cells in groups.items()
+        for cell in cells
+        for name, share in cell.rivals().items()
+        if cell.damage != "none" and share.shortfall > NOTABLE
+    ]
+    if not found:
+        return [f"No rival is better than the overall test by more than {NOTABLE:g} standard errors.", ""]
+    return [f"Rivals that are better than the overall test by more than {NOTABLE:g} standard errors:", "", *found, ""]
 
 
 def _ratio(first: float, second: float) -> str:
