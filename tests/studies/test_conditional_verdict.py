@@ -39,8 +39,8 @@ def test_significant_at_the_level_itself() -> None:
     assert found.reasons == ("distributed differently from the references (trm meteor 1.20, by chance 0.600, p 0.50)",)
 
 
-@pytest.mark.parametrize(("people", "level"), [(0.025, "differs"), (0.026, "same"), (0.2, "same")])
-def test_people_are_a_second_look_at_half_of_the_level(people: float, level: str) -> None:
+@pytest.mark.parametrize(("people", "level"), [(0.01, "differs"), (0.0101, "same"), (0.2, "same")])
+def test_people_are_a_second_look_at_a_fifth_of_the_error_rate(people: float, level: str) -> None:
     found = judged(0.9, people=people)
     assert found.level == level
     assert ("no difference" in found.sentence) == (level == "same")
@@ -130,5 +130,5 @@ def test_null_sets_of_few_texts_are_mostly_called_the_same() -> None:
         verdict = found.systems[0].verdict
         assert verdict is not None
         wrong += verdict.level == "differs"
-    # 7.5 % at most, and three standard errors.
-    assert wrong <= 10, wrong
+    # 6 % at most, and three standard errors; over 300 sets it was 7.3 %, and 6 % for the tests of the table alone.
+    assert wrong <= 9, wrong

@@ -44,6 +44,34 @@ def test_candidates_of_other_systems_link_nothing() -> None:
     assert clusters(items) == clusters(items, ["other"]) == []
 
 
+def test_stock_replies_link_nothing() -> None:
+    """A text that an item has twice is written again and again: items that have it share nothing."""
+    items = [item("a", LONG[:2], LONG[4:6]), item("b", LONG[:2], LONG[4:6]), item("c", LONG[6:8])]
+    assert clusters(items) == clusters(items, ["s"]) == [[0, 1]]
+    twice = [item("d", (LONG[0], LONG[0])), item("e", LONG[1:2] * 2)]
+    assert clusters([*items, *twice]) == []
+    assert clusters([*items, *twice], ["s"]) == [[0, 1]]
+    # One of two may be.
+    assert clusters([*items, twice[0]]) == [[0, 1]]
+    assert clusters([*items, *twice, item("f", LONG[4:6])], ["s"]) == []
+
+
+def test_stock_replies_on_both_sides_keep_the_level() -> None:
+    rng = np.random.default_rng(8)
+    rejected = []
+    for seed in range(60):
+        made = []
+        for place in range(10):
+            texts = corpus(100 * seed + place, 11)[2:]
+            stock = rng.integers(3, size=9)
+            texts = [LONG[s] if rng.random() < 0.5 else text for s, text in zip(stock, texts, strict=True)]
+            made.append(item(str(place), tuple(texts[:4]), tuple(texts[4:])))
+        found = conditional(ItemSet.of(made), metrics=["trm:distance=edit"], n_resamples=99, seed=seed)
+        assert found.systems[0].results[0].parts["units"] == 10
+        rejected.append(is_significant(found.systems[0].results[0].p_value, 0.95))
+    assert np.mean(rejected) <= 0.11, np.mean(rejected)
+
+
 def test_links_are_followed() -> None:
     chain = [item(str(at), (LONG[at], LONG[at + 1], f"{LONG[at]} of its own")) for at in range(8)]
     assert clusters(chain) == []
