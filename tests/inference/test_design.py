@@ -116,10 +116,31 @@ def test_many_pairs_are_joined_in_blocks_that_swap_together() -> None:
     assert 0.3 < mine.mean() < 0.7
 
 
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        (["p"] * 20_000, ["p"] * 20_000),
+        ([f"p{i}" for i in range(50_000)], [f"p{i}" for i in range(1000)]),
+        ([f"p{i % 40}" for i in range(9000)], [f"p{i % 40}" for i in range(9000)]),
+    ],
+    ids=["one large shared group", "groups of one side", "forty large shared groups"],
+)
+def test_the_number_of_units_is_bounded(mine: list[str], theirs: list[str]) -> None:
+    design = of_groups(mine, theirs)
+    assert design.n_units <= 1.5 * MOST_UNITS
+    assert by_text(design, 20)[0].sum() == len(mine)
+    names = np.array(mine + theirs)
+    row = by_text(design, 20)[7]
+    for name in {*mine[:3], *theirs[:3]} & set(mine) & set(theirs):
+        assert abs(int(row[names == name].sum()) - mine.count(name)) == 0
+    assert not np.array_equal(row, by_text(design, 20)[0])
+
+
 def test_numbers_of_groups_that_a_test_needs() -> None:
-    assert not np.isclose(of_groups(["a", "b"], ["c", "d"]).smallest_p(999), 0.05)
-    assert of_groups(list("abc"), list("def")).smallest_p(999) == pytest.approx(1 / 20)
-    assert fewest_groups(0.99, paired=True) == 7
+    assert of_groups(list("abc"), list("def")).smallest_p(999) == pytest.approx(2 / 20)
+    assert of_groups(list("abc"), list("defg")).smallest_p(999) == pytest.approx(1 / 35)
+    assert of_groups(list("abcde"), list("abcde")).smallest_p(999) == pytest.approx(2 / 32)
+    assert fewest_groups(0.99, paired=True) == 8
     assert fewest_groups(0.99, paired=False) == 5
 
 

@@ -157,7 +157,8 @@ def test_every_labelling_is_treated_alike() -> None:
 def test_small_samples_are_tested_exactly() -> None:
     found = lexical(["a b", "a c", "a d", "a e"], ["x y", "x z", "x v", "x w"], n_resamples=999)
     assert found.n_resamples == 69
-    assert found.floor == pytest.approx(1 / 70)
+    # A labelling and its opposite tie.
+    assert found.floor == pytest.approx(2 / 70)
     assert found.p_value is not None
     assert found.p_value * 70 == pytest.approx(round(found.p_value * 70))
 
@@ -292,8 +293,59 @@ def test_too_few_groups_is_undefined_with_the_number_needed() -> None:
     )
     assert found.p_value is None
     assert found.undefined == (
-        "2 and 2 groups are too few for any test to find a difference; needs at least 3 groups per sample"
+        "2 and 2 groups are too few for any test to find a difference; needs at least 4 groups per sample"
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["the cat sat on the mat the cat"] * 101, ["the cat sat on the mat the cat"] * 100),
+        (["same words here"] * 7, ["same words here"] * 13),
+    ],
+)
+def test_rounding_never_decides(one: list[str], other: list[str]) -> None:
+    """Where all labellings give one value, sums of another order differ in their last digits only."""
+    found = lexical(one, other)
+    assert found.p_value == 1.0
+    assert found.closer == 1.0
+    assert all(member.p_value == 1.0 for member in found.members)
+
+
+def test_constant_openings_and_endings_are_no_evidence() -> None:
+    rejected = 0
+    for seed in range(12):
+        one, other = ([f"Review {text} end" for text in texts(seed + shift, 60)] for shift in (0, 500))
+        found = lexical([*one, one[0] + " x"][:60], [*other, texts(seed, 1)[0]][:60], n_resamples=99)
+        edges = next(member for member in found.members if member.name == "edges")
+        assert edges.p_value == 1.0
+        rejected += found.p_value is not None and found.p_value <= 0.05
+    assert rejected <= 3
+
+
+def test_pairs_leave_texts_of_one_prompt_out_of_the_distance() -> None:
+    """Texts of one prompt are alike for the prompt's sake; the distance is between other texts."""
+    names = [f"p{i}" for i in range(60)]
+
+    def answers(seed: int) -> list[str]:
+        return [f"{text} about {name} and {name}" for text, name in zip(texts(seed, 60), names, strict=True)]
+
+    plan = OverallPlan(n_resamples=99)
+    paired = overall_test(grouped(answers(1), names), grouped(answers(2), names), plan=plan)
+    assert paired.detectable is not None
+    assert paired.detectable > 0.02
+
+
+def test_what_could_be_found_depends_on_level_and_candidates() -> None:
+    one, other = texts(1, 80), texts(2, 80)
+    limits = [
+        lexical(one, other, n_resamples=999, **settings).detectable
+        for settings in ({}, {"level": 0.99}, {"n_candidates": 6})
+    ]
+    assert None not in limits
+    assert limits[0] < limits[1]  # type: ignore[operator]
+    assert limits[0] < limits[2]  # type: ignore[operator]
+    assert "level:0.95|candidates:1|resamples:999" in lexical(one, other, n_resamples=999).signature
 
 
 def test_ranks_of_members_are_plain_p_values() -> None:

@@ -126,7 +126,8 @@ class TestUnequalSizes:
     ("reference", "candidate", "settings", "reason"),
     [
         (corpus(1, 60), corpus(2, 60), {"n_resamples": 0}, "estimates only"),
-        (corpus(1, 3), corpus(2, 3), {}, "too few texts"),
+        (corpus(1, 3), corpus(2, 3), {}, "too few for any test"),
+        (corpus(1, 6), corpus(2, 6), {}, "too few texts"),
         (["a"] * 2, ["b"] * 2, {"metrics": ["distinct:n=1"]}, "too few for any test"),
     ],
 )
@@ -197,7 +198,9 @@ def test_a_large_table_gets_the_resamples_that_its_correction_needs() -> None:
     """Otherwise twenty candidates that differ would all be called the same."""
     candidates = {f"c{i}": corpus(i, 30, words=[f"v{j}" for j in range(40)]) for i in range(20)}
     found = compare(corpus(1, 30), candidates, metrics=["cnd", "cr"], n_resamples=19, tokenizer="whitespace")
-    assert any("raised to 479 resamples, because correcting for 20 candidates" in note for note in found.notes)
+    assert any(
+        "raised to 479 resamples, because correcting for 20 candidates at level 0.95" in note for note in found.notes
+    )
     assert set(verdicts(found).values()) == {"differs"}
 
 
@@ -350,7 +353,7 @@ class TestGroups:
         verdict = found["x"].verdict
         assert verdict is not None
         assert verdict.level == "untested"
-        assert "needs at least 3 groups per sample" in verdict.sentence
+        assert "needs at least 4 groups per sample" in verdict.sentence
         assert found["x"]["cnd"].interval is None
         assert any("jackknife intervals need at least 20" in note for note in found.notes)
 
@@ -368,6 +371,32 @@ class TestGroups:
             compare(real, {"x": made}, **settings)
         with pytest.raises(InputError):
             compare(["a b", "c d"], {"x": ["a", "b"]}, group="prompt")
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [(["a"], "1 groups for 2 texts"), (["a", None], "text 2 has no group")],
+)
+def test_groups_of_a_sample_are_checked(groups: list[str | None], message: str) -> None:
+    assert Sample.of(["a b", "c d"], groups=[1, 2]).groups is not None
+    with pytest.raises(InputError, match=message):
+        Sample.of(["a b", "c d"], groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [("match", (60, (60, 90))), ("all", (90, (60, 90))), (20, (20, (20, 20)))]
+)
+def test_sizes_of_pairs(size: str | int, expected: tuple[int, tuple[int, int]]) -> None:
+    real = TestGroups.records(1, [f"p{i}" for i in range(30)], 3)
+    made = TestGroups.records(2, [f"p{i}" for i in range(30)], 2)
+    found = compare(real, {"x": made}, pair="prompt", metrics="cnd", n_resamples=19, size=size)
+    overall = found["x"].overall
+    assert overall is not None
+    assert (found.reference.n, overall.n) == expected
+    with pytest.raises(InputError, match="hold 60 texts"):
+        compare(real, {"x": made}, pair="prompt", metrics="cnd", n_resamples=19, size=5000)
+    with pytest.raises(InputError, match="enough for 2 groups"):
+        compare(real, {"x": made}, pair="prompt", metrics="cnd", n_resamples=19, size=2)
 
 
 def test_tests_use_all_texts_and_estimates_equally_many(data: Path) -> None:
@@ -388,5 +417,8 @@ def test_results_are_found_by_name() -> None:
     assert found["a"]["cnd-2"].options["n"] == 2
     with pytest.raises(KeyError, match="cnd-1, cnd-2"):
         found["a"]["cnd"]
+    weighted = compare(corpus(1, 40), {"a": corpus(2, 40)}, metrics="cnd,cnd:weight=sqrt", n_resamples=0)
+    assert weighted["a"]["cnd-2 weight=sqrt"].options["weight"] == "sqrt"
+    assert weighted["a"]["cnd-2"].options["weight"] == "none"
     with pytest.raises(KeyError, match="there are: a"):
         found["b"]

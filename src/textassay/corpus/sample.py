@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -65,10 +65,14 @@ class Sample:
         ids: pa.Array | None = None,
         contexts: pa.Array | None = None,
         notes: tuple[str, ...] = (),
-        groups: pa.Array | None = None,
+        groups: Iterable[Any] | pa.Array | None = None,
     ) -> Self:
-        """Build a sample; blank texts are left out, counted and noted, never dropped silently."""
+        """Build a sample; blank texts are left out, counted and noted, never dropped silently.
+
+        `groups` names the group of each text: one value per text, none of them missing.
+        """
         array = as_text_array(texts, name)
+        groups = None if groups is None else _group_array(groups, len(array), name)
         kept = np.flatnonzero(np.asarray(is_not_blank(array)))
         blank = len(array) - len(kept)
         if blank:
@@ -94,6 +98,20 @@ class Sample:
 
 def _taken(places: pa.Array, *columns: pa.Array | None) -> tuple[pa.Array | None, ...]:
     return tuple(None if column is None else column.take(places) for column in columns)
+
+
+def _group_array(groups: Iterable[Any] | pa.Array, size: int, name: str) -> pa.Array:
+    """The group of each text as strings, or an error where one is missing."""
+    if isinstance(groups, pa.ChunkedArray):
+        groups = groups.combine_chunks()
+    if not isinstance(groups, pa.Array):
+        groups = pa.array([None if group is None else str(group) for group in groups], type=TEXT)
+    if len(groups) != size:
+        raise InputError(f"{name}: {len(groups):,} groups for {size:,} texts; wanted one group per text")
+    if groups.null_count:
+        place = pc.index(pc.is_null(groups), True).as_py() + 1
+        raise InputError(f"{name}: text {place} has no group; wanted one group per text")
+    return groups.cast(TEXT)
 
 
 def is_not_blank(texts: pa.Array) -> pa.Array:

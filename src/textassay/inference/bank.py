@@ -84,7 +84,10 @@ def _without(values: F64, other: F64) -> F64:
     """What is left of the values when what goes with the other values is taken out by regression over all rows."""
     centred = other - other.mean()
     length = float(centred @ centred)
-    return values - centred * (centred @ values / length) if length > 0 else values
+    if length <= 0:
+        return values
+    left = values - centred * (centred @ values / length)
+    return np.where(np.abs(left) <= 1e-9 * np.abs(values).max(initial=0.0), 0.0, left)
 
 
 def _repeats(pool: Pool, resamples: Resamples) -> F64:

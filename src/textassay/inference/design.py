@@ -37,6 +37,8 @@ FEWEST_BLOCKS = 50
 # Labellings of more units than this are never listed.
 _FEW_UNITS = 32
 _ROWS_AT_ONCE = 256
+# More units than this would need matrices of gigabytes.
+MOST_GROUPED_UNITS = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,7 @@ class Design:
     candidate: Mask
     block: int
     n_groups: tuple[int, int] = (0, 0)
+    n_shared: int = 0
 
     @property
     def n_units(self) -> int:
@@ -68,7 +71,9 @@ class Design:
     def smallest_p(self, n_resamples: int) -> float:
         """The smallest p-value that can come out: with few units no test can be significant, whatever the texts are."""
         ways = math.fsum(_log_ways(size, own) for size, own in self.shapes)
-        return max(math.exp(-min(ways, 700.0)), 1 / (n_resamples + 1))
+        # The overall test sees no difference between a labelling and its opposite: where both can occur, they tie.
+        ties = 2 if all(size == 2 * own for size, own in self.shapes if 0 < own < size) else 1
+        return max(min(1.0, ties * math.exp(-min(ways, 700.0))), 1 / (n_resamples + 1))
 
     def labellings(self, n_resamples: int, seed: int) -> Mask:
         """Choices of the candidate's units, one row per exchange: all where there are few, else random ones.
@@ -138,11 +143,13 @@ def _log_ways(size: int, own: int) -> float:
 def fewest_groups(level: float, *, paired: bool) -> int:
     """The fewest groups (per sample, or shared by both) with which a test can be significant at this level.
 
+    A labelling and its opposite tie, so of all labellings two are always as extreme as the observed one.
+
     >>> fewest_groups(0.95, paired=False), fewest_groups(0.95, paired=True)
-    (3, 5)
+    (4, 6)
     """
-    count = 1
-    while (2**count if paired else comb(2 * count, count)) * (1 - level + 1e-12) < 1:
+    count = 2
+    while (2**count if paired else comb(2 * count, count)) * (1 - level + 1e-12) < 2:
         count += 1
     return count
 
@@ -181,32 +188,68 @@ def grouped(mine: Places, theirs: Places, *, n_names: int, seed: int) -> Design:
     shared: Mask = np.asarray((counts > 0).all(axis=0))
     pooled = np.concatenate((mine, theirs))
     is_mine = np.arange(len(pooled)) < len(mine)
-    n_groups = (int((counts[0] > 0).sum()), int((counts[1] > 0).sum()))
-    units = np.full(len(pooled), -1, dtype=np.int64)
-    strata: list[Places] = []
-    labels: list[Mask] = []
     inside = shared[pooled]
-    pair_block = group_block = 1
-    n_units = n_strata = 0
+    parts: list[tuple[Mask, _Units]] = []
     if inside.any():
-        units[inside], own_strata, own_labels, pair_block = _within_groups(
-            pooled[inside], is_mine[inside], counts[:, shared], np.cumsum(shared) - 1, seed
-        )
-        strata.append(own_strata)
-        labels.append(own_labels)
-        n_units, n_strata = len(own_strata), int(own_strata.max()) + 1
+        numbers = (np.cumsum(shared) - 1)[pooled[inside]]
+        parts.append((inside, _within_groups(numbers, is_mine[inside], counts[:, shared], seed)))
     if not inside.all():
-        own_units, own_strata, own_labels, group_block = _whole_groups(pooled[~inside], is_mine[~inside], seed)
-        units[~inside] = own_units + n_units
-        strata.append(own_strata + n_strata)
-        labels.append(own_labels)
+        parts.append((~inside, _whole_groups(pooled[~inside], is_mine[~inside], seed)))
+    units, strata, candidate = _together(parts, len(pooled))
+    if len(strata) > MOST_GROUPED_UNITS:
+        raise InputError(
+            f"{len(strata):,} groups of many different sizes are too many to exchange; wanted at most "
+            f"{MOST_GROUPED_UNITS:,} (a smaller --size leaves fewer groups)"
+        )
     kinds = [kind for kind, there in (("paired", inside.any()), ("grouped", not inside.all())) if there]
     return Design(
-        "+".join(kinds), units, np.concatenate(strata), np.concatenate(labels), max(pair_block, group_block), n_groups
+        "+".join(kinds),
+        units,
+        strata,
+        candidate,
+        max(part.block for _, part in parts),
+        (int((counts[0] > 0).sum()), int((counts[1] > 0).sum())),
+        int(shared.sum()),
     )
 
 
-def _whole_groups(groups: Places, is_mine: Mask, seed: int) -> tuple[Places, Places, Mask, int]:
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """The unit of each text of a part, and the stratum and the label of each unit."""
+
+    units: Places
+    strata: Places
+    candidate: Mask
+    block: int
+
+
+def _together(parts: Sequence[tuple[Mask, _Units]], n_texts: int) -> tuple[Places, Places, Mask]:
+    """Units of several parts numbered on; units that never move are joined, one per label."""
+    units = np.full(n_texts, -1, dtype=np.int64)
+    strata: list[Places] = []
+    labels: list[Mask] = []
+    n_units = n_strata = 0
+    for places, part in parts:
+        units[places] = part.units + n_units
+        strata.append(part.strata + n_strata)
+        labels.append(part.candidate)
+        n_units, n_strata = n_units + len(part.strata), n_strata + int(part.strata.max()) + 1
+    all_strata, all_labels = np.concatenate(strata), np.concatenate(labels)
+    sizes = np.bincount(all_strata)
+    own = np.bincount(all_strata, weights=all_labels)
+    moves = ((own > 0) & (own < sizes))[all_strata]
+    # Moving units keep their order; what stays is one unit per label, each in a stratum of its own.
+    number = np.where(moves, np.cumsum(moves) - 1, int(moves.sum()) + ~all_labels)
+    _, renumbered = np.unique(all_strata[moves], return_inverse=True)
+    last = int(renumbered.max(initial=-1)) + 1
+    return (
+        number[units],
+        np.concatenate((renumbered, [last, last + 1])),
+        np.concatenate((all_labels[moves], [True, False])),
+    )
+
+
+def _whole_groups(groups: Places, is_mine: Mask, seed: int) -> _Units:
     """Every group is a unit, or a block of groups where there are many; what fills no block stays where it is."""
     names, first, numbers = np.unique(groups, return_index=True, return_inverse=True)
     own = is_mine[first]
@@ -216,31 +259,36 @@ def _whole_groups(groups: Places, is_mine: Mask, seed: int) -> tuple[Places, Pla
     place[order] = np.arange(len(names))
     sizes = (int(own.sum()), int((~own).sum()))
     if 0 in sizes:
-        return place[numbers], np.arange(len(names)), np.sort(own)[::-1].copy(), 1
+        return _Units(place[numbers], np.arange(len(names)), np.sort(own)[::-1].copy(), 1)
     simple = independent(sizes, seed)
-    return simple.units[place[numbers]], simple.strata, simple.candidate, simple.block
+    return _Units(simple.units[place[numbers]], simple.strata, simple.candidate, simple.block)
 
 
-def _within_groups(
-    groups: Places, is_mine: Mask, counts: Places, number_of: Places, seed: int
-) -> tuple[Places, Places, Mask, int]:
+def _within_groups(groups: Places, is_mine: Mask, counts: Places, seed: int) -> _Units:
     """Every text is a unit in the stratum of its group.
 
     Where there are many texts, groups with equally many texts on each side are joined in blocks: the first texts of the
-    joined groups move together, then the second ones, and so on.
+    joined groups move together, then the second ones, and so on. Large groups are cut into random blocks of texts.
     """
-    numbers = number_of[groups]
     block = max(1, -(-len(groups) // MOST_UNITS))
     stratum_of_group = _joined(counts, block, seed)
+    mixed = stream(seed, "texts of groups").permutation(len(groups)) if block > 1 else np.arange(len(groups))
     # The place of each text within its group and side.
-    order = np.lexsort((np.arange(len(groups)), ~is_mine, numbers))
-    ordered = numbers[order] * 2 + ~is_mine[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    order = np.lexsort((mixed, ~is_mine, groups))
+    side = groups[order] * 2 + ~is_mine[order]
+    starts = np.flatnonzero(np.diff(side, prepend=-1))
+    lengths = np.diff(np.append(starts, len(groups)))
     rank = np.empty(len(groups), dtype=np.int64)
-    rank[order] = np.arange(len(groups)) - np.repeat(starts, np.diff(np.append(starts, len(groups))))
-    keys = np.stack((stratum_of_group[numbers], (~is_mine).astype(np.int64), rank))
+    rank[order] = np.arange(len(groups)) - np.repeat(starts, lengths)
+    # Texts of a group move in blocks only if both sides of it have several blocks; what fills no block stays.
+    wide = np.where(counts.min(axis=0) >= 4 * block, block, 1)[groups]
+    whole = np.where(is_mine, counts[0][groups], counts[1][groups]) // wide * wide
+    stays = rank >= whole
+    keys = np.stack((stratum_of_group[groups], (~is_mine).astype(np.int64), rank // wide))
+    keys[0][stays] += int(stratum_of_group.max()) + 1 + is_mine[stays] * (int(stratum_of_group.max()) + 1)
     found, units = np.unique(keys, axis=1, return_inverse=True)
-    return units.reshape(-1), found[0], found[1] == 0, block
+    _, strata = np.unique(found[0], return_inverse=True)
+    return _Units(units.reshape(-1), strata.reshape(-1), found[1] == 0, block)
 
 
 def _joined(counts: Places, block: int, seed: int) -> Places:

@@ -8,6 +8,7 @@ one document) are dealt by whole groups, and a group that both samples have is i
 then left out of both at once. To first order, what that changes is the sum of what leaving it out of each changes.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from textassay.inference.design import group_numbers
 from textassay.inference.progress import Progress
 from textassay.inference.request import Request
 from textassay.inference.streams import stream
@@ -83,12 +83,17 @@ def folds_of_groups(groups: Sequence[pa.Array], seed: int) -> tuple[NDArray[np.i
 
     The last sample (the reference) is dealt first, so that its folds do not depend on which candidate it is beside.
     """
-    n_names, numbers = group_numbers(*groups)
-    by_sample = np.split(numbers, np.cumsum([len(part) for part in groups])[:-1])
-    fold = np.full(n_names, -1, dtype=np.int64)
+    pooled = pa.concat_arrays([part.cast(pa.large_string()) for part in groups]).dictionary_encode()
+    names = [
+        hashlib.blake2b(f"{seed} {name}".encode(), digest_size=8).digest() for name in pooled.dictionary.to_pylist()
+    ]
+    keys = np.frombuffer(b"".join(names), dtype="<u8")
+    by_sample = np.split(np.asarray(pooled.indices, dtype=np.int64), np.cumsum([len(part) for part in groups])[:-1])
+    fold = np.full(len(keys), -1, dtype=np.int64)
     for part in reversed(by_sample):
+        # In the order of their hashes, so that candidates with the same groups have the same folds.
         fresh = np.unique(part[fold[part] < 0])
-        fold[fresh] = stream(seed, "folds", len(fresh)).permutation(len(fresh)) % MOST_GROUPS
+        fold[fresh[np.argsort(keys[fresh])]] = np.arange(len(fresh)) % MOST_GROUPS
     return tuple(fold[part] for part in by_sample)
 
 

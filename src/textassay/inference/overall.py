@@ -24,15 +24,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.counting import many
 from textassay.inference.bank import BANK, Member, bank_statistics, pooled_vectors, text_counts
 from textassay.inference.design import Design, design_of, fewest_groups
 from textassay.inference.p_value import is_significant
-from textassay.inference.pair_matrix import gram_counts
+from textassay.inference.pair_matrix import gram_counts, kernel_sums
 from textassay.inference.progress import Progress
 from textassay.inference.signature import signature
 from textassay.inference.westfall_young import at_least, step_down
-from textassay.views.material import Material, Pool, Resamples
+from textassay.views.material import Mask, Material, Pool, Resamples
 from textassay.views.pair_sums import observed
+from textassay.views.slices import count_slices
 from textassay.views.text_ngrams import TextNgrams
 from textassay.views.vectors import Vectors
 
@@ -45,6 +47,8 @@ _SURE = 3.0
 _MOST_RESAMPLES = 16_000
 # Standard deviations beyond the limit at which four of five differences are found.
 _POWER_80 = 0.84
+# A distance is defined where at least this share of the exchanges has one.
+_MOSTLY = 0.9
 # Members that measure a distance: small values mean that the samples are alike.
 _DISTANCES = ("words", "bigrams", "energy")
 # The part of the error rate that each of the two questions beside the overall test (copied? closer?) may use.
@@ -161,8 +165,7 @@ def overall_test(
 ) -> Overall:
     """Test whether candidate and reference are distributed alike, with every member of the bank that can be used.
 
-    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is, or
-    while nothing exchanged has as many texts in both samples, or is as close, but the resamples are too few to say so.
+    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is.
     """
     pool = Pool((candidate, reference))
     design = design_of(candidate.sample, reference.sample, seed=plan.seed)
@@ -174,60 +177,86 @@ def overall_test(
         design=design.kind,
         n=(len(candidate.sample), len(reference.sample)),
         n_groups=design.n_groups,
-        n_resamples=plan.n_resamples,
+        n_resamples=0,
         floor=design.smallest_p(plan.n_resamples),
         undefined=None,
-        signature=_signature(candidate, reference, design, members, plan),
+        signature="",
     )
-    if not is_significant(design.smallest_p(_MOST_RESAMPLES), plan.level):
+    one_group = design.kind == "grouped" and min(design.n_groups) < 2
+    if one_group or not is_significant(design.smallest_p(_MOST_RESAMPLES), plan.level):
         return replace(nothing, undefined=_too_few(design, nothing.n, plan.level))
-    n_resamples = plan.n_resamples
-    while True:
-        masks = design.labellings(n_resamples, plan.seed)
-        resamples = Resamples(design.units, (masks, ~masks))
-        statistics = bank_statistics(pool, design, masks, members=members)
-        p = float(at_least(combine(statistics, members=members))[0] / len(masks))
-        shared, copied = _shared_texts(pool, resamples)
-        closer = _closer(members, statistics)
-        if progress is not None:
-            progress.step(1)
-        more = plan.is_unsure(p, len(masks)) or any(plan.is_bounded(q, len(masks)) for q in (copied, closer))
-        if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not more:
-            break
-        n_resamples = min(4 * n_resamples, _MOST_RESAMPLES)
-    distance, detectable = _word_pair_distance(pool, resamples)
+    masks, statistics, p = _tested(pool, design, members, plan)
+    if progress is not None:
+        progress.step(1)
+    resamples = Resamples(design.units, (masks, ~masks))
+    distance, detectable = _word_pair_distance(pool, resamples, design, plan)
+    shared, copied = _shared_texts(pool, resamples)
+    used = [member for member, row in zip(members, statistics, strict=True) if np.isfinite(row).all()]
     return replace(
         nothing,
         distance=distance,
         detectable=detectable,
-        vector_distance=_vector_distance(pool) if candidate.settings.encoder is not None else None,
+        vector_distance=_vector_distance(pool, resamples, design) if candidate.settings.encoder is not None else None,
         shared_texts=shared,
         copied=copied,
-        closer=closer,
+        closer=_closer(members, statistics),
         p_value=p,
         adjusted=p,
         members=_member_results(members, statistics),
         n_resamples=len(masks) - 1,
-        floor=1 / len(masks),
+        floor=max(design.smallest_p(len(masks) - 1), 1 / len(masks)),
+        signature=_signature(candidate, reference, design, used, plan, len(masks) - 1),
     )
 
 
-def _word_pair_distance(pool: Pool, resamples: Resamples) -> tuple[float | None, float | None]:
-    """The distance between the distributions of word pairs, and how large it must be to be found probably."""
+def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: OverallPlan) -> tuple[Mask, F64, float]:
+    """Labellings, statistics and p-value, with more resamples until p is clearly on one side of a limit."""
+    n_resamples = plan.n_resamples
+    while True:
+        masks = design.labellings(n_resamples, plan.seed)
+        statistics = bank_statistics(pool, design, masks, members=members)
+        p = float(at_least(combine(statistics, members=members))[0] / len(masks))
+        if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not plan.is_unsure(p, len(masks)):
+            return masks, statistics, p
+        n_resamples = min(4 * n_resamples, _MOST_RESAMPLES)
+
+
+def _word_pair_distance(
+    pool: Pool, resamples: Resamples, design: Design, plan: OverallPlan
+) -> tuple[float | None, float | None]:
+    """The distance between the distributions of word pairs, and how large it must be to be found probably.
+
+    Pairs of texts of one group that both samples have are left out: they are alike for the group's sake.
+    """
     texts = pool.merged(TextNgrams)
     tokens = np.bincount(resamples.units, texts.sizes(2), resamples.n_units).astype(np.float64)
+    matrix = gram_counts(texts.order(2), resamples, power=0.0)
+    if "paired" in design.kind:
+        matrix = matrix.without_pairs_inside(design.strata)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gaps = 1 - gram_counts(texts.order(2), resamples, power=0.0).overlaps(resamples.masks[0], tokens)
-    if not np.isfinite(gaps).all():
+        gaps = 1 - matrix.overlaps(resamples.masks[0], tokens)
+    null = gaps[1:][np.isfinite(gaps[1:])]
+    if not np.isfinite(gaps[0]) or len(null) < _MOSTLY * (len(gaps) - 1):
         return None, None
-    null = gaps[1:]
-    needed = float(np.quantile(null, 0.95) + _POWER_80 * null.std())
-    return math.sqrt(max(float(gaps[0]), 0.0)), math.sqrt(max(needed, 0.0))
+    distance = math.sqrt(max(float(gaps[0]), 0.0))
+    # Holm's correction asks of the first of several candidates to be below the level divided by their number.
+    chance = (1 - plan.level) / plan.n_candidates
+    if not len(null) or design.smallest_p(len(null)) > chance:
+        return distance, None
+    needed = float(np.quantile(null, 1 - chance) + _POWER_80 * null.std())
+    return distance, math.sqrt(max(needed, 0.0))
 
 
-def _vector_distance(pool: Pool) -> float | None:
-    one, other, across = observed(pooled_vectors(pool), "energy").means(unbiased=True)
-    coefficient = float((one + other - 2 * across) / (-2 * across)) if across else math.nan
+def _vector_distance(pool: Pool, resamples: Resamples, design: Design) -> float | None:
+    pair = pooled_vectors(pool)
+    if design.kind == "independent" or count_slices(len(pair.values)) > 1:
+        one, other, across = map(float, observed(pair, "energy").means(unbiased=True))
+    else:
+        matrix = kernel_sums(pair, "energy", resamples)
+        if "paired" in design.kind:
+            matrix = matrix.without_pairs_inside(design.strata)
+        one, other, across = (float(mean[0]) for mean in matrix.means(resamples.masks[0][:1]))
+    coefficient = (one + other - 2 * across) / (-2 * across) if across else math.nan
     return math.sqrt(max(coefficient, 0.0)) if math.isfinite(coefficient) else None
 
 
@@ -260,20 +289,27 @@ def _member_results(members: Sequence[Member], statistics: F64) -> tuple[MemberR
 def _too_few(design: Design, sizes: tuple[int, int], level: float) -> str:
     if design.kind == "independent":
         return f"{sizes[0]:,} and {sizes[1]:,} texts are too few for any test to find a difference"
-    paired = "paired" in design.kind
-    which = "shared groups" if paired else "groups per sample"
+    if "paired" in design.kind:
+        have, needed = many(design.n_shared, "shared group"), fewest_groups(level, paired=True)
+        return f"{have} are too few for any test to find a difference; needs at least {needed}"
     have = f"{design.n_groups[0]:,} and {design.n_groups[1]:,} groups"
-    needed = f"needs at least {fewest_groups(level, paired=paired)} {which}"
-    return f"{have} are too few for any test to find a difference; {needed}"
+    needed = fewest_groups(level, paired=False)
+    return f"{have} are too few for any test to find a difference; needs at least {needed} groups per sample"
 
 
 def _signature(
-    candidate: Material, reference: Material, design: Design, members: Sequence[Member], plan: OverallPlan
+    candidate: Material,
+    reference: Material,
+    design: Design,
+    members: Sequence[Member],
+    plan: OverallPlan,
+    n_resamples: int,
 ) -> str:
     settings = [candidate.settings.signature([TextNgrams])]
     if any(member.reads_vectors for member in members):
         settings.append(candidate.settings.signature([Vectors]))
-    resampling: dict[str, Any] = {"resamples": plan.n_resamples, "design": design.kind}
+    resampling: dict[str, Any] = {"level": plan.level, "candidates": plan.n_candidates, "resamples": n_resamples}
+    resampling["design"] = design.kind
     if design.block > 1:
         resampling["block"] = design.block
     return signature(

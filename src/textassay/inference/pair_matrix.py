@@ -27,60 +27,90 @@ Places = NDArray[np.int64]
 _DENSE = 0.05
 _MOST_DENSE = 1024
 _TEXTS_AT_ONCE = 8192
+# Differences smaller than this share of the terms that cancel in them are rounding.
+_ROUNDING = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
 class PairMatrix:
     """Sums over pairs of texts between units, without pairs inside a unit, and the texts in each unit.
 
-    The matrix is symmetric.
+    The matrix is symmetric. Units with the same number in `apart` have no pairs with each other either: texts of one
+    prompt in both samples are alike for the prompt's sake.
     """
 
     between: F64
     sizes: F64
+    apart: Places
 
     @classmethod
     def of(cls, between: F64, resamples: Resamples) -> Self:
         """Drop the pairs inside units."""
         np.fill_diagonal(between, 0.0)
-        return cls(between, np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64))
+        sizes = np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64)
+        return cls(between, sizes, np.arange(resamples.n_units))
+
+    def without_pairs_inside(self, groups: Places) -> Self:
+        """The same without pairs of texts in one of these groups of units."""
+        return type(self)(np.where(groups[:, None] == groups, 0.0, self.between), self.sizes, groups)
 
     def forms(self, masks: Mask) -> tuple[F64, F64, float]:
         """For each row of labels the sum over pairs of candidates and over mixed pairs, and the sum over all pairs."""
         own, with_any = quadratic_forms(masks, self.between), self.between.sum(axis=1)
         return own, 2 * (masks @ with_any - own), float(with_any.sum())
 
-    def counts(self, masks: Mask) -> tuple[F64, F64, F64, F64]:
-        """For each row the texts of both samples, and the ordered pairs of texts in different units of each."""
-        mine = masks @ self.sizes
-        own = masks @ self.sizes**2
-        theirs, squares = self.sizes.sum() - mine, (self.sizes**2).sum() - own
-        return mine, theirs, mine**2 - own, theirs**2 - squares
+    def counts(self, masks: Mask) -> tuple[F64, F64, F64]:
+        """For each row the pairs of texts that count: within the candidate, within the reference, and across."""
+        n = masks @ self.sizes
+        m = self.sizes.sum() - n
+        if np.array_equal(self.apart, np.arange(len(self.sizes))):
+            own = masks @ self.sizes**2
+            return n**2 - own, m**2 - ((self.sizes**2).sum() - own), n * m
+        units = np.arange(len(self.sizes))
+        groups = csr_array((self.sizes, (self.apart, units)), shape=(int(self.apart.max()) + 1, len(units)))
+        mine = np.asarray(groups @ masks.T.astype(np.float64))
+        theirs = np.asarray(groups.sum(axis=1)).reshape(-1, 1) - mine
+        inside = [(one * other).sum(axis=0) for one, other in ((mine, mine), (theirs, theirs), (mine, theirs))]
+        return n**2 - inside[0], m**2 - inside[1], n * m - inside[2]
+
+    def means(self, masks: Mask) -> tuple[F64, F64, F64]:
+        """For each row the mean over pairs within the candidate, within the reference, and across."""
+        own, across, total = self.forms(masks)
+        mine, theirs, mixed = self.counts(masks)
+        return own / mine, (total - own - across) / theirs, across / 2 / mixed
 
     def distances(self, masks: Mask) -> F64:
         """Unbiased squared distances between the samples' means: mean within each less mean across, of every row."""
-        own, across, total = self.forms(masks)
-        mine, theirs, my_pairs, their_pairs = self.counts(masks)
-        return own / my_pairs + (total - own - across) / their_pairs - across / (mine * theirs)
+        one, other, across = self.means(masks)
+        return _without_rounding(one + other - 2 * across, np.abs(one) + np.abs(other) + 2 * np.abs(across))
 
     def overlaps(self, masks: Mask, tokens: F64) -> F64:
         """Morisita's overlap of the two samples' n-gram distributions, of every row; `tokens` are n-grams per unit.
 
         With P and Q the distributions, it is 2 sum PQ / (sum PP + sum QQ), each estimated without bias from pairs
-        of texts in different units. It is 1 for equal distributions whatever the sizes, and 0 without a common n-gram.
+        of different texts. It is 1 for equal distributions whatever the sizes, and 0 without a common n-gram.
         """
-        own, across, total = self.forms(masks)
-        mine, theirs, my_pairs, their_pairs = self.counts(masks)
-        lengths = masks @ tokens / mine, ~masks @ tokens / theirs
-        squares = own / my_pairs / lengths[0] ** 2 + (total - own - across) / their_pairs / lengths[1] ** 2
-        return across / (mine * theirs) / (lengths[0] * lengths[1]) / squares
+        one, other, across = self.means(masks)
+        mine = masks @ tokens / (masks @ self.sizes)
+        theirs = ~masks @ tokens / (~masks @ self.sizes)
+        return 2 * across / (mine * theirs) / (one / mine**2 + other / theirs**2)
 
     def agreements(self, masks: Mask) -> F64:
         """The form itself with labels 1/n for candidates and -1/m for references, divided by their squared length."""
         own, across, total = self.forms(masks)
-        mine, theirs, _, _ = self.counts(masks)
-        value = own / mine**2 + (total - own - across) / theirs**2 - across / (mine * theirs)
+        mine = masks @ self.sizes
+        theirs = self.sizes.sum() - mine
+        terms = own / mine**2, (total - own - across) / theirs**2, -across / (mine * theirs)
+        value = _without_rounding(sum(terms), sum(map(np.abs, terms)))
         return value / (1 / mine + 1 / theirs)
+
+
+def _without_rounding(values: F64, scale: F64) -> F64:
+    """Exactly 0 where a value is no more than what rounding leaves of the terms that cancel in it.
+
+    Otherwise rounding would decide between labellings that are all the same, as where every text has the same words.
+    """
+    return np.where(np.abs(values) <= _ROUNDING * scale, 0.0, values)
 
 
 def gram_counts(incidence: Incidence, resamples: Resamples, *, power: float) -> PairMatrix:

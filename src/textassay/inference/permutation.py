@@ -16,6 +16,8 @@ from textassay.views.material import Pool, Resamples
 
 Floats = NDArray[np.float64]
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class PermutationTests:
@@ -59,7 +61,9 @@ def off_centre(values: Floats) -> Floats:
 
     The observed labelling is among them, so the test keeps its level.
     """
-    return np.abs(values - values.mean())
+    gaps = np.abs(values - values.mean())
+    # Where all labellings have one value, rounding must not tell them apart.
+    return np.where(gaps <= _ROUNDING * np.abs(values).max(initial=0.0), 0.0, gaps)
 
 
 def _statistics(

@@ -38,8 +38,8 @@ def cnd(
 
     `weight="none"` is the paper's, between 0 and 2. `sqrt` divides by the square root of the n-gram's share R in both
     samples together, and `idf` multiplies by the square of log(1 + 1/R): both see beyond the commonest n-grams. The
-    weights do not change when labels are exchanged, so tests are as exact as without them, and a mixture with a share e
-    of another source is e squared times as far away under each of them.
+    weights do not change when labels are exchanged, so tests are as exact as without them. Without weights, a mixture
+    with a share e of another source is e squared times as far away.
 
     It misleads when read as a share: it is a squared distance, without weights dominated by the most frequent n-grams,
     and small numbers can be real differences. The plug-in value of two samples from one source is above 0 and falls

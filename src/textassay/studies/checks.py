@@ -35,4 +35,5 @@ def enough_resamples(wanted: int, tests: int, level: float) -> int:
     >>> enough_resamples(999, 36, 0.95), enough_resamples(999, 120, 0.95), enough_resamples(0, 120, 0.95)
     (999, 2879, 0)
     """
-    return max(wanted, math.ceil(_MARGIN * tests / (1 - level) - 1e-9) - 1) if wanted else 0
+    margin = _MARGIN if tests > 1 else 1.0
+    return max(wanted, math.ceil(margin * tests / (1 - level) - 1e-9) - 1) if wanted else 0

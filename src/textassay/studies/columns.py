@@ -15,7 +15,7 @@ from textassay.inference.request import Request
 from textassay.inference.result import Result
 from textassay.inference.streams import stream
 from textassay.studies.comparison import Contest
-from textassay.studies.sizes import Cut
+from textassay.studies.sizes import Cut, cut_to
 from textassay.views.material import Material, Settings
 
 
@@ -130,7 +130,7 @@ class Measurer:
 
     def _cut(self, material: Material, size: int) -> Material:
         rng = stream(self.plan.seed, "at real size", material.sample.digest)
-        return Material(material.sample.cut(size, rng), self.settings)
+        return Material(cut_to(material.sample, size, rng), self.settings)
 
 
 def _not_measured(request: Request) -> Result:
@@ -144,7 +144,7 @@ def _not_measured(request: Request) -> Result:
         interval=None,
         p_value=None,
         parts={},
-        undefined="not measured: bare estimates were asked for",
+        undefined="not measured: the yardstick was not asked for",
         signature="",
         seconds=0.0,
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.candidates import named_candidates
+from textassay.corpus.counting import many
 from textassay.corpus.errors import InputError
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
@@ -30,7 +31,7 @@ from textassay.studies.differences import what_differs
 from textassay.studies.encoding import choose, show_all
 from textassay.studies.formatting import check_format
 from textassay.studies.meaning_differs import what_differs_in_meaning
-from textassay.studies.sizes import cut_pairs, cut_samples
+from textassay.studies.sizes import cut_pairs, cut_samples, cut_to
 from textassay.studies.verdict import Row, Setting, Sight, judge
 from textassay.views.encoders.base import Encoder
 from textassay.views.encoders.remember import Remembered
@@ -85,7 +86,8 @@ def compare(
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     real = as_sample(reference, "reference", group=field)
     chosen = _answerable(choice.requests, train is not None, named)
-    cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed)
+    yardstick = n_resamples > 0 if explain is None else explain
+    cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, yardstick=yardstick)
     seen = None
     if choice.encoder is not None:
         seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=progress)
@@ -97,7 +99,7 @@ def compare(
         train=None if train is None else Material(as_sample(train, "train"), settings),
         plan=Plan(level, enough_resamples(n_resamples, len(samples), level), seed),
         progress=progress,
-        yardstick=n_resamples > 0 if explain is None else explain,
+        yardstick=yardstick,
     )
     notes = (*choice.notes, *(seen.notes if seen else ()))
     study = _Study(
@@ -155,11 +157,11 @@ class _Study:
                 partial(measurer.candidate, name, material, reference)
                 for name, material in zip(cut.candidates, materials, strict=True)
             ),
-            *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates if measurer.yardstick),
+            *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates),
         ]
         real_results, *rest = engine.map(lambda task: task(), tasks)
         outcomes: dict[str, Outcome] = dict(zip(cut.candidates, rest[: len(materials)], strict=True))
-        remarked: list[dict[str, Any]] = rest[len(materials) :] or [{} for _ in outcomes]
+        remarked: list[dict[str, Any]] = rest[len(materials) :]
         real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
         columns = [
             self._column(name, outcome, remarks)
@@ -178,18 +180,20 @@ class _Study:
 
     def _remarks(self, name: str, sample: Sample) -> dict[str, Any]:
         """Format, phrases and meaning; on as many texts of both sides, or the larger one would show its rare words."""
+        warnings = {"warnings": self._warnings(name)}
+        if not self.measurer.yardstick:
+            return warnings
         settings, seed = self.measurer.settings, self.measurer.plan.seed
         size = min(len(sample), len(self.measurer.cut.reference))
         sides = [
-            Material(side.cut(size, stream(seed, "phrases", side.digest)), settings)
+            Material(cut_to(side, size, stream(seed, "phrases", side.digest)), settings)
             for side in (sample, self.measurer.cut.reference)
         ]
         over, under = what_differs(*sides)
         # The whole samples, not what the cut left of them: blank texts are counted against all texts.
         findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
         meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
-        found = {"findings": findings, "over": over, "under": under, "meaning": meaning}
-        return found | {"warnings": self._warnings(name)}
+        return {"findings": findings, "over": over, "under": under, "meaning": meaning} | warnings
 
     def _warnings(self, name: str) -> tuple[str, ...]:
         """Signs that texts are not independent, which the tests take for granted."""
@@ -197,7 +201,8 @@ class _Study:
             return ()
         tokenizer, seed = self.measurer.settings.tokenizer, self.measurer.plan.seed
         found = check_dependence(self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
-        return tuple(f"caution: {warning.message}" for warning in found if warning.option is not None)
+        # Sorted texts are no sign of dependence; they only hide the signs that their order could show.
+        return tuple(f"{'caution' if warning.option else 'note'}: {warning.message}" for warning in found)
 
     def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
         sample = self.measurer.cut.candidates[name]
@@ -267,8 +272,8 @@ class _Study:
                 yield f"{column.name} has the same texts as the reference: it is a copy, not a second sample"
         if plan.n_resamples > self.asked_resamples:
             yield (
-                f"raised to {plan.n_resamples:,} resamples, because correcting for {len(columns):,} candidates"
-                " needs them"
+                f"raised to {plan.n_resamples:,} resamples, because correcting for {many(len(columns), 'candidate')}"
+                f" at level {plan.level:g} needs them"
             )
 
 

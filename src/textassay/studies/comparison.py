@@ -10,7 +10,9 @@ from typing import Any, Self
 from textassay.corpus.errors import InputError
 from textassay.inference.overall import MemberResult, Overall
 from textassay.inference.p_value import is_significant
+from textassay.inference.request import Request
 from textassay.inference.result import Result, one_nan
+from textassay.metrics.declare import all_metrics
 from textassay.studies.meaning import Meaning
 from textassay.studies.plain_values import with_nan, without_nan
 from textassay.version import __version__
@@ -86,7 +88,8 @@ class Column:
 
     def __getitem__(self, metric: str) -> Result:
         """The result of a metric, by its name or, where it was measured with several options, by its label."""
-        found = [r for r in self.results if metric in (r.metric, label_of(r))]
+        by_label = [result for result in self.results if label_of(result) == metric]
+        found = by_label or [result for result in self.results if result.metric == metric]
         if len(found) != 1:
             names = ", ".join(label_of(result) for result in self.results)
             raise KeyError(f"{metric!r} names {len(found)} results; there are: {names}")
@@ -106,8 +109,9 @@ class Column:
 
 
 def label_of(result: Result) -> str:
-    """The short label of a result: its metric and the order of its n-grams, if it has one."""
-    return result.metric + (f"-{result.options['n']}" if "n" in result.options else "")
+    """The label of a result as tables print it: metric, order of n-grams, and options other than the default."""
+    metric = all_metrics().get(result.metric)
+    return result.metric if metric is None else Request(metric, result.options).label
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ COLLAPSED = 0.5
 COPIED = 0.05
 # Where only a distance beyond this could have been found, "no difference found" would say next to nothing.
 TOO_FEW = 0.5
+# With this many texts a sample is not small, whatever can be measured on it.
+ENOUGH = 100
 # Samples further apart than this have hardly a word pair in common. They may be in two languages or scripts, whose
 # words are of different kinds, so their numbers of different words do not compare.
 UNRELATED = 0.98
@@ -104,7 +106,9 @@ def judge(
         collapse = _repetition(by_metric.get("repetition", ()), tested=False)
         return Verdict("collapsed" if collapse else "untested", (*collapse, "no test was run: estimates only"))
     if overall.p_value is None:
-        return Verdict("untested", (overall.undefined or "no test could be run", *warnings))
+        collapse = _repetition(by_metric.get("repetition", ()), tested=False)
+        reasons = (*collapse, overall.undefined or "no test could be run", *warnings)
+        return Verdict("collapsed" if collapse else "untested", reasons)
     copies = _copies(overall, setting)
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
@@ -132,6 +136,8 @@ def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, wa
         hidden = f"{found}, but copies hide differences: compare again without them"
         return Verdict("copied", (*copies, *([_CLOSER] if is_closer else ()), hidden, *warnings))
     limit = overall.detectable
+    if limit is None and overall.distance is None and min(overall.n) >= ENOUGH:
+        return Verdict("same", (found, "its size is not known: hardly any word pair is in two texts", *warnings))
     if limit is None or limit >= TOO_FEW:
         few = f"too few texts to find any but very large differences ({_cited(overall)})"
         return Verdict("untested", (few, *warnings))
