@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from textassay.inference.overall import MemberResult, Overall
+from tests.laws import corpus
+from textassay import compare
+from textassay.inference.overall import MemberResult, Overall, OverallPlan
 from textassay.inference.result import Interval, Result
 from textassay.studies.comparison import Verdict
 from textassay.studies.verdict import Row, Setting, Sight, judge
@@ -276,3 +278,25 @@ class TestCopies:
         assert verdict.level == "differs"
         assert "word for word" in verdict.sentence
         assert "no difference" not in verdict.sentence
+
+
+class TestComparisons:
+    """Whole comparisons, where the tests behind the sentences must be able to decide."""
+
+    def test_copies_by_several_candidates_are_found_with_few_resamples(self) -> None:
+        """199 resamples cannot give a p-value below 0.005, and six candidates share that: more are drawn."""
+        real = corpus(1, 100)
+        candidates = {f"x{seed}": [*real[:40], *corpus(seed, 63)[3:]] for seed in range(2, 8)}
+        found = compare(real, candidates, metrics=["repetition"], tokenizer="whitespace", n_resamples=199)
+        for column in found.candidates:
+            assert column.verdict is not None
+            assert column.verdict.level == "copied", column.verdict
+            assert column.overall is not None
+            assert column.overall.n_resamples > 199
+
+    def test_independent_samples_take_no_more_resamples_for_copies(self) -> None:
+        plan = OverallPlan(0.95, 199, 0, 6)
+        assert plan.is_bounded(1 / 200, 200)
+        assert not plan.is_bounded(2 / 200, 200)
+        assert not plan.is_bounded(1 / 1201, 1201)
+        assert not OverallPlan(0.95, 199, 0, 1).is_bounded(1 / 200, 200)
