@@ -173,6 +173,13 @@ class TestSentences:
         assert "leaves parts of the reference uncovered" in said([untested("reverse_bleu", 0.1, 0.3)], DIFFERS).sentence
         assert "diverse" not in said([untested("reverse_bleu", 0.1, 0.3)], DIFFERS).sentence
 
+    def test_phrases_are_named_by_what_the_metric_counts(self) -> None:
+        assert "uses the reference's common phrases less often (cr-2" in said([row("cr", 0.1, 0.3)], DIFFERS).sentence
+        assert (
+            "fewer of its phrases are in the reference (bleu-2" in said([untested("bleu", 0.1, 0.3)], DIFFERS).sentence
+        )
+        assert len(said([row("cr", 0.3, 0.1), untested("bleu", 0.3, 0.1)], DIFFERS).reasons) == 1
+
     def test_an_undefined_metric_says_nothing(self) -> None:
         made = row("distinct", 0.1, 0.6)
         gone = replace(made, result=replace(made.result, undefined="no text has n tokens", estimate=math.nan))

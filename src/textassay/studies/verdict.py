@@ -27,6 +27,11 @@ UNRELATED = 0.98
 # Up to these distances a difference is called slight or clear; beyond, large.
 _GRADES = ((0.15, "slightly"), (0.5, "clearly"))
 
+_PHRASES = {
+    "cr": "uses the reference's common phrases less often",
+    # A longer text may use them all, and more that the reference does not have.
+    "bleu": "fewer of its phrases are in the reference",
+}
 _FORMAT = "the format differs as well (see the format findings), which may explain part of the difference"
 _CLOSER = "closer to the reference than two independent samples are"
 
@@ -288,7 +293,7 @@ def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[s
     """Only a value below real text's own is lost quality: a test of `cr` also finds who repeats what is common."""
     rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *_bleu(by_metric, "bleu", setting)]
     lower = [row for row in rows if _moved(row) < 0 and _apart(row)]
-    return [f"uses the reference's common phrases less often ({_against(row, 'real v real')})" for row in lower[:1]]
+    return [f"{_PHRASES[row.result.metric]} ({_against(row, 'real v real')})" for row in lower[:1]]
 
 
 def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -> Sequence[Row]:
