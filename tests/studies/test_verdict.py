@@ -121,6 +121,11 @@ class TestLevels:
 
 
 class TestSentences:
+    def test_a_difference_of_texts_that_may_be_dependent_is_claimed_under_a_condition(self) -> None:
+        sentence = said([], DIFFERS, warnings=["neighbouring texts are alike"]).sentence
+        assert "differs from the reference, if the texts are independent (overall test" in sentence
+        assert "independent" not in said([], DIFFERS).sentence
+
     def test_p_values_and_sizes(self) -> None:
         assert "(overall test: p ≤ 0.001, 500 and 500 texts; found by words)" in said([], DIFFERS).sentence
         assert "(overall test: p = 0.40, 500 and 500 texts)" in said([], SAME).sentence

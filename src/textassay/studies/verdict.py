@@ -113,7 +113,7 @@ def judge(
     reasons = [
         *collapse,
         *copies,
-        _difference(overall, setting.level),
+        _difference(overall, setting.level, doubtful=bool(warnings)),
         *([_FORMAT] if format_differs else ()),
         *_diversity(usable, overall, setting.sight),
         *_separation(by_metric, overall, setting.sight),
@@ -156,10 +156,11 @@ def _cited(overall: Overall) -> str:
     return f"overall test: p {p if p[0] in '≤<' else f'= {p}'}, {_sizes(overall)}{groups}"
 
 
-def _difference(overall: Overall, level: float) -> str:
+def _difference(overall: Overall, level: float, *, doubtful: bool) -> str:
     members = overall.found_by(level)
     by = f"; found by {', '.join(member.label for member in members)}" if members else ""
-    return f"differs from the reference ({_cited(overall)}{by})"
+    # A warning is a sign that single texts may not be exchanged, which the test takes for granted.
+    return f"differs from the reference{', if the texts are independent' * doubtful} ({_cited(overall)}{by})"
 
 
 def _copies(overall: Overall, setting: Setting) -> list[str]:
