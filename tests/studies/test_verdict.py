@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from textassay.inference.overall import MemberResult, Overall
+from tests.laws import corpus
+from textassay import compare
+from textassay.inference.overall import MemberResult, Overall, OverallPlan
 from textassay.inference.result import Interval, Result
 from textassay.studies.comparison import Verdict
 from textassay.studies.verdict import Row, Setting, Sight, judge
@@ -119,6 +121,11 @@ class TestLevels:
 
 
 class TestSentences:
+    def test_a_difference_of_texts_that_may_be_dependent_is_claimed_under_a_condition(self) -> None:
+        sentence = said([], DIFFERS, warnings=["neighbouring texts are alike"]).sentence
+        assert "differs from the reference, if the texts are independent (overall test" in sentence
+        assert "independent" not in said([], DIFFERS).sentence
+
     def test_p_values_and_sizes(self) -> None:
         assert "(overall test: p ≤ 0.001, 500 and 500 texts; found by words)" in said([], DIFFERS).sentence
         assert "(overall test: p = 0.40, 500 and 500 texts)" in said([], SAME).sentence
@@ -172,6 +179,13 @@ class TestSentences:
     def test_uncovered_parts_may_be_shown_by_reverse_bleu(self) -> None:
         assert "leaves parts of the reference uncovered" in said([untested("reverse_bleu", 0.1, 0.3)], DIFFERS).sentence
         assert "diverse" not in said([untested("reverse_bleu", 0.1, 0.3)], DIFFERS).sentence
+
+    def test_phrases_are_named_by_what_the_metric_counts(self) -> None:
+        assert "uses the reference's common phrases less often (cr-2" in said([row("cr", 0.1, 0.3)], DIFFERS).sentence
+        assert (
+            "fewer of its phrases are in the reference (bleu-2" in said([untested("bleu", 0.1, 0.3)], DIFFERS).sentence
+        )
+        assert len(said([row("cr", 0.3, 0.1), untested("bleu", 0.3, 0.1)], DIFFERS).reasons) == 1
 
     def test_an_undefined_metric_says_nothing(self) -> None:
         made = row("distinct", 0.1, 0.6)
@@ -278,3 +292,25 @@ class TestCopies:
         assert verdict.level == "differs"
         assert "word for word" in verdict.sentence
         assert "no difference" not in verdict.sentence
+
+
+class TestComparisons:
+    """Whole comparisons, where the tests behind the sentences must be able to decide."""
+
+    def test_copies_by_several_candidates_are_found_with_few_resamples(self) -> None:
+        """199 resamples cannot give a p-value below 0.005, and six candidates share that: more are drawn."""
+        real = corpus(1, 100)
+        candidates = {f"x{seed}": [*real[:40], *corpus(seed, 63)[3:]] for seed in range(2, 8)}
+        found = compare(real, candidates, metrics=["repetition"], tokenizer="whitespace", n_resamples=199)
+        for column in found.candidates:
+            assert column.verdict is not None
+            assert column.verdict.level == "copied", column.verdict
+            assert column.overall is not None
+            assert column.overall.n_resamples > 199
+
+    def test_independent_samples_take_no_more_resamples_for_copies(self) -> None:
+        plan = OverallPlan(0.95, 199, 0, 6)
+        assert plan.is_bounded(1 / 200, 200)
+        assert not plan.is_bounded(2 / 200, 200)
+        assert not plan.is_bounded(1 / 1201, 1201)
+        assert not OverallPlan(0.95, 199, 0, 1).is_bounded(1 / 200, 200)

@@ -33,6 +33,11 @@ _VECTOR_GRADES = ((0.05, "slightly"), (0.18, "clearly"))
 # Members of the bank that are named in a verdict.
 _MOST_NAMED = 4
 
+_PHRASES = {
+    "cr": "uses the reference's common phrases less often",
+    # A longer text may use them all, and more that the reference does not have.
+    "bleu": "fewer of its phrases are in the reference",
+}
 _FORMAT = "the format differs as well (see the format findings), which may explain part of the difference"
 _CLOSER = "closer to the reference than two independent samples are"
 
@@ -116,7 +121,7 @@ def judge(
     reasons = [
         *collapse,
         *copies,
-        _difference(overall, setting.level),
+        _difference(overall, setting.level, doubtful=bool(warnings)),
         *([_FORMAT] if format_differs else ()),
         *_diversity(usable, overall, setting.sight),
         *_separation(by_metric, overall, setting.sight),
@@ -161,12 +166,13 @@ def _cited(overall: Overall) -> str:
     return f"overall test: p {p if p[0] in '≤<' else f'= {p}'}, {_sizes(overall)}{groups}"
 
 
-def _difference(overall: Overall, level: float) -> str:
+def _difference(overall: Overall, level: float, *, doubtful: bool) -> str:
     members = overall.found_by(level)
     names = [member.label for member in members[:_MOST_NAMED]]
     more = f" and {len(members) - _MOST_NAMED} more" if len(members) > _MOST_NAMED else ""
     by = f"; found by {', '.join(names)}{more}" if members else ""
-    return f"differs from the reference ({_cited(overall)}{by})"
+    # A warning is a sign that single texts may not be exchanged, which the test takes for granted.
+    return f"differs from the reference{', if the texts are independent' * doubtful} ({_cited(overall)}{by})"
 
 
 def _copies(overall: Overall, setting: Setting) -> list[str]:
@@ -299,7 +305,7 @@ def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[s
     """Only a value below real text's own is lost quality: a test of `cr` also finds who repeats what is common."""
     rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *_bleu(by_metric, "bleu", setting)]
     lower = [row for row in rows if _moved(row) < 0 and _apart(row)]
-    return [f"uses the reference's common phrases less often ({_against(row, 'real v real')})" for row in lower[:1]]
+    return [f"{_PHRASES[row.result.metric]} ({_against(row, 'real v real')})" for row in lower[:1]]
 
 
 def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -> Sequence[Row]:
