@@ -329,7 +329,7 @@ def test_open_and_repeated_answers_are_counted(store: Store, tmp_path: Path) -> 
         ({"AssignmentStatus": "Lost"}, ":14: AssignmentStatus is 'Lost'; wanted Submitted, Approved or Rejected"),
         ({"WorkTimeInSeconds": "long"}, ":14: WorkTimeInSeconds is 'long'; wanted a number of seconds"),
         ({"WorkTimeInSeconds": "nan"}, ":14: WorkTimeInSeconds is 'nan'"),
-        ({f"Input.item_{slot}": "" for slot in range(1, 8)}, ":14: no item in any of 7 columns Input.item_1 and so on"),
+        ({f"Input.item_{slot}": "" for slot in range(1, 8)}, ":14: no item in 7 columns Input.item_1 and so on"),
         ({"Answer.rating_1.5": "true"}, ":14: Answer.rating_1: 2 answers ("),
         ({"Answer.rating_1.5": "maybe"}, ":14: Answer.rating_1.5 is 'maybe'; wanted true or false"),
         ({"Answer.taskAnswers": "[1]"}, ":14: Answer.taskAnswers: '[1]'; wanted a list with an object"),

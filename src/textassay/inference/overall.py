@@ -165,7 +165,8 @@ def overall_test(
 ) -> Overall:
     """Test whether candidate and reference are distributed alike, with every member of the bank that can be used.
 
-    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is.
+    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is, or
+    while no exchange has as many texts in both samples, or is as close, but there are too few exchanges to claim it.
     """
     pool = Pool((candidate, reference))
     design = design_of(candidate.sample, reference.sample, seed=plan.seed)
@@ -216,7 +217,9 @@ def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: Overall
         masks = design.labellings(n_resamples, plan.seed)
         statistics = bank_statistics(pool, design, masks, members=members)
         p = float(at_least(combine(statistics, members=members))[0] / len(masks))
-        if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not plan.is_unsure(p, len(masks)):
+        beside = _shared_texts(pool, Resamples(design.units, (masks, ~masks)))[1], _closer(members, statistics)
+        more = plan.is_unsure(p, len(masks)) or any(plan.is_bounded(q, len(masks)) for q in beside)
+        if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not more:
             return masks, statistics, p
         n_resamples = min(4 * n_resamples, _MOST_RESAMPLES)
 
