@@ -144,6 +144,25 @@ def test_smooth_p_values_go_on_beyond_the_largest_share() -> None:
     assert smooth_p(np.array([1.0, 1.0, 1.0, 1.0])).tolist() == [1.0] * 4
 
 
+def test_counts_of_few_different_values_have_no_tail() -> None:
+    """A few repeated texts: an exchange with one more of them is not far outside."""
+    values = np.zeros(200)
+    values[:12] = 1.0
+    values[3] = 2.0
+    assert smooth_p(values).min() == pytest.approx(1 / 200)
+
+
+def test_one_extreme_exchange_does_not_hide_what_was_observed() -> None:
+    members = [member for member in BANK if member.name in ("words", "bigrams")]
+    rng = np.random.default_rng(0)
+    found = rng.exponential(size=(2, 200))
+    found[0, 0] = 40.0
+    found[1, 7] = 4000.0
+    assert at_least(combine(found, members=members))[0] <= 2
+    found[0, 0] = 0.5
+    assert at_least(combine(found, members=members))[0] < 190
+
+
 def test_every_labelling_is_treated_alike() -> None:
     """Exchanging two columns of statistics exchanges their combined values: what makes the level exact."""
     members = [member for member in BANK if not member.reads_vectors]

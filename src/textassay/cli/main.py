@@ -37,7 +37,8 @@ def run(argv: "Sequence[str] | None" = None) -> int:
     except BrokenPipeError:
         return 0
     except Exception as error:
-        if _heard:
+        # A command that was stopped on purpose, as a server is, may still have something to report.
+        if _heard and type(error).__name__ != "InputError":
             return _fail(_INTERRUPTED, INTERRUPTED)
         if debug:
             raise

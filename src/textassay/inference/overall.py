@@ -42,6 +42,10 @@ F64 = NDArray[np.float64]
 
 # The share of rows beyond which p-values follow an exponential tail, and the share that fixes its scale.
 _TAIL, _FAR = 0.05, 0.01
+# A tail needs this many values, and this share of them different: otherwise its scale is an accident.
+_FEWEST_BEYOND, _DIFFERENT = 5, 0.8
+# What members without any evidence add up to.
+_NO_EVIDENCE = 1e-12
 # A p-value this many standard errors from a limit is sure to be on its side of it.
 _SURE = 3.0
 _MOST_RESAMPLES = 16_000
@@ -65,29 +69,36 @@ def level_beside(level: float, n_candidates: int = 1) -> float:
 
 
 def combine(statistics: F64, *, members: Sequence[Member]) -> F64:
-    """The half-Cauchy combination of the members' p-values with their weights, one value per labelling."""
+    """The logarithm of the half-Cauchy combination of the members' p-values with their weights, one per labelling.
+
+    The logarithm, because values of very different sizes must not tie: ties are judged beside the largest value.
+    """
     usable = np.isfinite(statistics).all(axis=1)
     weights = np.array([member.weight for member in members])[usable]
-    return weights @ np.stack([_evidence(row) for row in statistics[usable]])
+    evidence = np.stack([_evidence(row) for row in statistics[usable]])
+    return np.log(np.maximum(weights @ evidence, _NO_EVIDENCE))
 
 
 def _evidence(values: F64) -> F64:
     """cot(pi p / 2) of each value's p-value among all of them."""
-    return 1 / np.tan(np.pi / 2 * np.clip(smooth_p(values), 1e-300, 1.0))
+    return 1 / np.tan(np.pi / 2 * np.clip(smooth_p(values), 1e-200, 1.0))
 
 
 def smooth_p(values: F64) -> F64:
     """The share of values at least as large; beyond the largest twentieth an exponential tail goes on from there.
 
-    The tail's scale is the distance between the quantiles at 5 % and 1 %. Where they coincide, shares are all there is.
+    The tail's scale is the distance between the quantiles at 5 % and 1 %. A statistic that has only a few different
+    values there, as a count of repeated texts, has no such scale: shares are all there is.
     """
     p = at_least(values) / len(values)
     start, far = np.quantile(values, (1 - _TAIL, 1 - _FAR))
     scale = (far - start) / math.log(_TAIL / _FAR)
-    if scale <= 1e-9 * max(abs(start), abs(far)):
+    beyond = values[values > start]
+    is_discrete = len(np.unique(beyond)) < _DIFFERENT * len(beyond) or len(beyond) < _FEWEST_BEYOND
+    if is_discrete or scale <= 1e-9 * max(abs(start), abs(far)):
         return p
-    beyond = np.maximum(values - start, 0.0) / scale
-    return np.where(values > start, _TAIL * np.exp(-beyond), np.maximum(p, _TAIL))
+    tail = _TAIL * np.exp(-np.maximum(values - start, 0.0) / scale)
+    return np.where(values > start, tail, np.maximum(p, _TAIL))
 
 
 @dataclass(frozen=True)
