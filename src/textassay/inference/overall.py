@@ -61,10 +61,14 @@ def level_beside(level: float, n_candidates: int = 1) -> float:
 
 
 def combine(statistics: F64, *, members: Sequence[Member]) -> F64:
-    """The half-Cauchy combination of the members' p-values with their weights, one value per labelling."""
+    """The half-Cauchy combination of the members' p-values with their weights, one value per labelling, as a logarithm.
+
+    The sum itself may be so large in one labelling that all others are equal beside it.
+    """
     usable = np.isfinite(statistics).all(axis=1)
     weights = np.array([member.weight for member in members])[usable]
-    return weights @ np.stack([_evidence(row) for row in statistics[usable]])
+    combined: F64 = np.log1p(weights @ np.stack([_evidence(row) for row in statistics[usable]]))
+    return combined
 
 
 def _evidence(values: F64) -> F64:
@@ -76,14 +80,18 @@ def smooth_p(values: F64) -> F64:
     """The share of values at least as large; beyond the largest twentieth an exponential tail goes on from there.
 
     The tail's scale is the distance between the quantiles at 5 % and 1 %. Where they coincide, shares are all there is.
+    A count has many equal values, whose quantiles may be so close that all others are far out. So no value gets less
+    than half of the share of other values that are at least as large.
     """
-    p = at_least(values) / len(values)
+    counts = at_least(values)
+    p = counts / len(values)
     start, far = np.quantile(values, (1 - _TAIL, 1 - _FAR))
     scale = (far - start) / math.log(_TAIL / _FAR)
     if scale <= 1e-9 * max(abs(start), abs(far)):
         return p
     beyond = np.maximum(values - start, 0.0) / scale
-    return np.where(values > start, _TAIL * np.exp(-beyond), np.maximum(p, _TAIL))
+    tail = np.maximum(_TAIL * np.exp(-beyond), (counts - 1) / (2 * len(values)))
+    return np.where(values > start, tail, np.maximum(p, _TAIL))
 
 
 @dataclass(frozen=True)
@@ -242,7 +250,7 @@ def _closer(members: Sequence[Member], statistics: F64) -> float:
     """The p-value of the distances being so small, combined like the bank."""
     chosen = [row for member, row in zip(members, statistics, strict=True) if member.name in _DISTANCES]
     usable = [_evidence(-row) for row in chosen if np.isfinite(row).all()]
-    return float(at_least(np.sum(usable, axis=0))[0] / statistics.shape[1]) if usable else 1.0
+    return float(at_least(np.log1p(np.sum(usable, axis=0)))[0] / statistics.shape[1]) if usable else 1.0
 
 
 def _member_results(members: Sequence[Member], statistics: F64) -> tuple[MemberResult, ...]:
