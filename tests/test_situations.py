@@ -36,8 +36,14 @@ def rows() -> list[list[str]]:
 
 def test_every_level_on_the_page_is_one_that_the_truth_allows() -> None:
     assert len(rows()) >= 30
-    for name, allowed, level, _, swapped, _ in rows():
-        assert allowed == "any" or {level, swapped} <= set(allowed.split(", ")), name
+    wrong = {
+        name: allowed
+        for name, allowed, level, _, swapped, _ in rows()
+        if allowed != "any" and not {level, swapped} <= set(allowed.split(", "))
+    }
+    # Each null situation has a chance of 5 % to be called different: more than two of nine in one of a hundred pages.
+    assert all(set(allowed.split(", ")) <= {"same", "untested"} for allowed in wrong.values()), wrong
+    assert len(wrong) <= 2, wrong
 
 
 def test_no_swap_on_the_page_calls_both_samples_less_diverse() -> None:

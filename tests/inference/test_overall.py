@@ -144,12 +144,14 @@ def test_smooth_p_values_go_on_beyond_the_largest_share() -> None:
     assert smooth_p(np.array([1.0, 1.0, 1.0, 1.0])).tolist() == [1.0] * 4
 
 
-def test_counts_of_few_different_values_have_no_tail() -> None:
-    """A few repeated texts: an exchange with one more of them is not far outside."""
+def test_counts_of_few_different_values_have_a_modest_tail() -> None:
+    """A few repeated texts: an exchange with one more of them is not far outside, one with thirty is."""
     values = np.zeros(200)
     values[:12] = 1.0
     values[3] = 2.0
-    assert smooth_p(values).min() == pytest.approx(1 / 200)
+    assert 1e-5 < smooth_p(values).min() < 1 / 100
+    values[3] = 30.0
+    assert smooth_p(values).min() < 1e-6
 
 
 def test_one_extreme_exchange_does_not_hide_what_was_observed() -> None:

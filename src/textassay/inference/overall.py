@@ -42,8 +42,6 @@ F64 = NDArray[np.float64]
 
 # The share of rows beyond which p-values follow an exponential tail, and the share that fixes its scale.
 _TAIL, _FAR = 0.05, 0.01
-# A tail needs this many values, and this share of them different: otherwise its scale is an accident.
-_FEWEST_BEYOND, _DIFFERENT = 5, 0.8
 # What members without any evidence add up to.
 _NO_EVIDENCE = 1e-12
 # A p-value this many standard errors from a limit is sure to be on its side of it.
@@ -71,7 +69,7 @@ def level_beside(level: float, n_candidates: int = 1) -> float:
 def combine(statistics: F64, *, members: Sequence[Member]) -> F64:
     """The logarithm of the half-Cauchy combination of the members' p-values with their weights, one per labelling.
 
-    The logarithm, because values of very different sizes must not tie: ties are judged beside the largest value.
+    The logarithm, because ties are judged beside the largest value, and the sum itself may be very large in one row.
     """
     usable = np.isfinite(statistics).all(axis=1)
     weights = np.array([member.weight for member in members])[usable]
@@ -87,18 +85,18 @@ def _evidence(values: F64) -> F64:
 def smooth_p(values: F64) -> F64:
     """The share of values at least as large; beyond the largest twentieth an exponential tail goes on from there.
 
-    The tail's scale is the distance between the quantiles at 5 % and 1 %. A statistic that has only a few different
-    values there, as a count of repeated texts, has no such scale: shares are all there is.
+    The tail's scale is the distance between the quantiles at 5 % and 1 %, or half of the standard deviation where that is
+    more: quantiles of a count with many equal values may be so close that all others are far out. No value gets less
+    than half of the share of other values that are at least as large.
     """
-    p = at_least(values) / len(values)
+    counts = at_least(values)
+    p = counts / len(values)
     start, far = np.quantile(values, (1 - _TAIL, 1 - _FAR))
-    scale = (far - start) / math.log(_TAIL / _FAR)
-    beyond = values[values > start]
-    is_discrete = len(np.unique(beyond)) < _DIFFERENT * len(beyond) or len(beyond) < _FEWEST_BEYOND
-    if is_discrete or scale <= 1e-9 * max(abs(start), abs(far)):
+    scale = max((far - start) / math.log(_TAIL / _FAR), float(values.std()) / 2)
+    if scale <= 1e-9 * max(abs(start), abs(far), float(np.abs(values).max())):
         return p
     tail = _TAIL * np.exp(-np.maximum(values - start, 0.0) / scale)
-    return np.where(values > start, tail, np.maximum(p, _TAIL))
+    return np.where(values > start, np.maximum(tail, (counts - 1) / (2 * len(values))), np.maximum(p, _TAIL))
 
 
 @dataclass(frozen=True)
@@ -288,7 +286,7 @@ def _closer(members: Sequence[Member], statistics: F64) -> float:
     """The p-value of the distances being so small, combined like the bank."""
     chosen = [row for member, row in zip(members, statistics, strict=True) if member.name in _DISTANCES]
     usable = [_evidence(-row) for row in chosen if np.isfinite(row).all()]
-    return float(at_least(np.sum(usable, axis=0))[0] / statistics.shape[1]) if usable else 1.0
+    return float(at_least(np.log1p(np.sum(usable, axis=0)))[0] / statistics.shape[1]) if usable else 1.0
 
 
 def _member_results(members: Sequence[Member], statistics: F64) -> tuple[MemberResult, ...]:
