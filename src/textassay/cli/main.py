@@ -38,7 +38,7 @@ def run(argv: "Sequence[str] | None" = None) -> int:
         return 0
     except Exception as error:
         # A command that was stopped on purpose, as a server is, may still have something to report.
-        if _heard and type(error).__name__ != "InputError":
+        if _heard and not _is_input_error(error):
             return _fail(_INTERRUPTED, INTERRUPTED)
         if debug:
             raise
@@ -100,6 +100,12 @@ def _leave() -> "NoReturn":
         os.write(2, f"textassay: {_INTERRUPTED}\n".encode())
     finally:
         os._exit(INTERRUPTED)
+
+
+def _is_input_error(error: Exception) -> bool:
+    from textassay.corpus.errors import InputError
+
+    return isinstance(error, InputError)
 
 
 def _explain(error: Exception) -> int:

@@ -85,8 +85,8 @@ def _evidence(values: F64) -> F64:
 def smooth_p(values: F64) -> F64:
     """The share of values at least as large; beyond the largest twentieth an exponential tail goes on from there.
 
-    The tail's scale is the distance between the quantiles at 5 % and 1 %, or half of the standard deviation where that is
-    more: quantiles of a count with many equal values may be so close that all others are far out. No value gets less
+    The tail's scale is the distance between the quantiles at 5 % and 1 %, or half of the standard deviation where that
+    is more: quantiles of a count with many equal values may be so close that all others are far out. No value gets less
     than half of the share of other values that are at least as large.
     """
     counts = at_least(values)
