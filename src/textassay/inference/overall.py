@@ -41,7 +41,7 @@ F64 = NDArray[np.float64]
 # The share of rows beyond which p-values follow an exponential tail, and the share that fixes its scale.
 _TAIL, _FAR = 0.05, 0.01
 # A p-value this many standard errors from a limit is sure to be on its side of it.
-_SURE = 3.0
+_SURE, _SURE_BESIDE = 3.0, 2.0
 _MOST_RESAMPLES = 16_000
 # Standard deviations beyond the limit at which four of five differences are found.
 _POWER_80 = 0.84
@@ -159,9 +159,10 @@ class OverallPlan:
         limits = [(1 - self.level) / rank for rank in range(1, self.n_candidates + 1)]
         return any(abs(p - limit) <= error for limit in limits)
 
-    def is_bounded(self, p: float, rows: int) -> bool:
-        """True when p is the smallest value that so many rows can give, and that is not small enough to decide."""
-        return p * rows < 1.5 and not is_significant(p, level_beside(self.level, self.n_candidates))
+    def is_unsure_beside(self, p: float, rows: int) -> bool:
+        """The same for the questions beside the overall test, whose limit is far smaller: two standard errors do."""
+        error = _SURE_BESIDE * math.sqrt(max(p, 1 / rows) * (1 - p) / rows)
+        return abs(p - 1 + level_beside(self.level, self.n_candidates)) <= error
 
 
 def overall_test(
@@ -169,8 +170,8 @@ def overall_test(
 ) -> Overall:
     """Test whether candidate and reference are distributed alike, with every member of the bank that can be used.
 
-    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is, or
-    while nothing exchanged has as many texts in both samples, or is as close, but the resamples are too few to say so.
+    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is, and so
+    are those of copies and closeness.
     """
     pool = Pool((candidate, reference))
     design = design_of(candidate.sample, reference.sample, seed=plan.seed)
@@ -199,7 +200,7 @@ def overall_test(
         closer = _closer(members, statistics)
         if progress is not None:
             progress.step(1)
-        more = plan.is_unsure(p, len(masks)) or any(plan.is_bounded(q, len(masks)) for q in (copied, closer))
+        more = plan.is_unsure(p, len(masks)) or any(plan.is_unsure_beside(q, len(masks)) for q in (copied, closer))
         if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not more:
             break
         n_resamples = min(4 * n_resamples, _MOST_RESAMPLES)
