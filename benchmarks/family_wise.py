@@ -6,7 +6,7 @@ difference, whose p-values are near the limit, with 20 seeds each. It rewrites o
 
 Every table has its own seed. Results are kept in .benchmarks/family_wise.jsonl, so that a run that was stopped goes on
 where it was; `--fresh` begins anew. `--smoke` makes two tables per row and prints the section. `--runs N` makes fewer
-tables per row.
+tables per row, `--six N` fewer with six candidates.
 """
 
 import argparse
@@ -201,12 +201,12 @@ class Kept:
         return self.found[name, seed]
 
 
-def tables(kept: Kept, runs: int, cells: Sequence[Cell] = CELLS) -> Iterator[list[str]]:
-    """One row per cell."""
+def tables(kept: Kept, runs: dict[int, int], cells: Sequence[Cell] = CELLS) -> Iterator[list[str]]:
+    """One row per cell; `runs` has the number of tables for each number of candidates."""
     for cell in cells:
         began = time.process_time()
-        records = [kept.get(cell.name, seed, lambda cell=cell, seed=seed: cell.run(seed)) for seed in range(runs)]
-        n = len(records)
+        n = runs[cell.n_candidates]
+        records = [kept.get(cell.name, seed, lambda cell=cell, seed=seed: cell.run(seed)) for seed in range(n)]
         alarms = sum(map(is_alarm, records))
         differs = sum(any(level in ("differs", "collapsed") for level in record["levels"]) for record in records)
         starred = sum(record["stars"] > 0 for record in records)
@@ -273,7 +273,7 @@ Wanted: the same decision for at least 95 % of the seeds where p is below {below
 """
 
 
-def section(kept: Kept, runs: int, n_sets: int, n_seeds: int) -> str:
+def section(kept: Kept, runs: dict[int, int], n_sets: int, n_seeds: int) -> str:
     # Cheap parts first.
     list(tables(kept, runs, CELLS[:2]))
     by_seed = list(stability(kept, n_sets, n_seeds))
@@ -317,14 +317,18 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="two tables per row, print the section")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--runs", type=int, default=RUNS, help=f"tables per row, {RUNS} unless given")
+    parser.add_argument(
+        "--six", type=int, default=RUNS, help="tables per row with six candidates, as many unless given"
+    )
     chosen = parser.parse_args()
     if chosen.smoke:
-        print(section(Kept(None), 2, 1, 2))
+        print(section(Kept(None), {1: 2, 6: 1}, 1, 2))
         return
     KEPT.parent.mkdir(exist_ok=True)
     if chosen.fresh:
         KEPT.unlink(missing_ok=True)
-    text = section(Kept(KEPT), chosen.runs, N_NEAR, N_SEEDS)
+    runs = {1: chosen.runs, 6: min(chosen.runs, chosen.six)}
+    text = section(Kept(KEPT), runs, N_NEAR, N_SEEDS)
     PAGE.write_text(with_section(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
     print(text)
 

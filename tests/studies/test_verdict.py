@@ -308,9 +308,19 @@ class TestComparisons:
             assert column.overall is not None
             assert column.overall.n_resamples > 199
 
-    def test_independent_samples_take_no_more_resamples_for_copies(self) -> None:
-        plan = OverallPlan(0.95, 199, 0, 6)
-        assert plan.is_bounded(1 / 200, 200)
-        assert not plan.is_bounded(2 / 200, 200)
-        assert not plan.is_bounded(1 / 1201, 1201)
-        assert not OverallPlan(0.95, 199, 0, 1).is_bounded(1 / 200, 200)
+    @pytest.mark.parametrize(
+        ("hits", "rows", "n_candidates", "unsure"),
+        [
+            (1, 200, 1, True),
+            (3, 200, 1, True),
+            (10, 200, 1, False),
+            (100, 200, 1, False),
+            (1, 1000, 1, False),
+            (1, 1000, 6, True),
+            (1, 4000, 6, False),
+        ],
+    )
+    def test_more_resamples_are_drawn_only_near_the_limit(
+        self, hits: int, rows: int, n_candidates: int, unsure: bool
+    ) -> None:
+        assert OverallPlan(0.95, rows - 1, 0, n_candidates).is_unsure_beside(hits / rows, rows) == unsure

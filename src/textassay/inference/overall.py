@@ -45,7 +45,7 @@ _TAIL, _FAR = 0.05, 0.01
 # What members without any evidence add up to.
 _NO_EVIDENCE = 1e-12
 # A p-value this many standard errors from a limit is sure to be on its side of it.
-_SURE = 3.0
+_SURE, _SURE_BESIDE = 3.0, 2.0
 _MOST_RESAMPLES = 16_000
 # Standard deviations beyond the limit at which four of five differences are found.
 _POWER_80 = 0.84
@@ -164,9 +164,10 @@ class OverallPlan:
         limits = [(1 - self.level) / rank for rank in range(1, self.n_candidates + 1)]
         return any(abs(p - limit) <= error for limit in limits)
 
-    def is_bounded(self, p: float, rows: int) -> bool:
-        """True when p is the smallest value that so many rows can give, and that is not small enough to decide."""
-        return p * rows < 1.5 and not is_significant(p, level_beside(self.level, self.n_candidates))
+    def is_unsure_beside(self, p: float, rows: int) -> bool:
+        """The same for the questions beside the overall test, whose limit is far smaller: two standard errors do."""
+        error = _SURE_BESIDE * math.sqrt(max(p, 1 / rows) * (1 - p) / rows)
+        return abs(p - 1 + level_beside(self.level, self.n_candidates)) <= error
 
 
 def overall_test(
@@ -227,7 +228,7 @@ def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: Overall
         statistics = bank_statistics(pool, design, masks, members=members)
         p = float(at_least(combine(statistics, members=members))[0] / len(masks))
         beside = _shared_texts(pool, Resamples(design.units, (masks, ~masks)))[1], _closer(members, statistics)
-        more = plan.is_unsure(p, len(masks)) or any(plan.is_bounded(q, len(masks)) for q in beside)
+        more = plan.is_unsure(p, len(masks)) or any(plan.is_unsure_beside(q, len(masks)) for q in beside)
         if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not more:
             return masks, statistics, p
         n_resamples = min(4 * n_resamples, _MOST_RESAMPLES)

@@ -38,7 +38,7 @@ _PHRASES = {
     # A longer text may use them all, and more that the reference does not have.
     "bleu": "fewer of its phrases are in the reference",
 }
-_FORMAT = "the format differs as well (see the format findings), which may explain part of the difference"
+_FORMAT = "the format differs as well (see the format findings), which may explain the difference or a part of it"
 _CLOSER = "closer to the reference than two independent samples are"
 
 # Which way a value moves when a sample becomes less diverse.
