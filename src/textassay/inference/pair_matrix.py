@@ -100,8 +100,8 @@ class PairMatrix:
         own, across, total = self.forms(masks)
         mine = masks @ self.sizes
         theirs = self.sizes.sum() - mine
-        terms = own / mine**2, (total - own - across) / theirs**2, -across / (mine * theirs)
-        value = _without_rounding(sum(terms), sum(map(np.abs, terms)))
+        terms = np.stack((own / mine**2, (total - own - across) / theirs**2, -across / (mine * theirs)))
+        value = _without_rounding(terms.sum(axis=0), np.abs(terms).sum(axis=0))
         return value / (1 / mine + 1 / theirs)
 
 

@@ -112,8 +112,8 @@ def judge(
         return Verdict("collapsed" if collapse else "untested", (*collapse, "no test was run: estimates only"))
     if overall.p_value is None:
         collapse = _repetition(by_metric.get("repetition", ()), tested=False)
-        reasons = (*collapse, overall.undefined or "no test could be run", *warnings)
-        return Verdict("collapsed" if collapse else "untested", reasons)
+        why = overall.undefined or "no test could be run"
+        return Verdict("collapsed" if collapse else "untested", (*collapse, why, *warnings))
     copies = _copies(overall, setting)
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
