@@ -75,23 +75,3 @@ def _tables() -> dict[str, list[list[str]]]:
         elif line.startswith("| ") and not line.startswith(("| ---", "| design", "| texts")):
             found.setdefault(heading, []).append([cell.strip() for cell in line.strip("|").split("|")])
     return found
-
-
-def test_the_committed_page_keeps_the_promises() -> None:
-    tables = _tables()
-    assert "400 draws" in PAGE.read_text(encoding="utf-8")
-    assert (len(tables["Level"]), len(tables["Level with vectors"])) == (11, 5)
-    levels = [(name, by_design or plain) for name, _, _, plain, by_design in tables["Level"]]
-    for name, level in levels + [(name, level) for name, _, _, level in tables["Level with vectors"]]:
-        # Where 400 draws were at the edge, the share of 1,600 follows.
-        for share in level.split("; "):
-            assert 0.02 <= float(share.split("%")[0]) / 100 <= 0.08, name
-    for name, _, _, by_design, *_ in tables["Power"]:
-        if name in ("same prompts", "same images", "one per prompt"):
-            assert by_design in ("28 of 30", "29 of 30", "30 of 30"), name
-    for name, _, together, *_ in tables["Warnings where texts are in groups"]:
-        assert together == "200 of 200", name
-    for name, _, warned in tables["Warnings where texts are independent"]:
-        count, of = map(int, warned.split(" of "))
-        assert of == 200
-        assert count <= 0.05 * of, name

@@ -149,7 +149,7 @@ def test_nothing_that_varies_gives_no_interval() -> None:
 
 
 def test_the_smallest_p_value_that_can_come_out() -> None:
-    assert independent((2, 2), 0).smallest_p(999) == pytest.approx(1 / 6)
+    assert independent((2, 2), 0).smallest_p(999) == pytest.approx(2 / 6)
     assert independent((500, 500), 0).smallest_p(999) == 0.001
 
 

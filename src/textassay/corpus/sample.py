@@ -78,6 +78,9 @@ class Sample:
         if blank:
             array, ids, contexts, groups = _taken(pa.array(kept), array, ids, contexts, groups)
             notes = (*notes, f"{many(blank, 'blank text')} left out")
+        if groups is not None and groups.null_count:
+            place = pc.index(pc.is_null(groups), True).as_py() + 1
+            raise InputError(f"{name}: text {place} has no group; wanted one group per text")
         return cls(array, name, digest_of(array), ids, contexts, notes, groups)
 
     def take(self, indices: NDArray[np.int64]) -> Self:
@@ -101,16 +104,13 @@ def _taken(places: pa.Array, *columns: pa.Array | None) -> tuple[pa.Array | None
 
 
 def _group_array(groups: Iterable[Any] | pa.Array, size: int, name: str) -> pa.Array:
-    """The group of each text as strings, or an error where one is missing."""
+    """The group of each text as strings; blank texts, which are left out, need none."""
     if isinstance(groups, pa.ChunkedArray):
         groups = groups.combine_chunks()
     if not isinstance(groups, pa.Array):
         groups = pa.array([None if group is None else str(group) for group in groups], type=TEXT)
     if len(groups) != size:
         raise InputError(f"{name}: {len(groups):,} groups for {size:,} texts; wanted one group per text")
-    if groups.null_count:
-        place = pc.index(pc.is_null(groups), True).as_py() + 1
-        raise InputError(f"{name}: text {place} has no group; wanted one group per text")
     return groups.cast(TEXT)
 
 
