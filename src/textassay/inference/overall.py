@@ -117,9 +117,9 @@ class Overall:
     reason. `floor` is the smallest p-value that these exchanges could give.
 
     `distance` is an effect size that does not depend on the sample size: the root of one minus Morisita's overlap of
-    the word pairs, 0 for equal distributions and 1 without a common word pair; it grows with the share
-    of other texts, about in proportion while that is small. `detectable` is how large it must be to be found with a chance of about 80 %.
-    `vector_distance` is the root of the energy coefficient of the sentence vectors, also from 0 to 1.
+    the word pairs, 0 for equal distributions and 1 without a common word pair; it grows with the share of other texts,
+    about in proportion while that is small. `detectable` is how large it must be to be found with a chance of about
+    80 %. `vector_distance` is the root of the energy coefficient of the sentence vectors, also from 0 to 1.
 
     Copies of the reference are no difference, so they are looked at separately: `shared_texts` is the share of
     candidate texts that are in the reference word for word, `copied` the p-value of so many texts being in both
