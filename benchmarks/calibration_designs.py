@@ -39,7 +39,7 @@ from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.inference.bank import BANK
+from textassay.inference.bank import TERMS
 from textassay.inference.overall import OverallPlan, overall_test
 from textassay.inference.p_value import is_significant
 from textassay.studies.dependence import check_dependence
@@ -57,8 +57,8 @@ RUNS, PLAIN_RUNS, POWER_RUNS, WARNING_RUNS, SHUFFLED_RUNS = 400, 100, 30, 200, 5
 EDGES, MANY_RUNS = (0.03, 0.07), 1600
 ENCODED = 4000
 
-# The members of the bank, so that results of an earlier bank are not taken for results of this one.
-BANK_NAME = " + ".join(f"{member.weight:g} {member.name}" for member in BANK)
+# The terms of the overall test, so that results of an earlier bank are not taken for results of this one.
+BANK_NAME = " + ".join(f"{term.weight:g} {'&'.join(term.members)}" for term in TERMS)
 
 Key = tuple[str, str, str, int]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from power_corpora import Draw
 
 from textassay.corpus.sample import Sample
-from textassay.inference.bank import BANK, bank_statistics
+from textassay.inference.bank import BANK, TERMS, bank_statistics
 from textassay.inference.design import design_of
 from textassay.inference.overall import combine
 from textassay.inference.p_value import p_value
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 EXCHANGES = 999
 # The number is raised when the members' statistics or their combination change, so that results are not mixed.
-OUR_VERSION = "+".join(f"{member.name}*{member.weight:g}" for member in BANK) + " 1"
+OUR_VERSION = "+".join(f"{'&'.join(term.members)}*{term.weight:g}" for term in TERMS) + " 1"
 
 
 @dataclass(frozen=True, eq=False)

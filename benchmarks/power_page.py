@@ -32,6 +32,7 @@ OURS = {
     "member repeats": "· repeated texts",
     "member traits": "· length and commonness of words",
     "member energy": "· energy on vectors",
+    "member mmd": "· MMD on vectors, half the median as bandwidth",
     "member ridge": "· ridge classifier on vectors",
     "cnd": "CND of word pairs, not weighted",
 }

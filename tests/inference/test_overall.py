@@ -128,11 +128,27 @@ def test_traits_do_not_depend_on_labels_and_count_other_texts_only() -> None:
     pooled = ["a b c", "a b d", "e"]
     both = Pool((material(pooled[:1]), material(pooled[1:])))
     found = text_traits(both.merged(Sequences), both.merged(TextNgrams))
-    first = [math.log(3), 2 * math.log(2) / 3, math.log(2) / 2, math.log(2), 0.0]
+    first = [math.log(3), 2 * math.log(2) / 3, math.log(2) / 2, math.log(2), 0.0, 0.0]
     assert found[0] == pytest.approx(first)
-    assert found[2] == pytest.approx([0.0, 0.0, 0.0, 0.0, 0.0])
+    assert found[2] == pytest.approx([0.0] * 6)
     other = Pool((material(pooled[:2]), material(pooled[2:])))
     assert text_traits(other.merged(Sequences), other.merged(TextNgrams)) == pytest.approx(found)
+
+
+def test_a_last_word_is_common_as_a_last_word_where_other_texts_end_with_it() -> None:
+    pooled = ["a dog sat .", "the cat sat", "sat by a", "a sat", "!"]
+    both = Pool((material(pooled[:2]), material(pooled[2:])))
+    found = text_traits(both.merged(Sequences), both.merged(TextNgrams))[:, 5]
+    assert found == pytest.approx([math.log(3), math.log(3), 0.0, math.log(3), 0.0])
+
+
+def test_texts_without_a_last_word_are_found_by_traits() -> None:
+    """The words that are left at the end are common words, but no text ends with them."""
+    whole = [f"{text} end{place % 5}" for place, text in enumerate(texts(3, 200))]
+    other = [f"{text} end{place % 5}" for place, text in enumerate(texts(4, 200))]
+    cut = [text.rsplit(" ", 1)[0] if place % 10 == 0 else text for place, text in enumerate(whole)]
+    found = lexical(cut, other)
+    assert "traits" in {member.name for member in found.found_by(0.95)}
 
 
 def test_smooth_p_values_go_on_beyond_the_largest_share() -> None:
@@ -173,6 +189,47 @@ def test_every_labelling_is_treated_alike() -> None:
     found = bank_statistics(pool, design, design.labellings(99, 0), members=members)
     order = np.random.default_rng(0).permutation(100)
     assert combine(found[:, order], members=members) == pytest.approx(combine(found, members=members)[order])
+
+
+def test_the_combination_equals_its_definition() -> None:
+    """Fisher's product within a term, half-Cauchy with the weights over terms; what is missing is left out."""
+    rng = np.random.default_rng(0)
+    found = rng.exponential(size=(len(BANK), 400))
+    found[[member.name for member in BANK].index("edges"), 5] = np.nan
+    p = {member.name: smooth_p(row) for member, row in zip(BANK, found, strict=True) if member.name != "edges"}
+    joined = {
+        "words & ridge": smooth_p(-np.log(p["words"] * p["ridge"])),
+        "traits & different": smooth_p(-np.log(p["traits"] * p["different"])),
+    }
+    weights = {"words": 1.0, "bigrams": 0.25, "repeats": 0.25, "traits": 1.0, "mmd": 6.0} | dict.fromkeys(joined, 1.0)
+    total = sum(weight / np.tan(np.pi / 2 * (p | joined)[name]) for name, weight in weights.items())
+    assert combine(found, members=BANK) == pytest.approx(np.log(total))
+
+
+def test_a_pair_without_one_of_its_members_is_the_other_one() -> None:
+    members = [member for member in BANK if member.name in ("words", "repeats")]
+    found = np.random.default_rng(0).exponential(size=(2, 400))
+    words, repeats = (1 / np.tan(np.pi / 2 * smooth_p(row)) for row in found)
+    assert combine(found, members=members) == pytest.approx(np.log(2 * words + 0.25 * repeats))
+
+
+def test_the_level_is_kept_where_members_depend_on_each_other() -> None:
+    rng = np.random.default_rng(0)
+    rejected = []
+    for _ in range(1000):
+        shared = rng.standard_normal(200)
+        found = (shared + rng.standard_normal((len(BANK), 200))) ** 2
+        rejected.append(at_least(combine(found, members=BANK))[0] / 200 <= 0.05)
+    assert np.mean(rejected) == pytest.approx(0.05, abs=4 * math.sqrt(0.05 * 0.95 / 1000))
+
+
+def test_weak_evidence_of_two_members_adds_up() -> None:
+    members = [member for member in BANK if member.name in ("traits", "different")]
+    found = np.random.default_rng(0).exponential(size=(2, 1000))
+    found[:, 0] = -math.log(0.02)
+    both = at_least(combine(found, members=members))[0]
+    found[1, 0] = -math.log(0.5)
+    assert both < at_least(combine(found, members=members))[0] / 3
 
 
 def test_small_samples_are_tested_exactly() -> None:

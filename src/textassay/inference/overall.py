@@ -8,11 +8,14 @@ level:
 1. Row b of the exchanges gives member k a statistic :math:`T_{kb}`; row 0 is what was observed.
 2. Within each member, a statistic becomes a p-value :math:`p_{kb}`: the share of rows at least as large, with an
    exponential tail beyond the largest twentieth so that a statistic far out counts as far out.
-3. The half-Cauchy combination adds them up: :math:`C_b = \sum_k w_k \cot(\pi p_{kb} / 2)`. The weights are fixed: 4
-   for the distance of sentence vectors, 1 for all others.
-4. The p-value is the share of rows with :math:`C_b \ge C_0`.
+3. Two pairs of members often see the same difference, each weakly: words and the ridge classifier, traits and the
+   number of different word pairs. For each pair the product of the two p-values (Fisher's combination) is a statistic
+   like those of the members, and it becomes a p-value as in step 2.
+4. The half-Cauchy combination adds members and pairs up: :math:`C_b = \sum_k w_k \cot(\pi p_{kb} / 2)`. The weights are
+   fixed (`TERMS` in `bank.py`).
+5. The p-value is the share of rows with :math:`C_b \ge C_0`.
 
-Steps 2 and 3 treat row 0 like every other row. Under the null hypothesis all rows are equally likely to be the observed
+Steps 2 to 4 treat row 0 like every other row. Under the null hypothesis all rows are equally likely to be the observed
 one, so the level is exact, however the members depend on each other.
 """
 
@@ -25,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.counting import many
-from textassay.inference.bank import BANK, Member, bank_statistics, pooled_vectors, text_counts
+from textassay.inference.bank import BANK, TERMS, Member, bank_statistics, pooled_vectors, text_counts
 from textassay.inference.design import Design, design_of, fewest_groups
 from textassay.inference.p_value import is_significant
 from textassay.inference.pair_matrix import gram_counts, kernel_sums
@@ -44,6 +47,7 @@ F64 = NDArray[np.float64]
 _TAIL, _FAR = 0.05, 0.01
 # What members without any evidence add up to.
 _NO_EVIDENCE = 1e-12
+_SMALLEST_P = 1e-200
 # A p-value this many standard errors from a limit is sure to be on its side of it.
 _SURE, _SURE_BESIDE = 3.0, 2.0
 _MOST_RESAMPLES = 16_000
@@ -52,7 +56,7 @@ _POWER_80 = 0.84
 # A distance is defined where at least this share of the exchanges has one.
 _MOSTLY = 0.9
 # Members that measure a distance: small values mean that the samples are alike.
-_DISTANCES = ("words", "bigrams", "energy")
+_DISTANCES = ("words", "bigrams", "mmd")
 # The part of the error rate that each of the two questions beside the overall test (copied? closer?) may use.
 _BESIDE = 0.1
 
@@ -67,19 +71,37 @@ def level_beside(level: float, n_candidates: int = 1) -> float:
 
 
 def combine(statistics: F64, *, members: Sequence[Member]) -> F64:
-    """The logarithm of the half-Cauchy combination of the members' p-values with their weights, one per labelling.
+    """The logarithm of the half-Cauchy combination of the terms' p-values with their weights, one per labelling.
 
-    The logarithm, because ties are judged beside the largest value, and the sum itself may be very large in one row.
+    Members with a value that is not a finite number are left out, and a term is made of those of its members that are
+    left. The logarithm, because ties are judged beside the largest value, and the sum itself may be very large in one
+    row.
     """
-    usable = np.isfinite(statistics).all(axis=1)
-    weights = np.array([member.weight for member in members])[usable]
-    evidence = np.stack([_evidence(row) for row in statistics[usable]])
-    return np.log(np.maximum(weights @ evidence, _NO_EVIDENCE))
+    p_values = {
+        member.name: np.clip(smooth_p(row), _SMALLEST_P, 1.0)
+        for member, row in zip(members, statistics, strict=True)
+        if np.isfinite(row).all()
+    }
+    total = np.zeros(statistics.shape[1])
+    for term in TERMS:
+        parts = [p_values[name] for name in term.members if name in p_values]
+        if parts:
+            total += term.weight * _cotangent(parts[0] if len(parts) == 1 else _fisher(parts))
+    return np.log(np.maximum(total, _NO_EVIDENCE))
+
+
+def _fisher(parts: Sequence[F64]) -> F64:
+    """p-values of Fisher's combination, the product of p-values, among all labellings."""
+    return np.clip(smooth_p(-np.sum(np.log(parts), axis=0)), _SMALLEST_P, 1.0)
+
+
+def _cotangent(p: F64) -> F64:
+    return 1 / np.tan(np.pi / 2 * p)
 
 
 def _evidence(values: F64) -> F64:
     """cot(pi p / 2) of each value's p-value among all of them."""
-    return 1 / np.tan(np.pi / 2 * np.clip(smooth_p(values), 1e-200, 1.0))
+    return _cotangent(np.clip(smooth_p(values), _SMALLEST_P, 1.0))
 
 
 def smooth_p(values: F64) -> F64:
@@ -327,7 +349,7 @@ def _signature(
         resampling["block"] = design.block
     return signature(
         "overall",
-        {"bank": "+".join(member.name for member in members), "combined": "half-cauchy"},
+        {"bank": "+".join(member.name for member in members), "combined": "fisher+half-cauchy"},
         settings="|".join(settings),
         samples={"candidate": candidate.sample, "reference": reference.sample},
         resampling=resampling | {"seed": plan.seed},
