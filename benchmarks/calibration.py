@@ -28,15 +28,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
+from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.minilm import minilm, minilm_int8
+from textassay.encoders.remembered import remember
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import Request, parse_requests
 from textassay.inference.result import Result
+from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.views import Material, Settings
 from textassay.models.markov import MarkovModel
-from textassay.views.encoders.minilm import minilm
-from textassay.views.encoders.minilm_int8 import minilm_int8
-from textassay.views.encoders.remember import remember
-from textassay.views.encoders.store import open_store
-from textassay.views.material import Material, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))

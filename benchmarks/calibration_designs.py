@@ -39,14 +39,14 @@ from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.minilm import minilm
+from textassay.encoders.remembered import remember
 from textassay.inference.bank import TERMS
 from textassay.inference.overall import OverallPlan, overall_test
-from textassay.inference.p_value import is_significant
-from textassay.studies.dependence import check_dependence
-from textassay.views.encoders.minilm import minilm
-from textassay.views.encoders.remember import remember
-from textassay.views.encoders.store import open_store
-from textassay.views.material import Material, Settings
+from textassay.inference.p_values import is_significant
+from textassay.metrics.views import Material, Settings
+from textassay.studies.compare.dependence import check_dependence
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "calibration_designs.jsonl"

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from textassay.corpus.rated import NOBODY, RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.engines.local import LocalEngine
 from textassay.inference.progress import Silent
-from textassay.inference.request import parse_requests
 from textassay.inference.result import Result
-from textassay.studies.huse_plan import RatedPlan
-from textassay.studies.huse_results import measure
-from textassay.views.ratings import Ratings
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.metrics.registry import parse_requests
+from textassay.studies.huse.preparation import RatedPlan
+from textassay.studies.huse.scores import measure
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "calibration-huse.md"

@@ -24,26 +24,24 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from textassay.corpus.items import Item, ItemSet
+from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.distances.choose import Surroundings, get_distance
+from textassay.distances.text_table import TextTable
+from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.minilm import minilm
+from textassay.encoders.remembered import Remembered, remember
 from textassay.engines.local import LocalEngine
-from textassay.inference.combining import fisher, harmonic_mean, simes
-from textassay.inference.item_figures import measure_item
-from textassay.inference.labellings import ways
-from textassay.inference.over_items import bootstrap_interval
-from textassay.inference.p_value import is_significant
+from textassay.inference.items.combining import fisher, harmonic_mean, simes
+from textassay.inference.items.item_figures import measure_item, ways
+from textassay.inference.items.over_items import bootstrap_interval
+from textassay.inference.items.stratified import towards_worse
+from textassay.inference.p_values import is_significant
 from textassay.inference.progress import Silent
-from textassay.inference.request import Request, parse_requests
-from textassay.inference.stratified import towards_worse
-from textassay.studies.item_pools import Pools
-from textassay.studies.item_results import label_of
-from textassay.studies.item_tests import adjusted, measure_all, plan_tests
-from textassay.studies.item_work import ItemPlan, ItemWork
-from textassay.views.distances import Surroundings, get_distance
-from textassay.views.encoders.minilm import minilm
-from textassay.views.encoders.remember import Remembered, remember
-from textassay.views.encoders.store import open_store
-from textassay.views.text_table import TextTable
+from textassay.metrics.registry import Request, parse_requests
+from textassay.studies.conditional.across_items import label_of
+from textassay.studies.conditional.combined_tests import adjusted, measure_all, plan_tests
+from textassay.studies.conditional.per_item import ItemPlan, ItemWork, Pools
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data")) / "coco" / "test.txt"

@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.inference.item_figures import measure_item
-from textassay.inference.labellings import ways
-from textassay.inference.request import parse_requests
-from textassay.views.distances import BUILT_IN, NEEDS_ENCODER, Surroundings, get_distance, pooled_scores
-from textassay.views.item_pool import ItemPool
-from textassay.views.text_table import TextTable
+from textassay.distances.choose import BUILT_IN, NEEDS_ENCODER, Surroundings, get_distance, pooled_scores
+from textassay.distances.text_table import TextTable
+from textassay.inference.items.item_figures import measure_item, ways
+from textassay.metrics.items.item_pool import ItemPool
+from textassay.metrics.registry import parse_requests
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))

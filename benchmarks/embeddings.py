@@ -19,8 +19,8 @@ from textassay.corpus.sample import Sample
 from textassay.inference.measure import Plan, measure
 from textassay.inference.permutation import permutation_tests
 from textassay.inference.progress import Silent
-from textassay.inference.request import parse_requests
-from textassay.views.material import Material, Pool, Settings
+from textassay.metrics.registry import parse_requests
+from textassay.metrics.views import Material, Pool, Settings
 
 DIMENSION = 384
 F32 = NDArray[np.float32]

@@ -26,15 +26,15 @@ from typing import Any
 
 import numpy as np
 
+from textassay.corpus.arrays import F32
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.encoders.base import Encoder
+from textassay.encoders.minilm import minilm_folder
+from textassay.encoders.remembered import read, remember
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import parse_requests
-from textassay.views.encoders.base import F32, Encoder
-from textassay.views.encoders.minilm import minilm_folder
-from textassay.views.encoders.reading import read
-from textassay.views.encoders.remember import remember
-from textassay.views.material import Material, Settings
+from textassay.metrics.registry import parse_requests
+from textassay.metrics.views import Material, Settings
 
 DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SIZE, ROUNDS, WARM = 5_000, 2, 64
@@ -56,8 +56,7 @@ def drawn(name: str, size: int) -> list[str]:
 
 
 def our_encoder(kind: str) -> Encoder:
-    from textassay.views.encoders.minilm import minilm
-    from textassay.views.encoders.minilm_int8 import minilm_int8
+    from textassay.encoders.minilm import minilm, minilm_int8
 
     return minilm_int8() if kind == "minilm:int8" else minilm()
 
@@ -191,7 +190,7 @@ def long_texts(size: int) -> None:
 
 def reversed_halves(_: int) -> None:
     """Draws of 150 v 150 from 250 documents and 250 others whose second half is reversed."""
-    from textassay.views.encoders.minilm import minilm
+    from textassay.encoders.minilm import minilm
 
     texts = documents(2 * POOL, 40)
     for label, windows in (("windows=16", 16), ("windows=first", 1)):

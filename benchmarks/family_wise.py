@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textassay import compare
+from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.choose import get_encoder
+from textassay.encoders.remembered import remember
 from textassay.engines.local import LocalEngine
-from textassay.inference.p_value import is_significant
-from textassay.studies.comparison import Column
-from textassay.views.encoders.choose import get_encoder
-from textassay.views.encoders.remember import remember
-from textassay.views.encoders.store import open_store
+from textassay.inference.p_values import is_significant
+from textassay.studies.compare.result import Column
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "family_wise.jsonl"

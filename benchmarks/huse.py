@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from textassay.inference.rated_resamples import Groups, resampled
-from textassay.inference.request import parse_requests
-from textassay.inference.streams import stream
-from textassay.views.ratings import Ratings
+from textassay.inference.ratings.resamples import Groups, resampled
+from textassay.inference.rng import stream
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.metrics.registry import parse_requests
 
 ITEMS, RATINGS, RESAMPLES, K = 10_000, 20, 200, 16
 WANTED = 50.0

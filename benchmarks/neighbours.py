@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.inference.design import exchange_units, random_masks
-from textassay.metrics.declare import all_metrics
-from textassay.views.material import Resamples
-from textassay.views.vectors import Vectors
+from textassay.metrics.registry import all_metrics
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.views import Resamples
 
 NAMES = ("precision", "recall", "density", "coverage")
 DIMENSION = 384

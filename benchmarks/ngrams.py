@@ -19,9 +19,9 @@ import numpy as np
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import Request, parse_requests
-from textassay.studies.compare import compare
-from textassay.views.material import Material, Settings
+from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.views import Material, Settings
+from textassay.studies.compare.study import compare
 
 DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "coco"
 SIZE = 10_000

@@ -24,10 +24,10 @@ import numpy as np
 from designs import PREFIX, captions, lines
 from situations import replaced, spliced, take
 
+from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.choose import get_encoder
+from textassay.encoders.remembered import remember
 from textassay.models.markov import MarkovModel
-from textassay.views.encoders.choose import get_encoder
-from textassay.views.encoders.remember import remember
-from textassay.views.encoders.store import open_store
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "power_before.jsonl"

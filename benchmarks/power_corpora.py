@@ -18,13 +18,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from textassay.corpus.errors import InputError
-from textassay.inference.streams import stream
+from textassay.distances.wordnet import find_wordnet
+from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.minilm import minilm_int8
+from textassay.encoders.remembered import remember
+from textassay.errors import InputError
+from textassay.inference.rng import stream
 from textassay.models.markov import MarkovModel
-from textassay.views.encoders.minilm_int8 import minilm_int8
-from textassay.views.encoders.remember import remember
-from textassay.views.encoders.store import open_store
-from textassay.views.text_distances.wordnet import find_wordnet
 
 Ints = NDArray[np.int64]
 F32 = NDArray[np.float32]

@@ -15,10 +15,10 @@ from textassay.corpus.sample import Sample
 from textassay.inference.bank import BANK, TERMS, bank_statistics
 from textassay.inference.design import design_of
 from textassay.inference.overall import combine
-from textassay.inference.p_value import p_value
+from textassay.inference.p_values import p_value
 from textassay.inference.pair_matrix import gram_counts
-from textassay.views.material import Material, Pool, Resamples, Settings
-from textassay.views.text_ngrams import TextNgrams
+from textassay.metrics.ngrams.counts import TextNgrams
+from textassay.metrics.views import Material, Pool, Resamples, Settings
 
 F32 = NDArray[np.float32]
 Floats = NDArray[np.float64]

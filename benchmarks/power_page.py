@@ -12,7 +12,7 @@ from power_corpora import DAMAGES, LOW_TEMPERATURE, ORDER
 from power_plot import plot
 from power_rivals import BANDWIDTHS, EXCHANGES
 
-from textassay.inference.p_value import is_significant
+from textassay.inference.p_values import is_significant
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE, PAGE, PLOT = ROOT / "benchmarks" / "power.json", ROOT / "docs" / "power.md", ROOT / "docs" / "img" / "power.svg"

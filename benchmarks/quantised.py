@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.inference.design import exchange_units, random_masks
-from textassay.metrics.mauve import exchange, mauve, parts
-from textassay.views.material import Resamples
-from textassay.views.vectors import Vectors
+from textassay.metrics.vectors.mauve import mauve, mauve_exchange, mauve_parts
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.views import Resamples
 
 SIZE, DIMENSION = 10_000, 384
 GROWTH = (2_500, 5_000, 10_000)
@@ -61,7 +61,7 @@ def ours(first: F32, second: F32) -> tuple[float, dict[str, float]]:
     began = time.perf_counter()
     value = mauve(candidate, reference)
     took = time.perf_counter() - began
-    return took, {"mauve": value, **parts(candidate, reference, **DEFAULTS)}
+    return took, {"mauve": value, **mauve_parts(candidate, reference, **DEFAULTS)}
 
 
 def point(file: str | None) -> None:
@@ -110,7 +110,7 @@ def one_growth_step(size: int, file: str | None) -> None:
     masks = random_masks(*blocks, rows=1000, seed=0)
     masks = np.concatenate((masks, np.broadcast_to([True, False], (1000, 2))), axis=1)
     began = time.perf_counter()
-    exchange(candidate, reference, resamples=Resamples(units, (masks, ~masks)), **DEFAULTS)
+    mauve_exchange(candidate, reference, resamples=Resamples(units, (masks, ~masks)), **DEFAULTS)
     tested = time.perf_counter() - began
     print(json.dumps({"seconds": took, "test": tested, "extra_mib": peak_mib() - base}))
 

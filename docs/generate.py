@@ -8,9 +8,8 @@ from typing import Any
 import typer
 
 from textassay.cli.app import app
-from textassay.metrics.declare import Metric, Option, all_metrics
-from textassay.metrics.papers import citation, citations
-from textassay.views.distances import BUILT_IN
+from textassay.distances.choose import BUILT_IN
+from textassay.metrics.registry import Metric, Option, all_metrics, citation, citations
 
 CITATIONS = citations()
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.views.material import Material, Settings
+from textassay.metrics.views import Material, Settings
 
 # Machines are noisy: how long one example takes says nothing about the code.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -63,7 +63,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_default_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that wants the real encoder names it: encoding takes time, and most tests are about other things."""
-    for user in ("encoding", "conditional_setup"):
+    for user in ("encoding", "conditional.setup"):
         monkeypatch.setattr(f"textassay.studies.{user}.default_is_installed", lambda: False)
 
 

@@ -8,13 +8,12 @@ import numpy as np
 from tests.conftest import ToyEncoder
 from tests.laws import corpus
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.inference.item_figures import Figures, item_values, measure_item
-from textassay.inference.labellings import parts, ways
-from textassay.inference.request import Request
-from textassay.studies.item_pools import Pools
-from textassay.views.distances import Surroundings, get_distance
-from textassay.views.item_pool import ItemPool, Labels
-from textassay.views.text_table import TextTable
+from textassay.distances.choose import Surroundings, get_distance
+from textassay.distances.text_table import TextTable
+from textassay.inference.items.item_figures import Figures, item_values, measure_item, parts, ways
+from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.registry import Request
+from textassay.studies.conditional.per_item import Pools
 
 
 def pools_of(texts: Sequence[str], request: Request) -> Pools:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tests.conftest import material
-from textassay.inference.jackknife import group_labels, leave_groups_out
+from textassay.inference.intervals import group_labels, leave_groups_out
 from textassay.inference.measure import Measured, Plan, measure
 from textassay.inference.progress import Silent
-from textassay.inference.request import Request
-from textassay.inference.streams import stream
-from textassay.views.material import Material, Pool, Resamples, needs_encoder
+from textassay.inference.rng import stream
+from textassay.metrics.registry import Request
+from textassay.metrics.views import Material, Pool, Resamples, needs_encoder
 
 WORDS = [f"w{i}" for i in range(40)]
 PLAN = Plan(n_resamples=99)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from textassay.corpus.rated import RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.engines.local import LocalEngine
 from textassay.inference.progress import Silent
-from textassay.inference.request import Request
-from textassay.studies.huse_plan import RatedPlan
-from textassay.studies.huse_results import measure
-from textassay.views.ratings import Ratings
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.metrics.registry import Request
+from textassay.studies.huse.preparation import RatedPlan
+from textassay.studies.huse.scores import measure
 
 
 def rated_items(n: int, *, seed: int, apart: float = 0.8, ratings: int = 5, contexts: bool = True) -> RatedItems:

@@ -15,8 +15,8 @@ import typer
 from tests.conftest import ROOT, material
 from tests.laws import LAWS
 from textassay.cli.app import app
-from textassay.inference.request import Request
-from textassay.metrics import declare
+from textassay.metrics import registry
+from textassay.metrics.registry import Request
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -33,15 +33,15 @@ def _load() -> ModuleType:
 generate: Any = _load()
 PAGES: dict[str, str] = generate.pages()
 COMMANDS: dict[str, Any] = generate.all_commands(typer.main.get_command(app))
-METRICS: list[declare.Metric] = generate.declared_metrics()
+METRICS: list[registry.Metric] = generate.declared_metrics()
 
 
-def by_name(metric: declare.Metric) -> str:
+def by_name(metric: registry.Metric) -> str:
     return metric.name
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=by_name)
-def test_every_metric_has_a_page(metric: declare.Metric) -> None:
+def test_every_metric_has_a_page(metric: registry.Metric) -> None:
     page = PAGES[f"metrics/{metric.name}.md"]
     assert f"`{metric.name}`" in PAGES["metrics/index.md"]
     assert metric.summary in page
@@ -142,10 +142,10 @@ def test_the_guide_runs() -> None:
 def test_the_metric_in_contributing_works(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    monkeypatch.setattr(declare, "_REGISTRY", dict(declare._REGISTRY))
-    names: dict[str, Any] = {"__name__": "textassay.metrics.hapax"}
+    monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
+    names: dict[str, Any] = {"__name__": "textassay.metrics.ngrams.hapax"}
     exec(source, names)
-    metric = declare.all_metrics()["hapax"]
+    metric = registry.all_metrics()["hapax"]
     request = Request(metric, {"n": 1})
     kind: Any = metric.views[0]
     assert float(request(material(["a a b", "c b d"]).view(kind))) == 0.5

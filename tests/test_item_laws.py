@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests import item_laws as laws
-from textassay.inference.request import Request, parse_requests
-from textassay.metrics.declare import all_metrics
+from textassay.metrics.registry import Request, all_metrics, parse_requests
 
 
 def variants() -> list[Request]:

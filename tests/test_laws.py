@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tests import laws
-from textassay.inference.request import Request, parse_requests
-from textassay.metrics.declare import all_metrics
-from textassay.metrics.mmd import mmd
+from textassay.metrics.registry import Request, all_metrics, parse_requests
+from textassay.metrics.vectors.mmd import mmd
 
 
 def variants() -> list[Request]:

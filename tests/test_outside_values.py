@@ -17,18 +17,18 @@ import pytest
 from scipy.optimize import brentq
 
 from tests.conftest import material
-from tests.views.text_distances.pairs import captions, made, table_of
+from tests.distances.pairs import captions, made, table_of
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.inference.combining import fisher, harmonic_mean, simes
-from textassay.inference.krippendorff import alpha
-from textassay.inference.multiplicity import holm
-from textassay.inference.wilson import wilson
-from textassay.metrics.bleu import bleu_scores
-from textassay.metrics.vendi import vendi
-from textassay.views.text_distances.packed_texts import PackedTexts
-from textassay.views.text_distances.wordnet import find_wordnet
-from textassay.views.text_ngrams import TextNgrams
-from textassay.views.vectors import Vectors
+from textassay.distances.packed_texts import PackedTexts
+from textassay.distances.wordnet import find_wordnet
+from textassay.inference.intervals import wilson
+from textassay.inference.items.combining import fisher, harmonic_mean, simes
+from textassay.inference.p_values import holm
+from textassay.inference.ratings.krippendorff import alpha
+from textassay.metrics.ngrams.bleu import bleu_scores
+from textassay.metrics.ngrams.counts import TextNgrams
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.vectors.vendi import vendi
 
 NLTK_BLEU = "NLTK, documentation of translate.bleu_score"
 NLTK_BLEU_TEST = "NLTK, test/unit/translate/test_bleu.py (examples of Papineni et al. 2002)"

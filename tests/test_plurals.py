@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from textassay.corpus.errors import InputError
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.studies.formatting import check_format
-from textassay.survey.soundness import check_items
-from textassay.survey.study import Study, SurveyItem
+from textassay.errors import InputError
+from textassay.studies.format_check import check_format
+from textassay.survey.model import Study, SurveyItem
+from textassay.survey.store.schema import check_items
 from textassay.survey.wording import wording_of
 
 

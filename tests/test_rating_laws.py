@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tests import rating_laws as laws
-from textassay.inference.request import Request, parse_requests
-from textassay.metrics.declare import all_metrics
-from textassay.views.ratings import Ratings
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.metrics.registry import Request, all_metrics, parse_requests
 
 
 def variants() -> list[Request]:

@@ -5,28 +5,28 @@ from textassay.version import __version__
 # Known to type checkers under this name, without the time that importing `typing` takes.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from textassay.corpus.errors import InputError
-    from textassay.corpus.items import Item, ItemSet, read_items
-    from textassay.corpus.rated import RatedItem, RatedItems
-    from textassay.corpus.rating_files import read_ratings
+    from textassay.corpus.items.item_set import Item, ItemSet, read_items
+    from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
+    from textassay.corpus.ratings.readers import read_ratings
     from textassay.corpus.readers import read_sample
     from textassay.corpus.sample import Sample
+    from textassay.errors import InputError
     from textassay.inference.result import Interval, Result
-    from textassay.studies.compare import compare
-    from textassay.studies.comparison import Comparison
-    from textassay.studies.conditional import conditional
-    from textassay.studies.conditioned import Conditional
-    from textassay.studies.huse import huse
-    from textassay.studies.judged import Judged
+    from textassay.studies.compare.result import Comparison
+    from textassay.studies.compare.study import compare
+    from textassay.studies.conditional.result import Conditional
+    from textassay.studies.conditional.study import conditional
+    from textassay.studies.huse.result import HuseResult
+    from textassay.studies.huse.study import huse
 
 __all__ = [
     "Comparison",
     "Conditional",
+    "HuseResult",
     "InputError",
     "Interval",
     "Item",
     "ItemSet",
-    "Judged",
     "RatedItem",
     "RatedItems",
     "Result",
@@ -42,22 +42,22 @@ __all__ = [
 
 # Imported on first use, so that the command line starts at once.
 _HOMES = {
-    "Comparison": "textassay.studies.comparison",
-    "Conditional": "textassay.studies.conditioned",
-    "InputError": "textassay.corpus.errors",
+    "Comparison": "textassay.studies.compare.result",
+    "Conditional": "textassay.studies.conditional.result",
+    "InputError": "textassay.errors",
     "Interval": "textassay.inference.result",
-    "Item": "textassay.corpus.items",
-    "ItemSet": "textassay.corpus.items",
-    "Judged": "textassay.studies.judged",
-    "RatedItem": "textassay.corpus.rated",
-    "RatedItems": "textassay.corpus.rated",
+    "Item": "textassay.corpus.items.item_set",
+    "ItemSet": "textassay.corpus.items.item_set",
+    "HuseResult": "textassay.studies.huse.result",
+    "RatedItem": "textassay.corpus.ratings.rated_items",
+    "RatedItems": "textassay.corpus.ratings.rated_items",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
-    "compare": "textassay.studies.compare",
-    "conditional": "textassay.studies.conditional",
-    "huse": "textassay.studies.huse",
-    "read_items": "textassay.corpus.items",
-    "read_ratings": "textassay.corpus.rating_files",
+    "compare": "textassay.studies.compare.study",
+    "conditional": "textassay.studies.conditional.study",
+    "huse": "textassay.studies.huse.study",
+    "read_items": "textassay.corpus.items.item_set",
+    "read_ratings": "textassay.corpus.ratings.readers",
     "read_sample": "textassay.corpus.readers",
 }
 

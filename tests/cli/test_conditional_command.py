@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.cli.refusal import assert_refused
 from textassay.cli.main import run
-from textassay.studies.conditioned import Conditional
+from textassay.studies.conditional.result import Conditional
 
 FAST = ("--distance", "edit", "--resamples", "99")
 

@@ -14,10 +14,10 @@ import pytest
 from tests.cli.conftest import Command, Outcome
 from tests.cli.refusal import assert_refused
 from textassay.cli.main import run
-from textassay.metrics.declare import all_metrics
-from textassay.report.huse_csv import FIELDS
-from textassay.studies.judged import Judged
-from textassay.views.votes import MOST_NEIGHBOURS
+from textassay.metrics.ratings.votes import MOST_NEIGHBOURS
+from textassay.metrics.registry import all_metrics
+from textassay.report.huse.text_forms import CSV_FIELDS
+from textassay.studies.huse.result import HuseResult
 
 # With resamples come intervals, tests and curves, which take time; most of what is tested here has no need of them.
 WHOLE = ("--resamples", "19", "--k", "4")
@@ -117,11 +117,11 @@ def test_every_output_is_written_and_the_json_reads_back(ratings: str, tmp_path:
     outputs = [part for kind, path in targets.items() for part in (f"--{kind}", str(path))]
     assert run(["huse", ratings, *WHOLE, "--quiet", *outputs]) == 0
     text = targets["json"].read_text(encoding="utf-8")
-    assert json.loads(Judged.from_json(text).to_json()) == json.loads(text)
+    assert json.loads(HuseResult.from_json(text).to_json()) == json.loads(text)
     assert [result["metric"] for result in json.loads(text)["results"]] == ["huse", "huse_q", "huse_d"]
     rows = list(csv.DictReader(io.StringIO(targets["csv"].read_text(encoding="utf-8"))))
     assert len(rows) == 40
-    assert tuple(rows[0]) == FIELDS
+    assert tuple(rows[0]) == CSV_FIELDS
     assert {row["source"] for row in rows} == {"human", "net"}
     assert "| metric | in words | score |" in targets["markdown"].read_text(encoding="utf-8")
     assert targets["report"].read_text(encoding="utf-8").lower().startswith("<!doctype html>")

@@ -6,8 +6,7 @@ import pytest
 
 from textassay.cli.main import run
 from textassay.cli.metrics import plain_formulas
-from textassay.metrics.declare import Metric, all_metrics
-from textassay.metrics.papers import citation
+from textassay.metrics.registry import Metric, all_metrics, citation
 
 METRICS = [m for m in all_metrics().values() if m.function.__module__.startswith("textassay.metrics.")]
 

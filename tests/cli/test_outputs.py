@@ -13,7 +13,7 @@ import pytest
 from tests.laws import corpus
 from textassay.cli.main import run
 from textassay.cli.outputs import check_writable, write
-from textassay.corpus.errors import InputError
+from textassay.errors import InputError
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ from tests.cli.conftest import Command
 from tests.cli.refusal import assert_refused
 from tests.conftest import ROOT
 from textassay.cli.main import run
-from textassay.cli.survey_serve import exposure
-from textassay.survey.store import Store
+from textassay.cli.survey.serve import exposure
+from textassay.survey.store.study_store import Store
 
 TOKEN = r"[a-z2-7]{39}"
 EVIL = "x [bold]y[/bold] \x1b[31m <script>"
@@ -267,7 +267,7 @@ def test_the_port_of_the_links_is_served_without_being_said_again(
         ports.append(port)
         on_ready(f"http://127.0.0.1:{port}")
 
-    monkeypatch.setattr("textassay.survey.server.serve", serve)
+    monkeypatch.setattr("textassay.survey.web.server.serve", serve)
     survey("create", "s.db", *texts, "--url", "http://127.0.0.1:9000")
     survey("create", "usual.db", *texts)
     survey("create", "proxy.db", *texts, "--url", "https://rate.example.org")
@@ -519,7 +519,7 @@ def test_serve_says_where_and_what_it_means(
         asked.append((path, host, port, base_url, *proxies))
         on_ready(f"http://{host}:{port}")
 
-    monkeypatch.setattr("textassay.survey.server.serve", serve)
+    monkeypatch.setattr("textassay.survey.web.server.serve", serve)
     survey("create", "s.db", *texts, "--url", "http://127.0.0.1:8099")
     quiet = survey("serve", "s.db")
     assert asked == [(Path("s.db"), "127.0.0.1", 8099, None)]

@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.cli.refusal import assert_refused
-from textassay.survey.store import Links, Store
-from textassay.survey.study import Study, SurveyItem
+from textassay.survey.model import Study, SurveyItem
+from textassay.survey.store.study_store import Links, Store
 
 LINK = re.compile(r"^  (r\d+)  http://127\.0\.0\.1:8000/r/([a-z2-7]{39})$", re.MULTILINE)
 

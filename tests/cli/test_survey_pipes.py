@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from textassay.survey.store import Links, Store
-from textassay.survey.study import Study, SurveyItem
+from textassay.survey.model import Study, SurveyItem
+from textassay.survey.store.study_store import Links, Store
 
 ITEMS = [SurveyItem("a", "human", "one"), SurveyItem("b", "model", "two")]
 

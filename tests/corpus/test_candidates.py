@@ -9,10 +9,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from textassay.corpus.candidates import named_candidates
-from textassay.corpus.errors import InputError
-from textassay.corpus.readers import read_sample
+from textassay.corpus.readers import named_candidates, read_sample
 from textassay.corpus.sample import Sample
+from textassay.errors import InputError
 
 TEXTS = ["a cat sat", "a dog ran", "see notes.txt"]
 

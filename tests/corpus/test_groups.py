@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpus.test_readers import StandInDataset
 
-from textassay.corpus.errors import InputError
 from textassay.corpus.readers import read_batches, read_sample
-from textassay.corpus.rows import labels
+from textassay.corpus.records import labels
+from textassay.errors import InputError
 
 RECORDS: list[dict[str, Any]] = [
     {"prompt": "sea", "output": "waves roll"},
@@ -83,8 +83,8 @@ def test_patterns_and_batches_of_any_size(tmp_path: Path, monkeypatch: pytest.Mo
     for number, record in enumerate(RECORDS):
         (tmp_path / f"{number}.jsonl").write_text(jsonl([record]))
     check(str(tmp_path / "*.jsonl"))
-    monkeypatch.setattr("textassay.corpus.sources.BLOCK", 7)
-    monkeypatch.setattr("textassay.corpus.delimited._ROWS", 2)
+    monkeypatch.setattr("textassay.corpus.files.BLOCK", 7)
+    monkeypatch.setattr("textassay.corpus.tables._ROWS", 2)
     (tmp_path / "x.csv").write_text(CSV)
     (tmp_path / "x.jsonl").write_text(jsonl(RECORDS))
     check(tmp_path / "x.csv")

@@ -13,9 +13,8 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer, WordLevelTrainer
 
-from textassay.corpus.errors import InputError, MissingExtra
-from textassay.corpus.tokenizers import get_tokenizer
-from textassay.corpus.tokens import Tokens
+from textassay.corpus.tokenizers import Tokens, get_tokenizer
+from textassay.errors import InputError, MissingExtra
 
 SENTENCES = ["a cat sat on the mat", "the cat ate a fat rat", "a dog sat"]
 
@@ -63,7 +62,7 @@ def test_hugging_face_bpe_is_not_random_and_travels(tmp_path: Path, monkeypatch:
     tokenizer.model.dropout = None
     texts = [*SENTENCES, "", "cats!"] * 20
     wanted = [tokenizer.encode(text).tokens for text in texts]
-    monkeypatch.setattr("textassay.corpus.hf_tokenizer.BATCH_TEXTS", 7)
+    monkeypatch.setattr("textassay.corpus.tokenizers.BATCH_TEXTS", 7)
     assert tokenized(path, texts) == wanted
     assert split(pickle.loads(pickle.dumps(get_tokenizer(path)))(texts)) == wanted
     assert get_tokenizer(path)([]).offsets.tolist() == [0]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.corpus.items import Item, ItemSet, read_items
+from textassay.corpus.items.item_set import Item, ItemSet, read_items
+from textassay.errors import InputError
 
 RECORDS: list[dict[str, Any]] = [
     {"id": "a", "prompt": "say cat", "references": ["a cat", "the cat"], "candidates": {"mle": ["cat"], "gan": "dog"}},

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.corpus.items import Item, read_items
+from textassay.corpus.items.item_set import Item, read_items
+from textassay.errors import InputError
 
 ANNOTATIONS: list[dict[str, Any]] = [
     {"id": 1, "image_id": 42, "caption": "a cat"},

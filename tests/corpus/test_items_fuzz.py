@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus.coco_captions import is_caption
-from textassay.corpus.errors import InputError
-from textassay.corpus.items import ItemSet, as_items, read_items
+from textassay.corpus.items.item_files import is_caption
+from textassay.corpus.items.item_set import ItemSet, as_items, read_items
 from textassay.corpus.printable import printable
+from textassay.errors import InputError
 
 MODEST = settings(max_examples=80, deadline=None)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.corpus.items import read_items
+from textassay.corpus.items.item_set import read_items
+from textassay.errors import InputError
 
 WITH_IDS = [{"id": "a", "references": ["a", "b"]}, {"id": "b", "references": ["c", "d"]}]
 WITHOUT = [{"references": ["a", "b"]}, {"references": ["c", "d"]}]

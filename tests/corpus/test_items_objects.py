@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.corpus.items import Item, ItemSet, as_items
+from textassay.corpus.items.item_set import Item, ItemSet, as_items
+from textassay.errors import InputError
 
 RECORDS: list[dict[str, Any]] = [
     {"id": 3, "references": ["a", "b"], "candidates": {"mle": ["x"], "gan": ["y", "z"]}, "prompt": "p"},

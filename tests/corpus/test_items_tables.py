@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus.errors import InputError
-from textassay.corpus.items import Item, ItemSet, read_items
+from textassay.corpus.items.item_set import Item, ItemSet, read_items
+from textassay.errors import InputError
 
 ITEMS = (
     Item("a", ("a cat", 'the "cat"'), {"mle": ("cat",), "gan": ("dog, two\nlines", "x")}, "say cat"),

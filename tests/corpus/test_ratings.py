@@ -12,10 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from textassay.corpus.rated import NOBODY, RatedItem, RatedItems
-from textassay.corpus.rating_files import read_ratings
-from textassay.corpus.rating_objects import as_ratings
-from textassay.corpus.rating_rows import raters_are_known
+from textassay.corpus.ratings.assembly import raters_are_known
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
+from textassay.corpus.ratings.readers import as_ratings, read_ratings
 
 ROWS: list[dict[str, Any]] = [
     {"item": "h", "source": "human", "text": "a  cat", "log_prob": -4.5, "rater": "r1", "rating": 5},

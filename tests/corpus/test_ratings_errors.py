@@ -6,9 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.corpus.rating_files import read_ratings
-from textassay.corpus.rating_objects import as_ratings
+from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.errors import InputError
 
 HEAD = "item,source,text,log_prob,rater,rating\n"
 GOOD = HEAD + "h,human,a,-1,r1,5\nm,gpt,b,-2,r1,3\n"

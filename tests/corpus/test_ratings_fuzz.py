@@ -13,11 +13,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus.errors import InputError
 from textassay.corpus.printable import printable
-from textassay.corpus.rated import NOBODY, RatedItems
-from textassay.corpus.rating_files import read_ratings
-from textassay.corpus.rating_objects import as_ratings
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItems
+from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.errors import InputError
 
 MODEST = settings(max_examples=80, deadline=None)
 

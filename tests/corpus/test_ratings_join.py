@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.corpus.rated import RatedItem
-from textassay.corpus.rating_files import read_ratings
-from textassay.corpus.rating_objects import as_ratings
+from textassay.corpus.ratings.rated_items import RatedItem
+from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.errors import InputError
 
 RATED = "item,source,text,rater,rating\nh,human,a  cat,r1,5\nm,gpt,the cat sat,r1,2\nh,human,a  cat,r2,3\n"
 ITEMS = (RatedItem("h", False, -4.5, 2, "a  cat"), RatedItem("m", True, -2.0, 3, "the cat sat"))

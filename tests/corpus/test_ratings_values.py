@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from textassay.corpus.rating_files import read_ratings
-from textassay.corpus.rating_objects import as_ratings
+from textassay.corpus.ratings.readers import as_ratings, read_ratings
 
 
 @pytest.fixture(autouse=True)

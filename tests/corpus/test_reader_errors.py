@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from textassay.corpus import sources
-from textassay.corpus.errors import InputError
+from textassay.corpus import files as sources
 from textassay.corpus.printable import printable
 from textassay.corpus.readers import read_batches, read_sample
+from textassay.errors import InputError
 
 
 def refusal(source: Any, **options: Any) -> str:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus import sources
-from textassay.corpus.errors import InputError
+from textassay.corpus import files as sources
 from textassay.corpus.printable import printable
 from textassay.corpus.readers import read_batches, read_sample
 from textassay.corpus.sample import Sample
+from textassay.errors import InputError
 
 MODEST = settings(max_examples=50, deadline=None)
 

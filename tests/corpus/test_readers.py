@@ -103,7 +103,7 @@ def test_whatever_is_on_a_line_is_text(tmp_path: Path, line: str) -> None:
 
 @pytest.mark.parametrize("extension", ["txt", "jsonl", "csv"])
 def test_lines_longer_than_a_block(tmp_path: Path, extension: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.corpus.sources.BLOCK", 3)
+    monkeypatch.setattr("textassay.corpus.files.BLOCK", 3)
     path = write(tmp_path / f"x.{extension}", CONTENTS[extension].replace(b"\n", b"\r\n").replace(b"\r\r", b"\r"))
     assert texts_of(read_sample(path)) == TEXTS
 
@@ -124,7 +124,7 @@ def test_csv_texts_may_hold_line_breaks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-be", "utf-32", "cp1252"])
 @pytest.mark.parametrize("extension", ["txt", "jsonl", "csv"])
 def test_other_encodings(tmp_path: Path, encoding: str, extension: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.corpus.sources.BLOCK", 5)
+    monkeypatch.setattr("textassay.corpus.files.BLOCK", 5)
     line = {"txt": "café\nthé\n", "jsonl": '"café"\n"thé"\n', "csv": "text\ncafé\nthé\n"}[extension]
     path = write(tmp_path / f"x.{extension}", line.encode(encoding))
     assert texts_of(read_sample(path, encoding=encoding)) == ["café", "thé"]
@@ -358,7 +358,7 @@ def test_batches_are_full_and_long_texts_close_them_early(tmp_path: Path, monkey
     path = write(tmp_path / "x.txt", "".join(f"text {number}\n" for number in range(10)))
     assert [len(batch) for batch in read_batches(path, batch_size=4)] == [4, 4, 2]
     monkeypatch.setattr(readers, "_BATCH_BYTES", 1)
-    monkeypatch.setattr("textassay.corpus.sources.BLOCK", 20)
+    monkeypatch.setattr("textassay.corpus.files.BLOCK", 20)
     assert max(len(batch) for batch in read_batches(path, batch_size=4)) < 4
 
 
@@ -372,8 +372,8 @@ def test_batches_never_hold_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
             return super().read(size)
 
     content = b"a text\n" * 100_000
-    monkeypatch.setattr("textassay.corpus.sources.open", lambda path, mode: Counted(content), raising=False)
-    monkeypatch.setattr("textassay.corpus.sources.BLOCK", 1000)
+    monkeypatch.setattr("textassay.corpus.files.open", lambda path, mode: Counted(content), raising=False)
+    monkeypatch.setattr("textassay.corpus.files.BLOCK", 1000)
     batches = read_batches(write(tmp_path / "x.txt", b"a"), batch_size=100)
     assert len(next(batches)) == len(next(batches)) == 100
     assert 0 < sum(asked) <= 4000

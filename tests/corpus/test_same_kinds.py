@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from textassay.cli.main import run
-from textassay.corpus.errors import InputError
-from textassay.corpus.items import as_items, read_items
-from textassay.corpus.rating_files import read_ratings
-from textassay.corpus.rating_objects import as_ratings
+from textassay.corpus.items.item_set import as_items, read_items
+from textassay.corpus.ratings.readers import as_ratings, read_ratings
 from textassay.corpus.readers import read_sample
-from textassay.survey.records import read_records
+from textassay.errors import InputError
+from textassay.survey.create.records import read_records
 
 TEXTS = [{"text": "a cat"}, {"text": "a dog"}]
 ITEMS = [

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textassay.corpus import tokenizers
-from textassay.corpus.errors import InputError
-from textassay.corpus.tokenizers import BUILT_IN, get_tokenizer
-from textassay.corpus.tokens import Tokens, concat_tokens
+from textassay.corpus.tokenizers import BUILT_IN, Tokens, concat_tokens, get_tokenizer
+from textassay.errors import InputError
 
 SPACES = [chr(point) for point in range(sys.maxunicode + 1) if chr(point).isspace()]
 # Python and Arrow know different Unicode versions; characters this old have one meaning in all of them.

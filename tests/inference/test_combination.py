@@ -5,7 +5,7 @@ import pytest
 
 from textassay.inference.bank import BANK
 from textassay.inference.overall import combine, smooth_p
-from textassay.inference.westfall_young import at_least
+from textassay.inference.p_values import at_least
 
 ROWS = 200
 

@@ -11,8 +11,15 @@ from scipy import stats
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
-from textassay.inference.combining import fisher, harmonic_mean, mean_log_p, mean_p, raw_harmonic_mean, simes
-from textassay.inference.landau import survival
+from textassay.inference.items.combining import (
+    fisher,
+    harmonic_mean,
+    mean_log_p,
+    mean_p,
+    raw_harmonic_mean,
+    simes,
+    survival,
+)
 
 COMBINE = [harmonic_mean, fisher, simes]
 P_VALUES = st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=40)

@@ -10,26 +10,16 @@ from scipy import stats
 from tests.conftest import material
 from tests.laws import WORDS, corpus
 from textassay.inference.design import all_masks, block_size, exchange_units, independent, random_masks
-from textassay.inference.jackknife import (
-    Replicates,
-    Spread,
-    group_labels,
-    half_width,
-    spread,
-    two_sided,
-)
-from textassay.inference.measure import Plan, measure
-from textassay.inference.multiplicity import holm
-from textassay.inference.p_value import p_value
-from textassay.inference.paired import paired_difference
+from textassay.inference.intervals import Replicates, Spread, group_labels, half_width, spread, two_sided, wilson
+from textassay.inference.measure import Plan, measure, paired_difference
+from textassay.inference.p_values import holm, p_value
 from textassay.inference.permutation import PermutationTests, permutation_tests
 from textassay.inference.progress import Silent
-from textassay.inference.request import Request, parse_requests
-from textassay.inference.streams import stream
-from textassay.inference.wilson import wilson
-from textassay.metrics.cnd import cnd
-from textassay.views.material import Pool
-from textassay.views.ngrams import Ngrams
+from textassay.inference.rng import stream
+from textassay.metrics.ngrams.counts import Ngrams
+from textassay.metrics.ngrams.overlap import cnd
+from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.views import Pool
 
 
 def test_p_value_counts_ties_and_adds_one_only_for_monte_carlo() -> None:

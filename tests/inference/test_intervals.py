@@ -10,13 +10,11 @@ from scipy.stats import binom
 from scipy.stats import t as student
 
 from textassay.corpus.sample import Sample
-from textassay.inference.intervals import interval
-from textassay.inference.jackknife import Replicates, different_texts, fewest_texts
+from textassay.inference.intervals import Replicates, different_texts, fewest_texts, interval, modified_wilson, wilson
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import parse_requests
 from textassay.inference.result import Result
-from textassay.inference.wilson import modified_wilson, wilson
-from textassay.views.material import Material, Settings
+from textassay.metrics.registry import parse_requests
+from textassay.metrics.views import Material, Settings
 
 F64 = NDArray[np.float64]
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from textassay.inference.combining import fisher, harmonic_mean, simes
-from textassay.inference.item_figures import measure_item, measure_ways
-from textassay.inference.labellings import ways
-from textassay.inference.request import parse_requests
-from textassay.inference.stratified import Tally, Unit, plan_drawing, summed
-from textassay.views.item_pool import ItemPool
+from textassay.inference.items.combining import fisher, harmonic_mean, simes
+from textassay.inference.items.item_figures import measure_item, measure_ways, ways
+from textassay.inference.items.stratified import Tally, Unit, plan_drawing, summed
+from textassay.metrics.items.item_pool import ItemPool
+from textassay.metrics.registry import parse_requests
 
 SETS, ITEMS, SIZES = 300, 20, (4, 5)
 WAYS = 126

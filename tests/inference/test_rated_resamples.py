@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.rating_laws import rated_items
-from textassay.inference.rated_resamples import (
+from textassay.inference.ratings.resamples import (
     Groups,
     interval_around,
     resampled,
@@ -16,7 +16,7 @@ from textassay.inference.rated_resamples import (
     with_other_raters,
     with_other_ratings,
 )
-from textassay.views.ratings import Ratings
+from textassay.metrics.ratings.rating_view import Ratings
 
 
 def unpaired(n: int) -> Ratings:

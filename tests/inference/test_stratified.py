@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from textassay.inference.labellings import sampled_places, ways
-from textassay.inference.stratified import DRAWS, Tally, Unit, plan_drawing, summed, towards_worse
+from textassay.inference.items.item_figures import sampled_places, ways
+from textassay.inference.items.stratified import DRAWS, Tally, Unit, plan_drawing, summed, towards_worse
 
 F64 = NDArray[np.float64]
 

@@ -12,13 +12,10 @@ from scipy.stats import multivariate_normal, ncx2, norm
 
 from tests.metrics.brute_triangles import item
 from textassay.inference.design import all_masks, random_masks
-from textassay.inference.p_value import p_value
-from textassay.inference.triangle_moments import moments
-from textassay.inference.triangle_null import LINEAR, MINIMUM, asymptotic_p, tail
-from textassay.metrics.trm import Direction, trm, under_labels
-from textassay.views.item_pool import ItemPool, Labels
-from textassay.views.triangle_ranks import Variant
-from textassay.views.triangles import shares
+from textassay.inference.items.triangle_null import LINEAR, MINIMUM, asymptotic_p, moments, tail
+from textassay.inference.p_values import p_value
+from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.trm import Direction, Variant, shares, trm, under_labels
 
 VARIANTS: tuple[Variant, ...] = ("paper", "exclusive", "split", "squared", "released")
 F64 = NDArray[np.float64]

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from textassay.inference.multiplicity import holm
-from textassay.inference.westfall_young import F64, step_down
+from textassay.corpus.arrays import F64
+from textassay.inference.p_values import holm, step_down
 
 # Few different values, so that ties are the rule.
 TABLES = hnp.arrays(

@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.views.item_pool import ItemPool
+from textassay.metrics.items.item_pool import ItemPool
 
 ZERO, THIRD, HALF, ONE = Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1)
 Matrix = Sequence[Sequence[float]]

@@ -11,12 +11,10 @@ from tests.conftest import material
 from textassay import read_sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import parse_requests
-from textassay.metrics.bleu import bleu, bleu_scores
-from textassay.metrics.reverse_bleu import reverse_bleu
-from textassay.metrics.self_bleu import self_bleu_scores
-from textassay.views.material import Material, Settings
-from textassay.views.text_ngrams import TextNgrams
+from textassay.metrics.ngrams.bleu import bleu, bleu_scores, reverse_bleu, self_bleu_scores
+from textassay.metrics.ngrams.counts import TextNgrams
+from textassay.metrics.registry import parse_requests
+from textassay.metrics.views import Material, Settings
 
 # Few words make many repeats, ties and clipped counts; empty and one-word texts are among them.
 TEXT = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)

@@ -12,11 +12,10 @@ from scipy.stats import energy_distance, permutation_test
 
 from tests.conftest import material
 from tests.metrics.test_mmd import RESAMPLES, assert_agree, close_samples, run, vectors
-from textassay.metrics.energy import approximate, energy, exchange
-from textassay.metrics.energy import parts as parts_of
-from textassay.metrics.mmd import mmd
-from textassay.views.material import Resamples
-from textassay.views.vectors import Vectors
+from textassay.metrics.vectors.mmd import energy, energy_approximate, energy_exchange, mmd
+from textassay.metrics.vectors.mmd import energy_parts as parts_of
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.views import Resamples
 
 
 @pytest.mark.parametrize(("n", "m"), [(30, 30), (25, 40), (2, 3)])
@@ -85,7 +84,7 @@ def test_every_exchange_of_few_texts_is_the_metric_anew() -> None:
     pooled = np.concatenate((vectors(0, 4).values, vectors(1, 5).values))
     masks = np.array([np.random.default_rng(seed).permutation(9) < 4 for seed in range(40)])
     resamples = Resamples(np.arange(9), (masks, ~masks))
-    quick = exchange(Vectors(pooled[:4]), Vectors(pooled[4:]), resamples=resamples, variant="v")
+    quick = energy_exchange(Vectors(pooled[:4]), Vectors(pooled[4:]), resamples=resamples, variant="v")
     anew = [float(energy(Vectors(pooled[mask]), Vectors(pooled[~mask]))) for mask in masks]
     np.testing.assert_allclose(quick, anew, rtol=1e-12)
 
@@ -98,4 +97,4 @@ def test_edges_have_honest_values() -> None:
 
 
 def test_signature_says_slices() -> None:
-    assert [approximate(n) for n in (32_768, 32_769, 100_000)] == ["", "slices:5", "slices:13"]
+    assert [energy_approximate(n) for n in (32_768, 32_769, 100_000)] == ["", "slices:5", "slices:13"]

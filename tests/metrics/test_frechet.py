@@ -10,12 +10,13 @@ from scipy.linalg import sqrtm
 from tests.conftest import material
 from textassay.inference.design import all_masks, exchange_units, random_masks
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import parse_requests
-from textassay.metrics.frechet import exchange, frechet, leave_out, parts
-from textassay.views import bures_exchange, moments
-from textassay.views.bures_exchange import expanded_exchanges
-from textassay.views.material import Resamples
-from textassay.views.moments import Moments
+from textassay.metrics.registry import parse_requests
+from textassay.metrics.vectors import gaussians as bures_exchange
+from textassay.metrics.vectors import moments
+from textassay.metrics.vectors.frechet import exchange, frechet, leave_out, parts
+from textassay.metrics.vectors.gaussians import expanded_exchanges
+from textassay.metrics.vectors.moments import Moments
+from textassay.metrics.views import Resamples
 
 Array = NDArray[Any]
 DEFAULTS: dict[str, Any] = {"form": "root", "covariance": "unbiased", "variant": "plugin"}

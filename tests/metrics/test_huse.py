@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.rating_files import read_ratings
-from textassay.metrics.huse import huse
-from textassay.metrics.huse_d import huse_d
-from textassay.metrics.huse_q import huse_q
-from textassay.views.ratings import Ratings
-from textassay.views.votes import Tied
+from textassay.corpus.ratings.readers import read_ratings
+from textassay.metrics.ratings.huse import huse, huse_d, huse_q
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.metrics.ratings.votes import Tied
 
 FILES = ("summarization_ratings.csv", "summarization_items.csv")
 # Table 1, summarization at temperature 1.0; exact ties and fair ones have no published value, and are held as found.

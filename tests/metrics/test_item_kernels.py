@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from textassay.inference.design import all_masks
-from textassay.inference.p_value import p_value
-from textassay.metrics.declare import all_metrics
-from textassay.metrics.frechet import frechet
-from textassay.metrics.frechet import item as frechet_item
-from textassay.metrics.mmd import item as mmd_item
-from textassay.metrics.mmd import mmd
-from textassay.views import item_kernels
-from textassay.views.item_pool import ItemPool, Labels
-from textassay.views.moments import Moments
-from textassay.views.vectors import Vectors
+from textassay.inference.p_values import p_value
+from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.registry import all_metrics
+from textassay.metrics.vectors import mmd as item_kernels
+from textassay.metrics.vectors.frechet import frechet
+from textassay.metrics.vectors.frechet import item as frechet_item
+from textassay.metrics.vectors.mmd import item as mmd_item
+from textassay.metrics.vectors.mmd import mmd
+from textassay.metrics.vectors.moments import Moments
+from textassay.metrics.vectors.vectors import Vectors
 
 Array = NDArray[Any]
 KERNELS = ("rbf", "laplacian", "energy", "polynomial")

@@ -18,15 +18,11 @@ from tests.conftest import material
 from tests.laws import corpus
 from textassay.inference.design import exchange_units, random_masks
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import parse_requests
-from textassay.metrics.declare import all_metrics
-from textassay.metrics.frontier_integral import frontier_integral
-from textassay.metrics.mauve import mauve
-from textassay.views.clusters import cluster_labels
-from textassay.views.frontier import area
-from textassay.views.histograms import quantised
-from textassay.views.material import Resamples
-from textassay.views.vectors import Vectors, joint
+from textassay.metrics.registry import all_metrics, parse_requests
+from textassay.metrics.vectors.clusters import cluster_labels
+from textassay.metrics.vectors.mauve import area, frontier_integral, mauve, quantised
+from textassay.metrics.vectors.vectors import Vectors, joint
+from textassay.metrics.views import Resamples
 
 F32 = NDArray[np.float32]
 

@@ -14,13 +14,13 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from tests.conftest import material
 from tests.laws import WORDS, corpus
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import parse_requests
 from textassay.inference.result import Result
-from textassay.metrics.mmd import approximate, exchange, leave_out, mmd
-from textassay.metrics.mmd import parts as parts_of
-from textassay.views.kernels import bandwidth
-from textassay.views.material import Resamples
-from textassay.views.vectors import Vectors, joint
+from textassay.metrics.registry import parse_requests
+from textassay.metrics.vectors.kernels import bandwidth
+from textassay.metrics.vectors.mmd import mmd, mmd_approximate, mmd_exchange, mmd_leave_out
+from textassay.metrics.vectors.mmd import mmd_parts as parts_of
+from textassay.metrics.vectors.vectors import Vectors, joint
+from textassay.metrics.views import Resamples
 
 RESAMPLES = 1999
 
@@ -79,7 +79,7 @@ def test_exact_enumeration_of_four_against_five(kernel: Any) -> None:
     # Over all exchanges the unbiased value averages to nothing at all.
     masks = np.array(ways)
     view = joint(Vectors(pooled[:4]), Vectors(pooled[4:]))
-    unbiased = exchange(
+    unbiased = mmd_exchange(
         view.candidate,
         view.reference,
         resamples=Resamples(np.arange(9), (masks, ~masks)),
@@ -102,7 +102,7 @@ def test_leaving_out_holds_the_bandwidth() -> None:
     a, b = vectors(0, 40), vectors(1, 50, shift=0.3)
     labels = (np.arange(40) % 20, np.arange(50) % 20)
     k = rbf_kernel(joint(a, b).values.astype(np.float64), gamma=1 / (2 * bandwidth(joint(a, b)) ** 2))
-    mine, others = leave_out(a, b, labels=labels, kernel="rbf", variant="v")
+    mine, others = mmd_leave_out(a, b, labels=labels, kernel="rbf", variant="v")
     stays = np.concatenate((labels[0] != 3, np.ones(50, bool)))
     assert mine[3] == pytest.approx(from_matrix(k[np.ix_(stays, stays)], 38, unbiased=False), rel=1e-10)
     stays = np.concatenate((np.ones(40, bool), labels[1] != 3))
@@ -166,6 +166,6 @@ def test_edges_have_honest_values(spec: str) -> None:
 
 
 def test_signature_says_what_was_left_out() -> None:
-    assert approximate(2048) == ""
-    assert approximate(10_000) == "bandwidth:2048"
-    assert approximate(40_000) == "bandwidth:2048|slices:5"
+    assert mmd_approximate(2048) == ""
+    assert mmd_approximate(10_000) == "bandwidth:2048"
+    assert mmd_approximate(40_000) == "bandwidth:2048|slices:5"

@@ -15,20 +15,13 @@ from hypothesis import strategies as st
 from scipy.stats import entropy as scipy_entropy
 
 from tests.conftest import material
-from textassay.metrics.cnd import cnd
-from textassay.metrics.copying import copying, shares
-from textassay.metrics.cr import cr
-from textassay.metrics.declare import Value
-from textassay.metrics.distinct import distinct
-from textassay.metrics.entropy import entropy
-from textassay.metrics.ms_jaccard import ms_jaccard, scores
-from textassay.metrics.nrr import nrr
-from textassay.metrics.repetition import PASSAGE, repetition
-from textassay.metrics.repetition import shares as repetition_shares
-from textassay.views import sketches
-from textassay.views.ngrams import Ngrams
-from textassay.views.sequences import Sequences
-from textassay.views.twins import Twins
+from textassay.corpus.hashed_ngrams import Sequences
+from textassay.metrics.ngrams import duplicates as sketches
+from textassay.metrics.ngrams.counts import Ngrams, distinct, entropy
+from textassay.metrics.ngrams.duplicates import PASSAGE, NearDuplicates, copied_shares, copying, repetition
+from textassay.metrics.ngrams.duplicates import repeated_shares as repetition_shares
+from textassay.metrics.ngrams.overlap import cnd, cr, ms_jaccard, nrr, scores
+from textassay.metrics.registry import Value
 
 TEXT = st.lists(st.sampled_from("abcdef"), min_size=3, max_size=10).map(" ".join)
 CORPUS = st.lists(TEXT, min_size=2, max_size=9)
@@ -157,7 +150,7 @@ def test_grassberger_entropy_is_nearer_the_truth_than_the_plug_in() -> None:
 def test_repetition_counts_exact_and_near_copies() -> None:
     long = "the quick brown fox jumps over the lazy dog near the river bank today"
     texts = [long, long + " indeed", "one two three", "one two three", "something else entirely different here"]
-    twins = material(texts).view(Twins)
+    twins = material(texts).view(NearDuplicates)
     assert repetition(twins) == pytest.approx(4 / 5)
     wanted = {"exact": 2 / 5, "near": 2 / 5, "unique_texts": 4, "passages": 0, "passage_words": 0}
     assert repetition_shares(twins) == pytest.approx(wanted)
@@ -174,7 +167,7 @@ def test_documents_that_share_paragraphs_are_near_copies_only_as_wholes() -> Non
     for exchanged, repeated in [(1, 1.0), (2, 0.0), (5, 0.0)]:
         one = _document(rng, 10)
         other = [*one[exchanged:], *_document(rng, exchanged)]
-        twins = material([" ".join(one), " ".join(other)]).view(Twins)
+        twins = material([" ".join(one), " ".join(other)]).view(NearDuplicates)
         assert repetition(twins) == repeated
         parts = repetition_shares(twins)
         assert parts["passages"] == 1.0, "whatever the whole is like, the shared paragraphs are seen"
@@ -185,9 +178,9 @@ def test_a_passage_within_one_text_or_its_copy_is_not_shared() -> None:
     rng = np.random.default_rng(4)
     (paragraph,), others = _document(rng, 1), _document(rng, 3)
     texts = [f"{paragraph} {paragraph}", f"{paragraph} {paragraph}", *others]
-    parts = repetition_shares(material(texts).view(Twins))
+    parts = repetition_shares(material(texts).view(NearDuplicates))
     assert (parts["exact"], parts["passages"], parts["passage_words"]) == (2 / 5, 0.0, 0.0)
-    parts = repetition_shares(material([*texts, f"{others[0]} {paragraph}"]).view(Twins))
+    parts = repetition_shares(material([*texts, f"{others[0]} {paragraph}"]).view(NearDuplicates))
     # The two copies, the text that quotes them, and the text that it quotes.
     assert parts["passages"] == pytest.approx(4 / 6)
     assert parts["passage_words"] == pytest.approx((100 + 100 + 50 + 100) / (100 + 100 + 150 + 100))
@@ -204,7 +197,7 @@ def test_passages_by_definition(texts: list[str]) -> None:
         starts = [i for i, gram in enumerate(grams[here]) if gram in others]
         found += bool(starts)
         inside += len({place for start in starts for place in range(start, start + PASSAGE)})
-    parts = repetition_shares(material(texts).view(Twins))
+    parts = repetition_shares(material(texts).view(NearDuplicates))
     assert parts["passages"] == pytest.approx(found / len(texts))
     assert parts["passage_words"] == pytest.approx(inside / max(sum(map(len, lists)), 1))
 
@@ -236,14 +229,14 @@ def test_pairs_of_long_texts_are_checked_a_few_at_a_time(monkeypatch: pytest.Mon
 def test_exact_repetition_by_definition(texts: list[str]) -> None:
     counts = Counter(tuple(text.split()) for text in texts)
     expected = sum(c for c in counts.values() if c > 1) / len(texts)
-    assert repetition_shares(material(texts).view(Twins))["exact"] == pytest.approx(expected)
+    assert repetition_shares(material(texts).view(NearDuplicates))["exact"] == pytest.approx(expected)
 
 
 def test_near_copies_are_found_in_a_crowd() -> None:
     rng = np.random.default_rng(5)
     texts = [" ".join(f"w{i}" for i in rng.integers(0, 3000, 20)) for _ in range(600)]
     changed = [text.replace(text.split()[-1], "changed") for text in texts[:200]]
-    assert repetition(material(texts + changed).view(Twins)) == pytest.approx(400 / 800, abs=0.01)
+    assert repetition(material(texts + changed).view(NearDuplicates)) == pytest.approx(400 / 800, abs=0.01)
 
 
 def test_variants_of_one_template_are_near_copies() -> None:
@@ -255,7 +248,7 @@ def test_variants_of_one_template_are_near_copies() -> None:
     grams = [{*pairwise(text.split())} for text in texts]
     near = [any(len(a & b) >= 0.8 * len(a | b) for j, b in enumerate(grams) if j != i) for i, a in enumerate(grams)]
     assert np.mean(near) == 1
-    assert repetition(material(texts).view(Twins)) >= 0.98
+    assert repetition(material(texts).view(NearDuplicates)) >= 0.98
 
 
 def test_copying_counts_texts_and_long_ngrams() -> None:
@@ -263,5 +256,5 @@ def test_copying_counts_texts_and_long_ngrams() -> None:
     candidate = ["short text here", "x a b c d e f g h", "nothing of that kind"]
     views = [material(texts).view(Sequences) for texts in (candidate, train)]
     assert copying(*views) == pytest.approx(1 / 3)
-    assert shares(*views, span=8)["ngrams"] == pytest.approx(1 / 2)
-    assert shares(*views, span=3)["ngrams"] == pytest.approx(7 / 10)
+    assert copied_shares(*views, span=8)["ngrams"] == pytest.approx(1 / 2)
+    assert copied_shares(*views, span=3)["ngrams"] == pytest.approx(7 / 10)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.metrics.declare import all_metrics
-from textassay.metrics.density import density
-from textassay.metrics.frechet import frechet
-from textassay.metrics.on_vectors import measure_vectors
-from textassay.views.moments import Moments
-from textassay.views.vectors import Vectors
+from textassay.errors import InputError
+from textassay.metrics.on_arrays import measure_vectors
+from textassay.metrics.registry import all_metrics
+from textassay.metrics.vectors.frechet import frechet
+from textassay.metrics.vectors.moments import Moments
+from textassay.metrics.vectors.prdc import density
+from textassay.metrics.vectors.vectors import Vectors
 
 NAMES = sorted(metric.name for metric in all_metrics().values() if metric.family == "embedding" and metric.on_samples)
 RNG = np.random.default_rng(0)

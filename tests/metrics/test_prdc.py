@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from tests.conftest import material
 from tests.laws import corpus, run
-from textassay.inference.jackknife import group_labels
+from textassay.inference.intervals import group_labels
 from textassay.inference.measure import Plan, measure
-from textassay.inference.request import parse_requests
-from textassay.metrics.declare import all_metrics
-from textassay.views import ball_shares
-from textassay.views.material import Resamples
-from textassay.views.vectors import Vectors
+from textassay.metrics.registry import all_metrics, parse_requests
+from textassay.metrics.vectors import prdc as ball_shares
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.views import Resamples
 
 F32 = NDArray[np.float32]
 NAMES = ("precision", "recall", "density", "coverage")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from textassay import InputError, conditional
 from textassay.inference.design import all_masks
-from textassay.metrics.score import Over, parts, score, under_labels
-from textassay.views import pair_means
-from textassay.views.item_pool import ItemPool, Labels
+from textassay.metrics.items import score as pair_means
+from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.score import Over, parts, score, under_labels
 
 
 def pool_of(n: int, m: int, *, seed: int = 0) -> ItemPool:

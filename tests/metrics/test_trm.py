@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from tests.metrics import brute_triangles as brute
 from tests.metrics.brute_triangles import item
 from textassay.inference.design import all_masks, random_masks
-from textassay.inference.p_value import p_value
-from textassay.metrics.declare import all_metrics
-from textassay.metrics.trm import Direction, parts, trm, under_labels
-from textassay.views import triangles
-from textassay.views.item_pool import Labels
-from textassay.views.triangle_ranks import Variant
+from textassay.inference.p_values import p_value
+from textassay.metrics.items import trm as triangles
+from textassay.metrics.items.item_pool import Labels
+from textassay.metrics.items.trm import Direction, Variant, parts, trm, under_labels
+from textassay.metrics.registry import all_metrics
 
 VARIANTS: tuple[Variant, ...] = ("paper", "exclusive", "split", "squared", "released")
 DIRECTIONS: tuple[Direction, ...] = ("both", "references", "candidates")

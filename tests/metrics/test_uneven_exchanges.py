@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textassay.inference.request import parse_requests
-from textassay.metrics.declare import all_metrics
-from textassay.views.material import Resamples
-from textassay.views.moments import Moments
-from textassay.views.vectors import Vectors
+from textassay.metrics.registry import all_metrics, parse_requests
+from textassay.metrics.vectors.moments import Moments
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.views import Resamples
 
 NAMES = sorted(metric.name for metric in all_metrics().values() if metric.family == "embedding" and metric.on_samples)
 

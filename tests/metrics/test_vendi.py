@@ -8,12 +8,12 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.metrics.test_frechet import resamples, vectors
-from textassay.corpus.errors import InputError
+from textassay.errors import InputError
 from textassay.inference.design import all_masks
-from textassay.inference.request import parse_requests
-from textassay.metrics.vendi import exchange, leave_out, vendi
-from textassay.views.material import Resamples
-from textassay.views.vectors import Vectors
+from textassay.metrics.registry import parse_requests
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.vectors.vendi import exchange, leave_out, vendi
+from textassay.metrics.views import Resamples
 
 ORDERS = [0.1, 0.5, 0.9995, 1.0, 2.0, 30.0, math.inf]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus.errors import InputError
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.errors import InputError
 from textassay.models.markov import MarkovModel
 
 PETS = ["A cat sat.", "A dog sat.", "A dog ran, didn't it?"]

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from tests.report.item_builders import HOSTILE
-from textassay.corpus.rated import NOBODY, RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
-from textassay.studies.comparison import Verdict
-from textassay.studies.huse_items import kind_of
-from textassay.studies.judged import (
+from textassay.studies.compare.result import Verdict
+from textassay.studies.huse.item_votes import kind_of
+from textassay.studies.huse.result import (
     Agreement,
     AtK,
     DecisionMap,
-    Judged,
-    JudgedItem,
+    HuseItem,
+    HuseResult,
     Outlook,
     RaterFacts,
     StabilityPoint,
@@ -38,7 +38,9 @@ vote budget oil prices bank growth trade deal visit summit rebels troops border 
 F64 = NDArray[np.float64]
 
 
-def judged(n: int = 40, seed: int = 0, hostile: bool = False, raters: bool = True, *, level: float = 0.95) -> Judged:
+def judged(
+    n: int = 40, seed: int = 0, hostile: bool = False, raters: bool = True, *, level: float = 0.95
+) -> HuseResult:
     """A study of so many items, half of them human; `raters=False` knows mean ratings only.
 
     Ratings and log-probabilities are drawn at random, the scores and votes on the page really follow from them; the
@@ -50,7 +52,7 @@ def judged(n: int = 40, seed: int = 0, hostile: bool = False, raters: bool = Tru
 
 
 @cache
-def _judged(n: int, seed: int, raters: bool, level: float) -> Judged:
+def _judged(n: int, seed: int, raters: bool, level: float) -> HuseResult:
     rng = np.random.default_rng(seed)
     is_model = np.arange(n) % 2 == 1
     quality = np.where(is_model, rng.normal(3.7, 0.9, n), rng.normal(4.5, 0.6, n))
@@ -66,7 +68,7 @@ def _judged(n: int, seed: int, raters: bool, level: float) -> Judged:
     at = next(each for each in by_k if each.k == k)
     rated = _rated(rng, is_model, log_prob, single if raters else None, rating)
     results = tuple(_result(metric, getattr(at, metric), n, k, level, rated.digest) for metric in METRICS)
-    return Judged(
+    return HuseResult(
         rated=rated,
         labels=METRICS,
         results=results,
@@ -124,11 +126,11 @@ def _rated(
     return RatedItems("headlines", tuple(items), names, item_of, rater_of, given, (1.0, 6.0), LABELS, "pointer net")
 
 
-def _item(item: RatedItem, rating: float, shares: Sequence[float], n_ratings: int) -> JudgedItem:
+def _item(item: RatedItem, rating: float, shares: Sequence[float], n_ratings: int) -> HuseItem:
     """An item with the share of the model by both features, by rating and by log-probability."""
     votes, by_rating, by_log_prob = (share if item.is_model else 1 - share for share in shares)
     told, told_by_rating = ((share > 0.5) == item.is_model for share in shares[:2])
-    return JudgedItem(
+    return HuseItem(
         item=item,
         rating=rating,
         n_ratings=n_ratings,
@@ -207,7 +209,7 @@ def _map(features: F64, is_model: NDArray[np.bool_], k: int, rating: F64, log_pr
     )
 
 
-def _made_hostile(found: Judged) -> Judged:
+def _made_hostile(found: HuseResult) -> HuseResult:
     """The same numbers with a hostile text wherever a text can stand."""
     texts = [*HOSTILE, "x" * 10_000, "🙂" * 300, ""]
 

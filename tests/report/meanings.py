@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.report.builders import HOSTILE, comparison, hostile
-from textassay.studies.comparison import Comparison
-from textassay.studies.meaning import Meaning, Region, Stray
+from textassay.studies.compare.meaning import Meaning, Region, Stray
+from textassay.studies.compare.result import Comparison
 
 WORDS = ("bathroom", "toilet", "sink", "mirror")
 

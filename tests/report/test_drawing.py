@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textassay.corpus.printable import printable
-from textassay.report.axis import axis, legible
-from textassay.report.highlight import lit
-from textassay.report.placing import Spot, place_labels
-from textassay.report.short_names import short_names
-from textassay.report.svg import COLOURS, SHAPES, Box, element, fitted, marker, text_width
+from textassay.report.charts.label_placement import Spot, place_labels
+from textassay.report.charts.svg import COLOURS, SHAPES, Box, axis, element, fitted, legible, marker, text_width
+from textassay.report.page import lit
+from textassay.report.table import short_names
 from textassay.studies.wording import number
 
 FRAME = Box(0.0, 0.0, 400.0, 300.0)

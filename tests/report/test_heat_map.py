@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from textassay.inference.result import Interval
-from textassay.report.heat_map import STEPS, colour, heat_maps, luminance
-from textassay.studies.reproduced import Cell, Grid, Steps
+from textassay.report.charts.figures import STEPS, colour, heat_maps, luminance
+from textassay.reproduce.result import Cell, Grid, Steps
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -13,12 +13,12 @@ from textassay.corpus.printable import printable
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.result import Interval
-from textassay.report.html import MOST_BYTES, render_html
-from textassay.report.notebook import notebook_html
-from textassay.report.plane import draw_plane, plane_axes
-from textassay.report.standing import standing, summary
-from textassay.studies.comparison import Comparison, Contest, Finding, Verdict
-from textassay.studies.formatting import check_format
+from textassay.report.compare.charts import draw_plane, plane_axes
+from textassay.report.compare.html import render_html
+from textassay.report.compare.text_forms import notebook_html
+from textassay.report.page import MOST_BYTES, standing, summary
+from textassay.studies.compare.result import Comparison, Contest, Finding, Verdict
+from textassay.studies.format_check import check_format
 
 NAMES = [f"model-{i}" for i in range(20)]
 TWENTY_METRICS = [(metric, order) for metric in ("cr", "nrr", "bleu", "self_bleu") for order in range(1, 6)]

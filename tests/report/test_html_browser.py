@@ -9,8 +9,8 @@ from tests.report.browsing import Visits, barriers, barriers_of_shape, open_all,
 from tests.report.builders import comparison, pairs
 from tests.report.meanings import hostile_meaning, with_meaning
 from tests.report.shelf import Shelf
-from textassay.report.html import render_html
-from textassay.studies.comparison import Comparison
+from textassay.report.compare.html import render_html
+from textassay.studies.compare.result import Comparison
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
 

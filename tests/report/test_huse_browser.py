@@ -9,13 +9,13 @@ import pytest
 from tests.report.browsing import Visits, barriers, barriers_of_shape, open_all, overflow, overflows, widen
 from tests.report.huse_builders import judged
 from tests.report.shelf import Shelf
-from textassay.report.huse_html import render_huse_html
-from textassay.report.huse_items import telling_order
-from textassay.report.huse_map import Drawn, draw_map
-from textassay.studies.judged import KINDS, Judged, JudgedItem
+from textassay.report.huse.decision_map import Drawn, draw_map
+from textassay.report.huse.html import render_huse_html
+from textassay.report.huse.items import telling_order
+from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
-STUDIES: dict[str, Callable[[], Judged]] = {
+STUDIES: dict[str, Callable[[], HuseResult]] = {
     "plain": lambda: judged(200),
     "large": lambda: judged(4_000),
     "hostile": lambda: judged(hostile=True),
@@ -24,7 +24,7 @@ STUDIES: dict[str, Callable[[], Judged]] = {
 SOFT = ("plain", "hostile", "means")
 WIDTHS = (320, 360, 768, 1280)
 # Ways to sort, what the list then says of itself, the number that counts, and whether the largest comes first.
-SORTS: dict[str, tuple[str, Callable[[JudgedItem], float], bool]] = {
+SORTS: dict[str, tuple[str, Callable[[HuseItem], float], bool]] = {
     "rating-up": ("rating, lowest first", lambda each: each.rating, False),
     "rating-down": ("rating, highest first", lambda each: each.rating, True),
     "log-up": ("log-probability, lowest first", lambda each: each.log_prob, False),
@@ -34,7 +34,7 @@ _IDS = "entries => entries.map(entry => [...entry.querySelectorAll('.id')].map(i
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf[Judged]:
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf[HuseResult]:
     """The studies, and their reports as files."""
     return Shelf(STUDIES, render_huse_html, tmp_path_factory.mktemp("reports"))
 
@@ -59,7 +59,7 @@ def lit(page: Any) -> Any:
     return page.locator("#map-item .id")
 
 
-def spot(page: Any, study: Judged, place: int, *, which: str = "wide") -> tuple[float, float]:
+def spot(page: Any, study: HuseResult, place: int, *, which: str = "wide") -> tuple[float, float]:
     """Where on the screen an item is on the map, which is scrolled into view."""
     drawn = draw_map(study, cell=0.0)
     assert drawn is not None
@@ -78,7 +78,7 @@ def spot(page: Any, study: Judged, place: int, *, which: str = "wide") -> tuple[
     return float(at[0]), float(at[1])
 
 
-def lonely(study: Judged) -> int:
+def lonely(study: HuseResult) -> int:
     """The place of an item that stands far from all others on the map."""
     drawn = draw_map(study, cell=0.0)
     assert drawn is not None
@@ -118,7 +118,7 @@ def test_without_scripts_it_never_scrolls_sideways_either(opened: Visits, name: 
     assert overflows(page, WIDTHS) == {}
 
 
-def test_the_most_telling_stand_first_a_page_at_a_time(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_the_most_telling_stand_first_a_page_at_a_time(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain")
     study = shelf.study("plain")
     order = [[study.items[place].item.id for place in places] for places in telling_order(study)]
@@ -132,7 +132,7 @@ def test_the_most_telling_stand_first_a_page_at_a_time(opened: Visits, shelf: Sh
     expect(page.get_by_role("button", name="Earlier")).to_be_disabled()
 
 
-def test_an_entry_has_context_texts_and_numbers_side_by_side(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_an_entry_has_context_texts_and_numbers_side_by_side(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain")
     first = [shelf.study("plain").items[place] for place in telling_order(shelf.study("plain"))[0]]
     entry = entries(page).first
@@ -149,7 +149,7 @@ def test_an_entry_has_context_texts_and_numbers_side_by_side(opened: Visits, she
             assert expected in text
 
 
-def test_search_kind_and_source_narrow_the_list(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_search_kind_and_source_narrow_the_list(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain")
     study = shelf.study("plain")
     page.select_option("#kind", KINDS[1])
@@ -172,7 +172,7 @@ def test_search_kind_and_source_narrow_the_list(opened: Visits, shelf: Shelf[Jud
         expect(page.locator("#entries")).to_have_text("No item fits.")
 
 
-def test_the_list_sorts(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_the_list_sorts(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain")
     for sort, (said, value, falling) in SORTS.items():
         page.select_option("#sort", sort)
@@ -185,7 +185,7 @@ def test_the_list_sorts(opened: Visits, shelf: Shelf[Judged]) -> None:
         assert firsts[0] == pytest.approx(best(known.values()), abs=0.006)
 
 
-def test_the_item_under_the_pointer_is_shown_and_a_click_filters(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_the_item_under_the_pointer_is_shown_and_a_click_filters(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain")
     study = shelf.study("plain")
     place = lonely(study)
@@ -205,7 +205,7 @@ def test_the_item_under_the_pointer_is_shown_and_a_click_filters(opened: Visits,
     expect(entries(page)).to_have_count(20)
 
 
-def test_a_click_beside_all_items_lets_go(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_a_click_beside_all_items_lets_go(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain")
     page.mouse.click(*spot(page, shelf.study("plain"), lonely(shelf.study("plain"))))
     expect(entries(page)).to_have_count(1)
@@ -214,7 +214,7 @@ def test_a_click_beside_all_items_lets_go(opened: Visits, shelf: Shelf[Judged]) 
     expect(page.locator("#map-item")).to_contain_text("Point at an item")
 
 
-def test_a_tap_on_a_phone_shows_the_item(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_a_tap_on_a_phone_shows_the_item(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain", viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     study = shelf.study("plain")
     each = study.items[lonely(study)]
@@ -226,11 +226,11 @@ def test_a_tap_on_a_phone_shows_the_item(opened: Visits, shelf: Shelf[Judged]) -
     expect(page).to_have_url(re.compile("#items$"))
 
 
-def test_the_map_works_by_keyboard(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_the_map_works_by_keyboard(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain")
     by_id = {each.item.id: each for each in shelf.study("plain").items}
 
-    def after(key: str) -> JudgedItem:
+    def after(key: str) -> HuseItem:
         before = lit(page).inner_text()
         page.keyboard.press(key)
         expect(lit(page)).not_to_have_text(before)
@@ -262,7 +262,7 @@ def test_an_item_of_the_list_is_found_on_the_map(opened: Visits) -> None:
     expect(page.locator(".map-area")).to_be_in_viewport(ratio=0.9)
 
 
-def test_thousands_of_items_stay_quick(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_thousands_of_items_stay_quick(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("large")
     assert page.evaluate("document.querySelectorAll('*').length") < 6000
     page.mouse.move(*spot(page, shelf.study("large"), 0))
@@ -272,7 +272,7 @@ def test_thousands_of_items_stay_quick(opened: Visits, shelf: Shelf[Judged]) -> 
     expect(status(page)).to_contain_text("1 of 4,000 items in 1 entry; rating, highest first")
 
 
-def test_hostile_texts_stay_texts(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_hostile_texts_stay_texts(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("hostile")
     assert page.locator("img, iframe, object, #entries script, .entry style").count() == 0
     assert "<script>alert(1)</script>" in page.locator("#entries .written").all_text_contents()
@@ -288,7 +288,7 @@ def test_hostile_texts_stay_texts(opened: Visits, shelf: Shelf[Judged]) -> None:
     assert item.locator(".said").bounding_box()["height"] > 2 * folded
 
 
-def test_without_scripts_everything_can_be_read(opened: Visits, shelf: Shelf[Judged]) -> None:
+def test_without_scripts_everything_can_be_read(opened: Visits, shelf: Shelf[HuseResult]) -> None:
     page = opened("plain", java_script_enabled=False)
     expect(page.locator("#browse")).to_be_empty()
     expect(page.locator("#static .entry")).to_have_count(24)

@@ -8,12 +8,11 @@ import pytest
 
 from tests.report.huse_builders import judged
 from tests.report.test_huse_html import data
-from textassay.report.axis import Axis
-from textassay.report.huse_curves import k_curves, stability_curves
-from textassay.report.huse_html import render_huse_html
-from textassay.report.huse_map import draw_map
-from textassay.report.huse_plane import LANDMARKS, draw_plane
-from textassay.studies.judged import DecisionMap
+from textassay.report.charts.svg import Axis
+from textassay.report.huse.decision_map import draw_map
+from textassay.report.huse.html import render_huse_html
+from textassay.report.huse.score_charts import LANDMARKS, draw_plane, k_curves, stability_curves
+from textassay.studies.huse.result import DecisionMap
 
 
 def test_the_map_has_rating_up_and_log_probability_across() -> None:

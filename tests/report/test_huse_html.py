@@ -15,19 +15,15 @@ from tests.report.builders import Page
 from tests.report.huse_builders import judged, undefined
 from tests.report.item_builders import HOSTILE
 from textassay.inference.result import Interval
-from textassay.report.embedded import embedded, fitting
-from textassay.report.html import MOST_BYTES
-from textassay.report.huse_data import huse_block
-from textassay.report.huse_facts import chosen_k, huse_facts, outcome_sentence, tie_rule
-from textassay.report.huse_html import render_huse_html
-from textassay.report.huse_items import entries, groups, most_telling, telling_order
-from textassay.report.huse_map import draw_map
-from textassay.report.huse_raters import raters
-from textassay.report.huse_scores import scores
-from textassay.report.items_view import readable
-from textassay.report.page_with_items import MOST_CHARACTERS
-from textassay.studies.comparison import Verdict
-from textassay.studies.judged import KINDS, DecisionMap, Judged
+from textassay.report.conditional.items import readable
+from textassay.report.huse.decision_map import draw_map
+from textassay.report.huse.html import render_huse_html, scores
+from textassay.report.huse.items import entries, groups, huse_block, most_telling, telling_order
+from textassay.report.huse.raters import raters
+from textassay.report.huse.words import chosen_k, huse_facts, outcome_sentence, tie_rule
+from textassay.report.page import MOST_BYTES, MOST_CHARACTERS, embedded, fitting
+from textassay.studies.compare.result import Verdict
+from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
 
 SCRIPTS = ("huse_store.js", "huse_list.js", "huse_map.js", "huse.js")
 
@@ -380,7 +376,7 @@ def test_tie_rules_are_said_in_words() -> None:
 
 def test_less_than_everything_is_a_page_as_well() -> None:
     found = judged()
-    empty = Judged(
+    empty = HuseResult(
         rated=replace(found.rated, items=()),
         labels=found.labels,
         results=tuple(undefined(result, "no items") for result in found.results),

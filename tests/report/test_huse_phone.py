@@ -5,8 +5,8 @@ import pytest
 from tests.report.browsing import Visits, open_all, widen
 from tests.report.huse_builders import judged
 from tests.report.shelf import Shelf
-from textassay.report.huse_html import render_huse_html
-from textassay.studies.judged import Judged
+from textassay.report.huse.html import render_huse_html
+from textassay.studies.huse.result import HuseResult
 
 _WIDER = """
 [...document.querySelectorAll(".scroll")].filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)
@@ -14,7 +14,7 @@ _WIDER = """
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf[Judged]:
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf[HuseResult]:
     """One study, and its report as a file."""
     return Shelf({"plain": lambda: judged(200)}, render_huse_html, tmp_path_factory.mktemp("reports"))
 

@@ -13,20 +13,25 @@ from rich.console import Console
 from tests.report.builders import Page
 from tests.report.huse_builders import judged, undefined
 from tests.report.test_items_text_forms import STEERING, line_of
-from textassay.report import huse_trust as trust
-from textassay.report import huse_words as words
-from textassay.report.huse_csv import FIELDS, render_huse_csv, rows
-from textassay.report.huse_examples import examples
-from textassay.report.huse_markdown import render_huse_markdown
-from textassay.report.huse_notebook import render_huse_notebook, to_pandas
-from textassay.report.huse_table import as_text, render_huse
-from textassay.studies.comparison import Verdict
-from textassay.studies.judged import KINDS, TITLES, Judged
+from textassay.report.huse import words
+from textassay.report.huse import words as trust
+from textassay.report.huse.items import examples
+from textassay.report.huse.terminal import as_text, render_huse
+from textassay.report.huse.text_forms import (
+    CSV_FIELDS,
+    csv_rows,
+    render_huse_csv,
+    render_huse_markdown,
+    render_huse_notebook,
+    to_pandas,
+)
+from textassay.studies.compare.result import Verdict
+from textassay.studies.huse.result import KINDS, TITLES, HuseResult
 
 WIDTHS = (60, 80, 120, 200)
 
 
-def on_screen(found: Judged, width: int, *, why: bool = False, top: int = 5, colour: bool = False) -> str:
+def on_screen(found: HuseResult, width: int, *, why: bool = False, top: int = 5, colour: bool = False) -> str:
     """The terminal view as text."""
     console = Console(
         width=width, force_terminal=colour, color_system="truecolor" if colour else None, _environ={}, emoji=False
@@ -36,7 +41,7 @@ def on_screen(found: Judged, width: int, *, why: bool = False, top: int = 5, col
     return capture.get()
 
 
-def with_scores(*estimates: float) -> Judged:
+def with_scores(*estimates: float) -> HuseResult:
     """The study with other estimates."""
     found = judged()
     results = [replace(result, estimate=value) for result, value in zip(found.results, estimates, strict=True)]
@@ -398,7 +403,7 @@ class TestForms:
     def test_csv_has_a_row_an_item(self) -> None:
         found = judged()
         listed = list(csv.DictReader(io.StringIO(render_huse_csv(found))))
-        assert tuple(listed[0]) == FIELDS
+        assert tuple(listed[0]) == CSV_FIELDS
         for row, each in zip(listed, found.items, strict=True):
             assert (row["item"], row["kind"], row["text"]) == (each.item.id, each.kind, each.item.text)
             assert row["source"] == ("pointer net" if each.item.is_model else "human")
@@ -415,8 +420,8 @@ class TestForms:
     def test_pandas_reads_the_rows(self) -> None:
         pytest.importorskip("pandas")
         frame = to_pandas(judged())
-        assert list(frame.columns) == list(FIELDS)
-        assert frame["kind"].tolist() == [row["kind"] for row in rows(judged())]
+        assert list(frame.columns) == list(CSV_FIELDS)
+        assert frame["kind"].tolist() == [row["kind"] for row in csv_rows(judged())]
 
     def test_a_notebook_gets_scores_verdict_and_counts(self) -> None:
         page = Page(with_scores(0.53, 0.58, 0.95)._repr_html_())

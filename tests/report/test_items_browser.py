@@ -10,9 +10,9 @@ from tests.report.browsing import Visits, barriers, open_all, overflows
 from tests.report.item_builders import HOSTILE, conditional, hostile
 from tests.report.many_items import many_items
 from tests.report.shelf import Shelf
-from textassay.report.items_html import render_items_html
-from textassay.report.items_view import worst_first
-from textassay.studies.conditioned import Conditional
+from textassay.report.conditional.html import render_items_html
+from textassay.report.conditional.items import worst_first
+from textassay.studies.conditional.result import Conditional
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
 STUDIES: dict[str, Callable[[], Conditional]] = {

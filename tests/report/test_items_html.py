@@ -14,20 +14,14 @@ import pytest
 from tests.report.builders import Page
 from tests.report.item_builders import HOSTILE, conditional, curve, hostile, item_set
 from tests.report.many_items import many_items
-from textassay.corpus.items import Item, ItemSet
-from textassay.report.html import MOST_BYTES
-from textassay.report.items_curves import curves
-from textassay.report.items_data import items_block
-from textassay.report.items_facts import outcome_sentence
-from textassay.report.items_html import render_items_html
-from textassay.report.items_paired import paired_rows
-from textassay.report.items_profile import profile
-from textassay.report.items_scatter import scatters
-from textassay.report.items_view import excerpt, folded, item_views, readable, worst_first
-from textassay.report.kinds import kind_bar
-from textassay.report.page_with_items import MOST_CHARACTERS
-from textassay.studies.comparison import Contest
-from textassay.studies.conditioned import Conditional, CurvePoint, Miss, Sensitivity
+from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.report.conditional.charts import curves, kind_bar, scatters
+from textassay.report.conditional.grid import paired_rows
+from textassay.report.conditional.html import outcome_sentence, render_items_html
+from textassay.report.conditional.items import excerpt, folded, item_views, items_block, profile, readable, worst_first
+from textassay.report.page import MOST_BYTES, MOST_CHARACTERS
+from textassay.studies.compare.result import Contest
+from textassay.studies.conditional.result import Conditional, CurvePoint, Miss, Sensitivity
 
 SCRIPTS = ("items_tools.js", "items_store.js", "items_list.js", "items_page.js", "items.js")
 

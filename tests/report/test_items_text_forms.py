@@ -12,18 +12,21 @@ from rich.console import Console
 
 from tests.report.builders import Page
 from tests.report.item_builders import HOSTILE, ONE_REFERENCE, UNTESTED, conditional, curve, hostile, result
-from textassay.report.items_csv import FIELDS, render_items_csv, rows
-from textassay.report.items_markdown import render_items_markdown
-from textassay.report.items_missing import missing, missing_lines
-from textassay.report.items_notebook import items_notebook_html
-from textassay.report.items_paired import paired_rows
-from textassay.report.items_rows import item_rows
-from textassay.report.items_table import render_items
-from textassay.report.items_words import heading, power_lines, sizes_text
-from textassay.report.items_worst import worst_items
-from textassay.report.markdown_text import fenced
-from textassay.studies.comparison import Contest, Verdict
-from textassay.studies.conditioned import Conditional
+from textassay.report.conditional.grid import missing, missing_lines, paired_rows
+from textassay.report.conditional.items import worst_items
+from textassay.report.conditional.terminal import render_items
+from textassay.report.conditional.text_forms import (
+    FIELDS,
+    item_rows,
+    items_notebook_html,
+    render_items_csv,
+    render_items_markdown,
+    rows,
+)
+from textassay.report.conditional.words import heading, power_lines, sizes_text
+from textassay.report.table import fenced
+from textassay.studies.compare.result import Contest, Verdict
+from textassay.studies.conditional.result import Conditional
 from textassay.studies.wording import p_text
 
 WIDTHS = (60, 80, 120, 200)

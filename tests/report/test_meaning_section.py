@@ -11,14 +11,26 @@ from hypothesis import strategies as st
 from tests.report.builders import HOSTILE, Page, comparison
 from tests.report.meanings import hostile_meaning, meaning, region, with_meaning
 from textassay.corpus.printable import printable
-from textassay.report import html
-from textassay.report.html import MOST_BYTES, render_html
-from textassay.report.map_scale import fit_map, larger_share, piled
-from textassay.report.meaning_map import NARROW, WIDE, Canvas, MeaningMap, Numbered, kind_of, shown_name
-from textassay.report.meaning_view import MeaningView, meaning_views
-from textassay.report.svg import SHAPES, stamps
-from textassay.studies.comparison import Comparison
-from textassay.studies.meaning import Meaning, Stray
+from textassay.report.charts.svg import SHAPES, stamps
+from textassay.report.compare import html
+from textassay.report.compare.html import render_html
+from textassay.report.compare.meaning import (
+    NARROW,
+    WIDE,
+    Canvas,
+    MeaningMap,
+    MeaningView,
+    Numbered,
+    fit_map,
+    kind_of,
+    larger_share,
+    meaning_views,
+    piled,
+    shown_name,
+)
+from textassay.report.page import MOST_BYTES
+from textassay.studies.compare.meaning import Meaning, Stray
+from textassay.studies.compare.result import Comparison
 
 NAMES = [f"model-{i}" for i in range(20)]
 

@@ -12,12 +12,10 @@ from rich.console import Console
 
 from tests.report.builders import HOSTILE, column, comparison, hostile, phrase, result
 from textassay.inference.result import Interval
-from textassay.report.cells import cell, legend
-from textassay.report.csv import render_csv, rows
-from textassay.report.markdown import render_markdown
-from textassay.report.short_names import fitted_names
-from textassay.report.table import render
-from textassay.studies.comparison import Comparison, Finding, Verdict
+from textassay.report.compare.terminal import render
+from textassay.report.compare.text_forms import csv_rows, render_csv, render_markdown
+from textassay.report.table import cell, fitted_names, legend
+from textassay.studies.compare.result import Comparison, Finding, Verdict
 
 TWINS = ("model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2")
 
@@ -70,7 +68,7 @@ def test_the_legend_gives_the_level_as_it_is(level: float, shown: str, chance: s
 
 def test_results_at_the_size_of_the_yardstick_follow_their_column() -> None:
     found = smaller(comparison(metrics=[("cr", 2), ("nrr", 2)], real_n=250), 0)
-    listed = [(row["candidate"], row["label"], row["n"]) for row in rows(found)]
+    listed = [(row["candidate"], row["label"], row["n"]) for row in csv_rows(found)]
     assert listed == [
         ("real v real", "cr-2", 250),
         ("real v real", "nrr-2", 250),
@@ -80,7 +78,7 @@ def test_results_at_the_size_of_the_yardstick_follow_their_column() -> None:
         ("large", "cr-2", 500),
         ("large", "nrr-2", 500),
     ]
-    again = rows(found)[4]
+    again = csv_rows(found)[4]
     assert (again["estimate"], again["p_value"], again["p_adjusted"]) == (0.777, None, None)
     assert "small,250,cr,cr-2,n=2,0.777," in render_csv(found)
     pandas = pytest.importorskip("pandas")

@@ -14,14 +14,13 @@ from tests.item_laws import around
 from tests.laws import corpus
 from textassay import Conditional, InputError, Item, ItemSet, conditional
 from textassay.corpus.printable import printable
+from textassay.distances.text_table import TextTable
 from textassay.engines.local import LocalEngine
-from textassay.inference.combining import fisher, harmonic_mean
-from textassay.inference.item_figures import measure_item
-from textassay.inference.labellings import ways
-from textassay.inference.multiplicity import holm
-from textassay.inference.request import parse_requests
-from textassay.studies.item_pools import Pools
-from textassay.views.text_table import TextTable
+from textassay.inference.items.combining import fisher, harmonic_mean
+from textassay.inference.items.item_figures import measure_item, ways
+from textassay.inference.p_values import holm
+from textassay.metrics.registry import parse_requests
+from textassay.studies.conditional.per_item import Pools
 
 FORMS = (("score", ""), ("trm", ""), ("trm", " variant=split"))
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from textassay.corpus.items import Item, ItemSet
+from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.inference.result import Result
-from textassay.studies.conditional import conditional
-from textassay.studies.conditioned import KINDS, Conditional, SystemColumn
+from textassay.studies.conditional.result import KINDS, Conditional, SystemColumn
+from textassay.studies.conditional.study import conditional
 
 ITEMS = 150
 CAPTIONS = 5

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from textassay.corpus.errors import MissingExtra
 from textassay.corpus.sample import Sample
+from textassay.errors import MissingExtra
 from textassay.studies.demo_corpus import FEWEST_WORDS, MOST_WORDS, SIZE, demo_samples, is_kept, split_sentences
 
 NAMES = ["held-out", "another era", "markov T=0.5", "markov T=1.0", "markov T=1.5"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.order import order_test
-from textassay.studies.dependence import (
+from textassay.studies.compare.dependence import (
     GROUP,
     PAIR,
     DependenceWarning,

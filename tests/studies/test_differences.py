@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 
 from tests.laws import corpus
-from textassay.corpus.errors import InputError
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.studies.comparison import Phrase
-from textassay.studies.differences import what_differs
-from textassay.studies.excerpts import WIDTH, excerpt
-from textassay.studies.log_odds import LEAST_Z, PRIOR, clustering, log_odds_z
-from textassay.views.material import Material, Settings
+from textassay.errors import InputError
+from textassay.metrics.views import Material, Settings
+from textassay.studies.compare.differences import WIDTH, excerpt, what_differs
+from textassay.studies.compare.log_odds import LEAST_Z, PRIOR, clustering, log_odds_z
+from textassay.studies.compare.result import Phrase
 
 
 def material(texts: list[str], *, tokenizer: str = "words", lowercase: bool = False) -> Material:

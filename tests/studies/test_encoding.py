@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from tests.conftest import ToyEncoder
 from tests.laws import corpus
 from textassay.cli.main import run
-from textassay.corpus.errors import InputError
-from textassay.metrics.declare import all_metrics
-from textassay.studies.compare import compare
-from textassay.studies.comparison import Comparison
-from textassay.views.encoders.choose import default_is_installed
-from textassay.views.material import needs_encoder
+from textassay.encoders.choose import default_is_installed
+from textassay.errors import InputError
+from textassay.metrics.registry import all_metrics
+from textassay.metrics.views import needs_encoder
+from textassay.studies.compare.result import Comparison
+from textassay.studies.compare.study import compare
 
 OTHER_WORDS = [f"v{i}" for i in range(40)]
 
@@ -214,7 +214,7 @@ class TestBadInput:
         def full(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("textassay.views.encoders.store.write_segment", full)
+        monkeypatch.setattr("textassay.encoders.cache.vector_store.write_segment", full)
         monkeypatch.setattr("textassay.studies.encoding.get_encoder", lambda *_, **__: ToyEncoder())
         texts = [f"{text} once" for text in corpus(5, 40)]
         found = compare(texts, {"x": corpus(6, 40)}, encoder="minilm", metrics=["mmd"], n_resamples=0)

@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from textassay.corpus.errors import InputError
-from textassay.inference.item_figures import item_values
-from textassay.inference.request import parse_requests
-from textassay.studies.caption_mixtures import Mixtures
-from textassay.studies.figure_8 import DESIGN, Captions
-from textassay.studies.figure_8_findings import F64, Findings
-from textassay.studies.item_pools import Pools
-from textassay.studies.reproduced import Reproduction
-from textassay.studies.reproductions import REPRODUCTIONS, reproduce
-from textassay.views.distances import Surroundings, get_distance
-from textassay.views.text_table import TextTable
+from textassay.corpus.arrays import F64
+from textassay.distances.choose import Surroundings, get_distance
+from textassay.distances.text_table import TextTable
+from textassay.errors import InputError
+from textassay.inference.items.item_figures import item_values
+from textassay.metrics.registry import parse_requests
+from textassay.reproduce.catalogue import REPRODUCTIONS, reproduce
+from textassay.reproduce.result import Reproduction
+from textassay.reproduce.triangle_paper import DESIGN, Captions, Findings, Mixtures
+from textassay.studies.conditional.per_item import Pools
 
 WORDS = "a the man dog cat red big runs sits on under near park snow ball hat two white"
 PAGE = ROOT / "docs" / "reproductions" / "trm-figure-8.md"
@@ -166,7 +165,7 @@ def test_data_that_cannot_show_it_is_refused(
 
 
 def test_every_reproduction_names_its_data_and_paper() -> None:
-    from textassay.metrics.papers import citation
+    from textassay.metrics.registry import citation
 
     for entry in REPRODUCTIONS.values():
         assert entry.files

@@ -13,11 +13,21 @@ from hypothesis import strategies as st
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.studies.comparison import Finding
-from textassay.studies.format_lengths import _IN_PIECE, _IN_WORD, _PIECE, _WORD, _counts
-from textassay.studies.format_traits import TRAITS, Trait, bytes_in, shows
-from textassay.studies.formatting import check_format
-from textassay.studies.shares import Share, differ
+from textassay.studies.compare.result import Finding
+from textassay.studies.format_check import (
+    _IN_PIECE,
+    _IN_WORD,
+    _PIECE,
+    _WORD,
+    TRAITS,
+    Share,
+    Trait,
+    _counts,
+    bytes_in,
+    check_format,
+    differ,
+    shows,
+)
 
 WORDS, WHITESPACE = get_tokenizer("words"), get_tokenizer("whitespace")
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import plan, rated_items
-from textassay.corpus.errors import InputError
-from textassay.corpus.rated import RatedItem, RatedItems
-from textassay.inference.request import parse_requests
-from textassay.studies.huse import huse
-from textassay.studies.huse_balance import balanced, only_items, without_raters
-from textassay.studies.huse_items import decision_map, kind_of, scores_by_k
-from textassay.studies.huse_results import measure
-from textassay.studies.huse_stability import item_steps, outlook, rating_steps, stability
-from textassay.studies.judged import KINDS, Judged
-from textassay.views.ratings import Ratings
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
+from textassay.errors import InputError
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.metrics.registry import parse_requests
+from textassay.studies.huse.item_votes import decision_map, kind_of, scores_by_k
+from textassay.studies.huse.preparation import balanced, only_items, without_raters
+from textassay.studies.huse.result import KINDS, HuseResult
+from textassay.studies.huse.scores import measure
+from textassay.studies.huse.stability import item_steps, outlook, rating_steps, stability
+from textassay.studies.huse.study import huse
 
 
-def short(rated: RatedItems, **settings: object) -> Judged:
+def short(rated: RatedItems, **settings: object) -> HuseResult:
     """A study with few resamples."""
     chosen: dict[str, object] = {"n_resamples": 39, "stability": False, "k": 8, **settings}
     return huse(rated, **chosen)  # type: ignore[arg-type]

@@ -13,15 +13,15 @@ import pytest
 
 import textassay
 from tests.rating_laws import rated_items
-from textassay.corpus.errors import InputError
-from textassay.corpus.rated import RatedItems
-from textassay.corpus.rating_rows import raters_are_known
-from textassay.inference.request import parse_requests
-from textassay.studies.huse_balance import only_items
-from textassay.studies.judged import Judged
+from textassay.corpus.ratings.assembly import raters_are_known
+from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.errors import InputError
+from textassay.metrics.registry import parse_requests
+from textassay.studies.huse.preparation import only_items
+from textassay.studies.huse.result import HuseResult
 
 
-def short(ratings: Any, **settings: Any) -> Judged:
+def short(ratings: Any, **settings: Any) -> HuseResult:
     return textassay.huse(ratings, **{"n_resamples": 0, "stability": False, "k": 4, **settings})
 
 
@@ -45,7 +45,7 @@ def without(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in names} for row in rows]
 
 
-def estimates(found: Judged) -> list[float]:
+def estimates(found: HuseResult) -> list[float]:
     return [result.estimate for result in found.results]
 
 
@@ -104,9 +104,9 @@ class TestOptionsOfTheCommandLine:
         assert {rater.name for rater in found.agreement.raters} == {f"?{name}" for name in rated.raters}
 
     def test_raters_that_nobody_named_stay_unknown_in_json(self, rated: RatedItems) -> None:
-        nobody = Judged.from_json(short(without(rows_of(rated), "rater")).to_json())
+        nobody = HuseResult.from_json(short(without(rows_of(rated), "rater")).to_json())
         assert not raters_are_known(nobody.rated)
-        assert raters_are_known(Judged.from_json(short(rated).to_json()).rated)
+        assert raters_are_known(HuseResult.from_json(short(rated).to_json()).rated)
 
 
 class TestSettings:
@@ -138,7 +138,7 @@ class TestSettings:
         plain = {"k": 4, "level": 0.5, "n_resamples": 19, "seed": 3}
         found = short(rated, **odd)
         assert [result.signature for result in found.results] == [r.signature for r in short(rated, **plain).results]
-        assert Judged.from_json(found.to_json()).level == 0.5
+        assert HuseResult.from_json(found.to_json()).level == 0.5
 
     def test_settings_hold_where_a_metric_does_not_say_otherwise(self) -> None:
         requests = parse_requests(["huse", "huse_q:k=3-4"], on="ratings", settings={"k": 9, "variant": "fair"})
@@ -212,14 +212,14 @@ class TestItemsMadeByHand:
         arrays = {name: getattr(rated, name).tolist() for name in ("item_of", "rater_of", "ratings")}
         found = short(replace(rated, items=items, **arrays))
         assert [result.signature for result in found.results] == [result.signature for result in short(rated).results]
-        assert Judged.from_json(found.to_json()).rated.items == found.rated.items
+        assert HuseResult.from_json(found.to_json()).rated.items == found.rated.items
 
 
 class TestSignatures:
     """Two results of one signature are one number."""
 
     @staticmethod
-    def outcome(found: Judged) -> list[Any]:
+    def outcome(found: HuseResult) -> list[Any]:
         return [(result.signature, result.estimate, result.interval, result.p_value) for result in found.results]
 
     def test_who_gave_which_rating_of_an_item_is_in_it(self) -> None:

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import plan, rated_items
-from textassay.corpus.rated import RatedItems
+from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.inference.result import Result
-from textassay.studies.huse import huse
-from textassay.studies.huse_items import judged_items, kinds_by_chance, scores_by_k
-from textassay.studies.huse_verdict import judge
-from textassay.views.ratings import Ratings
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.studies.huse.item_votes import judged_items, kinds_by_chance, scores_by_k
+from textassay.studies.huse.study import huse
+from textassay.studies.huse.verdict import judge
 
 
 def with_log_probs(rated: RatedItems, values: list[float]) -> RatedItems:

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.rated import RatedItem, RatedItems
-from textassay.studies.huse import huse
-from textassay.studies.huse_balance import only_items
-from textassay.studies.huse_notes import on_size
-from textassay.studies.judged import Judged
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
+from textassay.studies.huse.preparation import only_items
+from textassay.studies.huse.result import HuseResult
+from textassay.studies.huse.study import huse, on_size
 
 
-def short(rated: RatedItems, **settings: object) -> Judged:
+def short(rated: RatedItems, **settings: object) -> HuseResult:
     """A study with few resamples."""
     chosen: dict[str, object] = {"n_resamples": 19, "stability": False, "k": 4, **settings}
     return huse(rated, **chosen)  # type: ignore[arg-type]
@@ -28,7 +27,7 @@ def with_contexts(rated: RatedItems, context: Callable[[int, RatedItem], str]) -
     return replace(rated, items=items)
 
 
-def said(found: Judged, start: str) -> list[str]:
+def said(found: HuseResult, start: str) -> list[str]:
     """The notes that begin so."""
     return [note for note in found.notes if note.startswith(start)]
 
@@ -57,7 +56,7 @@ class TestSize:
 
 class TestOneRatingEach:
     @staticmethod
-    def study() -> Judged:
+    def study() -> HuseResult:
         rated = rated_items(40, seed=1, ratings=1)
         return short(rated, n_resamples=39, stability=True)
 
@@ -125,7 +124,7 @@ def test_items_come_back_in_the_order_of_the_file_whatever_they_were_measured_in
         assert [each.item.id for each in found.items] == [item.id for item in file.items]
         numbers.append({each.item.id: (each.rating, each.votes, each.kind) for each in found.items})
     assert numbers[0] == numbers[1] == numbers[2]
-    again = Judged.from_json(short(rated).to_json())
+    again = HuseResult.from_json(short(rated).to_json())
     assert [each.item.id for each in again.items] == [item.id for item in rated.items]
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.report.figure import figure
+from textassay.errors import InputError
+from textassay.report.charts.figures import figure
 from textassay.report.reproduction import render_markdown
-from textassay.studies.huse import huse
-from textassay.studies.reproduced import Reproduction
-from textassay.studies.reproductions import reproduce
+from textassay.reproduce.catalogue import reproduce
+from textassay.reproduce.result import Reproduction
+from textassay.studies.huse.study import huse
 
 
 @pytest.fixture(scope="module")

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.errors import InputError
-from textassay.corpus.rated import RatedItems
-from textassay.inference.p_value import p_value
-from textassay.inference.rated_resamples import Groups
-from textassay.metrics import huse as both
-from textassay.studies.huse import huse
-from textassay.studies.huse_order import in_one_order
-from textassay.studies.huse_spread import at_least
-from textassay.studies.judged import Judged
-from textassay.views.ratings import Ratings
+from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.errors import InputError
+from textassay.inference.p_values import p_value
+from textassay.inference.ratings.resamples import Groups
+from textassay.metrics.ratings import huse as both
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.studies.huse.preparation import in_one_order
+from textassay.studies.huse.result import HuseResult
+from textassay.studies.huse.scores import at_least
+from textassay.studies.huse.study import huse
 
 
-def short(rated: RatedItems, **settings: Any) -> Judged:
+def short(rated: RatedItems, **settings: Any) -> HuseResult:
     return huse(rated, **{"n_resamples": 59, "stability": False, "k": 8, **settings})
 
 
@@ -43,7 +43,7 @@ def shuffled(rated: RatedItems, seed: int = 0) -> RatedItems:
     )
 
 
-def numbers(found: Judged) -> list[Any]:
+def numbers(found: HuseResult) -> list[Any]:
     known = [(r.metric, r.estimate, r.interval, r.p_value, dict(r.parts), r.signature) for r in found.results]
     return [*known, found.agreement and (found.agreement.alpha, found.agreement.interval)]
 
@@ -133,7 +133,7 @@ class TestContexts:
             many = np.full(120, 10)
             view = Ratings(is_model, log_prob, np.full(120, 4), context, np.arange(120), many, ratings, many.repeat(10))
             labels = Groups.of(view).exchanged(is_model, 99, rng)
-            null = both.exchange(view, labels, k=16, variant="released", per="token")
+            null = both.huse_exchange(view, labels, k=16, variant="released", per="token")
             p_values.append(p_value(-both.huse(view), -null, exact=False))
         assert np.mean(np.array(p_values) <= 0.05) <= 0.15
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.report.huse_builders import judged, undefined
-from textassay.corpus.errors import InputError
-from textassay.studies.judged import Judged
+from textassay.errors import InputError
+from textassay.studies.huse.result import HuseResult
 from textassay.version import __version__
 
 
@@ -31,7 +31,7 @@ def test_the_documented_keys_come_first() -> None:
 def test_what_was_written_reads_back(raters: bool, hostile: bool) -> None:
     found = judged(raters=raters, hostile=hostile)
     text = found.to_json()
-    read = Judged.from_json(text)
+    read = HuseResult.from_json(text)
     assert read.to_json() == text
     assert (read.results, read.labels, read.verdict, read.level) == (
         found.results,
@@ -47,7 +47,7 @@ def test_what_was_written_reads_back(raters: bool, hostile: bool) -> None:
 
 def test_the_ratings_read_back_with_their_kinds() -> None:
     rated = judged().rated
-    read = Judged.from_dict(judged().to_dict()).rated
+    read = HuseResult.from_dict(judged().to_dict()).rated
     assert (read.name, read.items, read.raters, read.scale, read.model) == (
         rated.name,
         rated.items,
@@ -77,7 +77,7 @@ def test_what_is_not_a_number_is_null_and_comes_back() -> None:
     plain = json.loads(found.to_json())
     assert plain["results"][0]["estimate"] is None
     assert plain["details"]["items"][0]["votes"] is None
-    read = Judged.from_json(found.to_json())
+    read = HuseResult.from_json(found.to_json())
     assert read.results == found.results
     assert math.isnan(read.items[0].votes)
     assert math.isnan(read.cloud[0][0])
@@ -92,7 +92,7 @@ def test_a_text_the_model_cannot_write_keeps_its_probability() -> None:
     rated = replace(found.rated, items=(never, *found.rated.items[1:]))
     found = replace(found, rated=rated, items=(replace(found.items[0], item=never), *found.items[1:]))
     assert json.loads(found.to_json())["details"]["rated"]["items"][0]["log_prob"] is None
-    read = Judged.from_json(found.to_json())
+    read = HuseResult.from_json(found.to_json())
     assert read.items[0].item == never
     assert read.rated.digest == rated.digest
 
@@ -102,12 +102,12 @@ def test_items_of_one_name_are_told_apart() -> None:
     same = tuple(replace(item, id="x") for item in found.rated.items)
     items = tuple(replace(each, item=item) for each, item in zip(found.items, same, strict=True))
     found = replace(found, rated=replace(found.rated, items=same), items=items[::-1])
-    assert Judged.from_json(found.to_json()).items == items[::-1]
+    assert HuseResult.from_json(found.to_json()).items == items[::-1]
 
 
 def test_raters_and_their_results_read_back() -> None:
     found = judged().agreement
-    read = Judged.from_dict(judged().to_dict()).agreement
+    read = HuseResult.from_dict(judged().to_dict()).agreement
     assert found is not None
     assert read is not None
     assert read.interval == found.interval
@@ -120,5 +120,5 @@ def test_raters_and_their_results_read_back() -> None:
 )
 def test_what_is_something_else_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InputError, match="not the JSON of a HUSE study") as caught:
-        Judged.from_json(text)
+        HuseResult.from_json(text)
     assert "\n" not in str(caught.value)

@@ -11,14 +11,21 @@ import pytest
 
 from tests.conftest import ToyEncoder, material
 from textassay.corpus.printable import printable
-from textassay.studies.compare import compare
-from textassay.studies.comparison import Comparison
-from textassay.studies.map_layout import MOST_POINTS, between, plane
-from textassay.studies.meaning import Meaning, Region
-from textassay.studies.meaning_differs import FEWEST_TEXTS, what_differs_in_meaning
-from textassay.studies.regions import describe
-from textassay.studies.strays import FAR, nearest
-from textassay.views.material import Material
+from textassay.metrics.views import Material
+from textassay.studies.compare.meaning import (
+    FAR,
+    FEWEST_TEXTS,
+    MOST_POINTS,
+    Meaning,
+    Region,
+    between,
+    describe,
+    nearest,
+    plane,
+    what_differs_in_meaning,
+)
+from textassay.studies.compare.result import Comparison
+from textassay.studies.compare.study import compare
 
 TOPICS = {
     "sea": "sea ship wave sailor",

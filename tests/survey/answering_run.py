@@ -4,7 +4,7 @@ import sys
 import threading
 from pathlib import Path
 
-from textassay.survey.store import Store
+from textassay.survey.store.study_store import Store
 
 _saying = threading.Lock()
 

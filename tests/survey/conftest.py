@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.survey.small_studies import quick_folder
-from textassay.survey.store import Links, Store
-from textassay.survey.study import Study, SurveyItem
+from textassay.survey.model import Study, SurveyItem
+from textassay.survey.store.study_store import Links, Store
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
@@ -108,7 +108,7 @@ class Site:
 def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
     """Makes studies; each visitor is a browser with cookies of its own."""
     from tests.survey.browsing import TestClient
-    from textassay.survey.app import make_app
+    from textassay.survey.web.app import make_app
 
     opened: list[Store] = []
 

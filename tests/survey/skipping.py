@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from textassay.survey.room import Patience
+from textassay.survey.web.http_protocol import Patience
 
 uvicorn: Any = pytest.importorskip("uvicorn", reason="needs uvicorn")
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class FarEnd(asyncio.Transport):
     aborted_at: float | None = None
 
     def __init__(self, patience: Patience) -> None:
-        from textassay.survey.incoming import incoming
+        from textassay.survey.web.http_protocol import incoming
 
         super().__init__({"peername": ("192.0.2.1", 5), "sockname": ("192.0.2.2", 80)})
         self._loop = asyncio.get_running_loop()

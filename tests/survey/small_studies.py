@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from textassay.survey.store import Links, Store
-from textassay.survey.study import Rater, Study, SurveyItem, Task
+from textassay.survey.model import Rater, Study, SurveyItem, Task
+from textassay.survey.store.study_store import Links, Store
 
 # Where Linux has a disk in memory; None is the folder for temporary files.
 _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

@@ -10,7 +10,7 @@ import pytest
 
 from tests.survey.conftest import ITEMS, STUDY, Site
 from tests.survey.server_process import served
-from textassay.survey.store import Store
+from textassay.survey.store.study_store import Store
 
 
 @pytest.mark.parametrize("path", ["/study", "/study/", "/"])

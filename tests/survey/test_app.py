@@ -13,12 +13,11 @@ import pytest
 
 from tests.survey.browsing import TestClient, answer, begin, forms, status, undo
 from tests.survey.conftest import HOME, ITEMS, STUDY, Site
-from textassay.survey import clock
-from textassay.survey.admin_view import Watch, view_of
-from textassay.survey.histogram import HEIGHT, WIDTH, histogram
-from textassay.survey.rating_page import COOKIE, shortcut_keys
-from textassay.survey.store import Store
-from textassay.survey.study import TYPICALITY, Choice, Study
+from textassay.survey.model import TYPICALITY, Choice, Study
+from textassay.survey.store import progress as clock
+from textassay.survey.store.study_store import Store
+from textassay.survey.web.admin_page import HEIGHT, WIDTH, Watch, histogram, view_of
+from textassay.survey.web.rating_page import COOKIE, shortcut_keys
 
 TOTAL = STUDY.items_per_rater + STUDY.checks_per_rater
 
@@ -138,7 +137,7 @@ def test_the_last_answer_can_be_undone_from_the_thanks(site: Site, client: TestC
 def test_an_answer_that_can_be_withdrawn_no_more_is_not_said_to_be_none(
     site: Site, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("textassay.survey.answering._MOST_WITHDRAWN", 1)
+    monkeypatch.setattr("textassay.survey.store.answers._MOST_WITHDRAWN", 1)
     page = answer(client, undo(client, answer(client, begin(client, site.rater()), "6")), "5")
     assert status(undo(client, page)) == "You have withdrawn that answer so often that it now stays."
     assert site.values() == [5]
@@ -281,13 +280,13 @@ def test_a_watch_looks_again_when_it_can_afford_it(site: Site, monkeypatch: pyte
     # The first look takes long for reasons of its own; the second takes one second, which is one in twenty of 20.
     ticks = iter([0.0, 9.0, 9.0, 10.0, 14.0, 28.9, 29.0, 29.1])
     # Only there: whatever else runs asks the clock too.
-    monkeypatch.setattr("textassay.survey.admin_view.time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr("textassay.survey.web.admin_page.time", SimpleNamespace(monotonic=lambda: next(ticks)))
 
     def look(store: Store, now: datetime) -> object:
         looks.append(now)
         return object()
 
-    monkeypatch.setattr("textassay.survey.admin_view.view_of", look)
+    monkeypatch.setattr("textassay.survey.web.admin_page.view_of", look)
     first, second = watch.look(), watch.look()
     assert first is not second
     assert watch.look() is second

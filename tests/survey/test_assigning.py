@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.survey.small_studies import STUDY, hurried, opened, raters_of
-from textassay.survey import clock
-from textassay.survey.assigning import Plan, places_of_checks
-from textassay.survey.store import Store
-from textassay.survey.study import Rater, SurveyItem
+from textassay.survey.model import Rater, SurveyItem
+from textassay.survey.store import progress as clock
+from textassay.survey.store.assignment import Plan, places_of_checks
+from textassay.survey.store.study_store import Store
 
 
 def all_at_once(store: Store, raters: list[Rater], *, seed: int = 0) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ import pytest
 from tests.survey.browser import DESKTOP, PHONE, Browser, barriers, opened_browser, overflow, small_targets
 from tests.survey.live_study import PER_RATER, LiveStudy, live_study
 from tests.survey.small_studies import quick_folder
-from textassay.survey.store import Store
+from textassay.survey.store.study_store import Store
 
 pytest.importorskip("starlette", reason="needs starlette")
 pytest.importorskip("uvicorn", reason="needs uvicorn")

@@ -9,12 +9,12 @@ import pytest
 
 from tests.survey.small_studies import STUDY, raters_of
 from textassay.cli.main import run
-from textassay.corpus.errors import InputError
-from textassay.studies.huse import huse
-from textassay.survey.checks import built_in, checks_for
-from textassay.survey.creating import items_of_file
-from textassay.survey.store import Store
-from textassay.survey.study import TYPICALITY, SurveyItem
+from textassay.errors import InputError
+from textassay.studies.huse.study import huse
+from textassay.survey.create.attention_checks import built_in, checks_for
+from textassay.survey.create.items import items_of_file
+from textassay.survey.model import TYPICALITY, SurveyItem
+from textassay.survey.store.study_store import Store
 
 
 def notes(folder: Path, *rows: tuple[str, ...], header: tuple[str, ...] = ("source", "text")) -> list[str]:

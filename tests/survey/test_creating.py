@@ -9,11 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from textassay.corpus.errors import InputError
-from textassay.survey.checks import built_in, checks_for
-from textassay.survey.columns import Columns
-from textassay.survey.creating import Made, items_from, items_of_file, items_of_files
-from textassay.survey.study import TYPICALITY, Choice, Study
+from textassay.errors import InputError
+from textassay.survey.create.attention_checks import built_in, checks_for
+from textassay.survey.create.items import Columns, Made, items_from, items_of_file, items_of_files
+from textassay.survey.model import TYPICALITY, Choice, Study
 from textassay.survey.wording import typicality, wording_of
 
 

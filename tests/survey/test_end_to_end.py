@@ -23,7 +23,7 @@ from tests.survey.live_study import (
     live_study,
 )
 from textassay.cli.main import run
-from textassay.survey.study import TYPICALITY
+from textassay.survey.model import TYPICALITY
 
 pytest.importorskip("starlette", reason="needs starlette")
 pytest.importorskip("uvicorn", reason="needs uvicorn")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus.delimited import delimited_rows
-from textassay.corpus.rating_files import read_ratings
-from textassay.survey.exporting import CHECK_FIELDS, FIELDS, checks_csv, csv_line, ratings_csv
-from textassay.survey.store import Store
-from textassay.survey.study import Study, SurveyItem
+from textassay.corpus.ratings.readers import read_ratings
+from textassay.corpus.tables import delimited_rows
+from textassay.survey.model import Study, SurveyItem
+from textassay.survey.store.exporting import CHECK_FIELDS, FIELDS, checks_csv, csv_line, ratings_csv
+from textassay.survey.store.study_store import Store
 
 HOSTILE = (
     '=HYPERLINK("http://x","y")',

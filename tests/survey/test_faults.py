@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 from tests.survey.small_studies import current, opened, raters_of
-from textassay.survey.server import _listening
+from textassay.survey.web.server import _listening
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -37,9 +37,9 @@ def test_raters_go_on_where_they_were_when_the_server_is_killed(tmp_path: Path) 
 
 def test_serving_a_study_needs_no_arrow() -> None:
     """A server that is back at once loses fewer raters, and it holds half the memory."""
-    program = "import sys, textassay.survey.server, textassay.survey.app; print(*sys.modules)"
+    program = "import sys, textassay.survey.web.server, textassay.survey.web.app; print(*sys.modules)"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert "textassay.survey.store" in said.split()
+    assert "textassay.survey.store.study_store" in said.split()
     assert not {"pyarrow", "numpy"} & set(said.split())
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.survey.browsing import TestClient, answer, begin, forms, heading, status, undo
 from tests.survey.conftest import ITEMS, SCRIPT, STUDY, Site
-from textassay.survey import clock
+from textassay.survey.store import progress as clock
 
 ONE_EACH = replace(STUDY, ratings_wanted=1, items_per_rater=1, checks_per_rater=0)
 

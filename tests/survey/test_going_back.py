@@ -16,8 +16,8 @@ from tests.survey.browser import DESKTOP, Browser, barriers, opened_browser, ove
 from tests.survey.conftest import ITEMS, STUDY
 from tests.survey.server_process import served
 from tests.survey.small_studies import quick_folder
-from textassay.survey.store import Store
-from textassay.survey.study import TYPICALITY
+from textassay.survey.model import TYPICALITY
+from textassay.survey.store.study_store import Store
 
 pytest.importorskip("starlette", reason="needs starlette")
 pytest.importorskip("uvicorn", reason="needs uvicorn")

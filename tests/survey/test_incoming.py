@@ -12,8 +12,8 @@ import pytest
 from tests.survey.conftest import ITEMS, STUDY
 from tests.survey.server_process import connected, received, served
 from tests.survey.skipping import FarEnd, run_skipping
-from textassay.survey.room import Patience
-from textassay.survey.store import Links, Store
+from textassay.survey.store.study_store import Links, Store
+from textassay.survey.web.http_protocol import Patience
 
 pytest.importorskip("starlette", reason="needs starlette")
 

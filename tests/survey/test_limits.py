@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.survey.browsing import TestClient, answer, begin, forms
 from tests.survey.conftest import Clock, Site
-from textassay.survey.limits import Buckets, Limits, address_key, token_key
-from textassay.survey.queues import Queues
+from textassay.survey.web.http_protocol import Queues
+from textassay.survey.web.rate_limits import Buckets, Limits, address_key, token_key
 
 
 @given(st.lists(st.floats(0, 3), max_size=60), st.integers(1, 5), st.sampled_from([0.5, 1.0, 4.0]))

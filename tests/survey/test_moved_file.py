@@ -20,10 +20,10 @@ import pytest
 from tests.survey.browsing import TestClient, answer, begin, forms, heading
 from tests.survey.conftest import Site
 from tests.survey.small_studies import current, opened, raters_of
-from textassay.survey import connections
-from textassay.survey.failures import StudyGone
-from textassay.survey.store import Store
-from textassay.survey.study import Rater
+from textassay.survey.model import Rater
+from textassay.survey.store import connections
+from textassay.survey.store.connections import StudyGone
+from textassay.survey.store.study_store import Store
 
 AWAY = "was deleted or moved away while it was open, so nothing can be saved until it is back"
 OTHER = "was replaced by another file while it was open, so nothing can be saved until it is back"

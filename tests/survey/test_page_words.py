@@ -8,10 +8,9 @@ import pytest
 
 from tests.survey.browsing import TestClient, answer, begin, forms, heading, status, undo
 from tests.survey.conftest import ITEMS, STUDY, Site
-from textassay.survey import clock
-from textassay.survey.pages import Pages
-from textassay.survey.problems import Problem
-from textassay.survey.rating_page import STATUS
+from textassay.survey.store import progress as clock
+from textassay.survey.web.pages import Pages, Problem
+from textassay.survey.web.rating_page import STATUS
 
 ONE_EACH = replace(STUDY, ratings_wanted=1, items_per_rater=1, checks_per_rater=0)
 

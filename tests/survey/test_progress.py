@@ -8,7 +8,7 @@ import pytest
 
 from tests.survey.small_studies import current, opened, raters_of
 from textassay.cli.main import run
-from textassay.survey.admin_view import view_of
+from textassay.survey.web.admin_page import view_of
 
 
 @pytest.mark.parametrize(("n_ratings", "shown"), [(0, 0), (2, 16), (8, 66), (11, 91), (12, 100)])

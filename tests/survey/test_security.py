@@ -11,9 +11,9 @@ import pytest
 
 from tests.survey.browsing import TestClient, answer, begin, forms
 from tests.survey.conftest import HOME, ITEMS, SCRIPT, SOURCE, SQL, STUDY, Site
-from textassay.survey import clock
-from textassay.survey.app import make_app
-from textassay.survey.guards import MOST_BODY
+from textassay.survey.store import progress as clock
+from textassay.survey.web.app import make_app
+from textassay.survey.web.middleware import MOST_BODY
 
 ATTACKS = (
     SCRIPT,

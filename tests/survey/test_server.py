@@ -14,9 +14,9 @@ import pytest
 from tests.survey.browsing import forms
 from tests.survey.conftest import ITEMS, STUDY
 from tests.survey.server_process import connected, received, served
-from textassay.corpus.errors import InputError, MissingExtra
-from textassay.survey.server import serve
-from textassay.survey.store import Links, Store
+from textassay.errors import InputError, MissingExtra
+from textassay.survey.store.study_store import Links, Store
+from textassay.survey.web.server import serve
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_base_url_that_is_none_is_one_clear_line(study: tuple[Path, Links], ba
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
 def test_without_the_extra_its_name_is_said(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    find = "textassay.survey.server.importlib.util.find_spec"
+    find = "textassay.survey.web.server.importlib.util.find_spec"
     monkeypatch.setattr(find, lambda name: None if name == missing else object())
     with pytest.raises(MissingExtra, match=rf"^{missing} is not installed; get it with: .*textassay\[survey\]"):
         serve(Path(os.devnull))

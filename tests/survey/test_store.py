@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.survey.small_studies import STUDY, current, opened, pairs, raters_of
-from textassay.corpus.errors import InputError
-from textassay.survey import clock
-from textassay.survey.store import Links, Store
-from textassay.survey.study import Choice, Rater, Stage, Study, SurveyItem
+from textassay.errors import InputError
+from textassay.survey.model import Choice, Rater, Stage, Study, SurveyItem
+from textassay.survey.store import progress as clock
+from textassay.survey.store.study_store import Links, Store
 
 HOSTILE = (
     "'; DROP TABLE tasks; --",
@@ -220,7 +220,7 @@ def test_links_end_after_their_days(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_shared_link_makes_only_so_many_raters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.survey.raters._ALWAYS_ALLOWED", 5)
+    monkeypatch.setattr("textassay.survey.store.raters._ALWAYS_ALLOWED", 5)
     store, links = opened(tmp_path / "s.db", items=4, ratings_wanted=1, items_per_rater=4)
     with closing(store):  # one rater is needed, 20 are let in
         assert all(store.join(links.join) for _ in range(20))

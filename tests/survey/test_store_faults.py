@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.survey.small_studies import current, opened, raters_of
-from textassay.survey.connections import Writer, connect
-from textassay.survey.in_place import InPlace
-from textassay.survey.store import Links, Store
-from textassay.survey.study import Rater
+from textassay.survey.model import Rater
+from textassay.survey.store.connections import Writer, connect
+from textassay.survey.store.file_identity import InPlace
+from textassay.survey.store.study_store import Links, Store
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from tests.survey.small_studies import STUDY, current, opened, pairs, raters_of
-from textassay.corpus.errors import InputError
-from textassay.survey import schema
-from textassay.survey import store as store_module
-from textassay.survey.store import Links, Store
-from textassay.survey.study import Choice, SurveyItem
+from textassay.errors import InputError
+from textassay.survey.model import Choice, SurveyItem
+from textassay.survey.store import schema
+from textassay.survey.store import study_store as store_module
+from textassay.survey.store.study_store import Links, Store
 
 
 def test_only_the_owner_may_read_it_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_no_more_room_loses_nothing_that_was_acknowledged(tmp_path: Path) -> Non
 
 
 def test_another_process_that_holds_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.survey.connections._PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("textassay.survey.store.connections._PATIENCE_SECONDS", 0.05)
     store, links = opened(tmp_path / "s.db", n_raters=1)
     with closing(store), closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
         (rater,) = raters_of(store, links.raters)
@@ -354,7 +354,7 @@ def _damage_a_rare_page(path: Path) -> None:
 
 
 def test_soon_after_an_answer_the_file_by_itself_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.survey.connections._TIDY_SECONDS", 0.01)
+    monkeypatch.setattr("textassay.survey.store.connections._TIDY_SECONDS", 0.01)
     store, links = opened(tmp_path / "s.db", n_raters=1)
     with closing(store):
         (rater,) = raters_of(store, links.raters)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.survey.small_studies import opened, quick_folder
-from textassay.survey import clock
-from textassay.survey.answering import HOLD_SECONDS
-from textassay.survey.store import Store
-from textassay.survey.study import Rater, Rating, Stage, SurveyItem, Task
+from textassay.survey.model import Rater, Rating, Stage, SurveyItem, Task
+from textassay.survey.store import progress as clock
+from textassay.survey.store.answers import HOLD_SECONDS
+from textassay.survey.store.study_store import Store
 
 MINUTE = 60.0
 
@@ -48,7 +48,7 @@ class Model(RuleBasedStateMachine):
         self.now = 1e9
         self.patches = (
             mock.patch.object(clock, "now", self._time),
-            mock.patch("textassay.survey.store.new_secret", return_value=secret),
+            mock.patch("textassay.survey.store.study_store.new_secret", return_value=secret),
         )
         for patch in self.patches:
             patch.start()

@@ -18,11 +18,11 @@ from tests.survey.browsing import Form, TestClient, answer, begin, forms
 from tests.survey.conftest import ITEMS, STUDY, Site
 from tests.survey.server_process import served
 from tests.survey.small_studies import current, opened, raters_of
-from textassay.corpus.errors import InputError
-from textassay.survey import exporting
-from textassay.survey.app import make_app
-from textassay.survey.connections import StudyBusy
-from textassay.survey.store import Store
+from textassay.errors import InputError
+from textassay.survey.store import exporting
+from textassay.survey.store.connections import StudyBusy
+from textassay.survey.store.study_store import Store
+from textassay.survey.web.app import make_app
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 

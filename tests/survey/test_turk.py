@@ -15,15 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus.errors import InputError
-from textassay.survey.checks import built_in
-from textassay.survey.codes import codes_of
-from textassay.survey.exporting import ratings_csv
-from textassay.survey.store import Store
-from textassay.survey.study import TYPICALITY, Choice, Study, SurveyItem
-from textassay.survey.turk import NO_CONTEXT, Batch, largest_page, make_batch, referenced
-from textassay.survey.turk_layout import layout
-from textassay.survey.turk_results import Results, read_results
+from textassay.errors import InputError
+from textassay.survey.create.attention_checks import built_in
+from textassay.survey.model import TYPICALITY, Choice, Study, SurveyItem
+from textassay.survey.store.exporting import ratings_csv
+from textassay.survey.store.study_store import Store
+from textassay.survey.tokens import codes_of
+from textassay.survey.turk.batch import NO_CONTEXT, Batch, largest_page, layout, make_batch, referenced
+from textassay.survey.turk.results import Results, read_results
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -10,13 +10,13 @@ import pytest
 
 from tests.survey.small_studies import STUDY, pairs
 from textassay.cli.main import run
-from textassay.corpus.errors import InputError
-from textassay.survey.creating import items_of_file, items_of_files
-from textassay.survey.exporting import checks_csv, ratings_csv
-from textassay.survey.records import read_records
-from textassay.survey.store import Store
-from textassay.survey.turk import make_batch
-from textassay.survey.turk_results import Results, read_results
+from textassay.errors import InputError
+from textassay.survey.create.items import items_of_file, items_of_files
+from textassay.survey.create.records import read_records
+from textassay.survey.store.exporting import checks_csv, ratings_csv
+from textassay.survey.store.study_store import Store
+from textassay.survey.turk.batch import make_batch
+from textassay.survey.turk.results import Results, read_results
 
 # What comes before the texts and answers in a results file, in its order.
 ABOUT = (

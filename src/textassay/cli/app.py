@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from textassay.cli import cache, compare, conditional, demo, huse, metrics, reproduce, survey
+from textassay.cli import cache, compare, conditional, demo, huse, metrics, reproduce
 from textassay.cli.main import INTERRUPTED
+from textassay.cli.survey import app as survey
 from textassay.corpus.printable import printable
 from textassay.version import __version__
 

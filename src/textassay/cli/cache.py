@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textassay.corpus.counting import many
+from textassay.corpus.printable import many
 
 if TYPE_CHECKING:
-    from textassay.views.encoders.cache_contents import Contents
+    from textassay.encoders.cache.contents import Contents
 
 app = typer.Typer(help="The vectors of texts that were encoded before.", no_args_is_help=True)
 
@@ -20,8 +20,8 @@ def info() -> None:
 
     TEXTASSAY_CACHE names another folder, or switches the cache off with `off`; TEXTASSAY_CACHE_LIMIT sets its size.
     """
-    from textassay.views.encoders.cache_contents import contents, shown_size
-    from textassay.views.encoders.cache_folder import cache_limit
+    from textassay.encoders.cache.contents import contents, shown_size
+    from textassay.encoders.cache.folder import cache_limit
 
     root, limit = _root(), cache_limit()
     if root is None:
@@ -47,8 +47,8 @@ def clear(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Remove the vectors, or one encoder's; nothing but the cache's own files. On a terminal it asks first."""
-    from textassay.corpus.errors import InputError
-    from textassay.views.encoders.cache_contents import chosen, contents, remove_contents, shown_size
+    from textassay.encoders.cache.contents import chosen, contents, remove_contents, shown_size
+    from textassay.errors import InputError
 
     root = _root()
     if root is None:
@@ -76,8 +76,8 @@ def _on_a_terminal() -> bool:
 
 
 def _root() -> Path | None:
-    from textassay.corpus.errors import InputError
-    from textassay.views.encoders.cache_folder import cache_root
+    from textassay.encoders.cache.folder import cache_root
+    from textassay.errors import InputError
 
     try:
         root = cache_root()

@@ -10,7 +10,7 @@ from textassay.cli import options
 
 if TYPE_CHECKING:
     from textassay.corpus.sample import Sample
-    from textassay.studies.comparison import Comparison
+    from textassay.studies.compare.result import Comparison
 
 
 def compare(
@@ -48,7 +48,7 @@ def compare(
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar
     from textassay.engines.local import get_engine
-    from textassay.studies.compare import compare as run
+    from textassay.studies.compare.study import compare as run
 
     files = [reference, *candidates, *([train] if train else [])]
     check_writable([json, csv, markdown, report], inputs=[*files, tokenizer])
@@ -116,9 +116,8 @@ def deliver(
     from textassay.cli.outputs import Output
     from textassay.cli.outputs import deliver as deliver_all
     from textassay.cli.screen import output_console
-    from textassay.report.csv import render_csv
-    from textassay.report.markdown import render_markdown
-    from textassay.report.table import render
+    from textassay.report.compare.terminal import render
+    from textassay.report.compare.text_forms import render_csv, render_markdown
 
     outputs: list[Output] = [
         (json, comparison.to_json),

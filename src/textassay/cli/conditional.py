@@ -8,7 +8,7 @@ import typer
 from textassay.cli import options
 
 if TYPE_CHECKING:
-    from textassay.studies.conditioned import Conditional
+    from textassay.studies.conditional.result import Conditional
 
 
 def conditional(
@@ -51,9 +51,9 @@ def conditional(
     """
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar
-    from textassay.corpus.items import read_items
+    from textassay.corpus.items.item_set import read_items
     from textassay.engines.local import get_engine
-    from textassay.studies.conditional import conditional as run
+    from textassay.studies.conditional.study import conditional as run
 
     files = [items, *(candidates or [])]
     read = [*files, tokenizer, *([document_frequencies] if document_frequencies else [])]
@@ -87,9 +87,8 @@ def _deliver(found: "Conditional", targets: dict[str, str | None], *, why: bool,
     """Write the files that were asked for, and the table unless standard output is taken."""
     from textassay.cli.outputs import deliver
     from textassay.cli.screen import output_console
-    from textassay.report.items_csv import render_items_csv
-    from textassay.report.items_markdown import render_items_markdown
-    from textassay.report.items_table import render_items
+    from textassay.report.conditional.terminal import render_items
+    from textassay.report.conditional.text_forms import render_items_csv, render_items_markdown
 
     makers: dict[str, Callable[[], str]] = {
         "json": found.to_json,

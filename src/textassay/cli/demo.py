@@ -19,7 +19,7 @@ def demo(
     from textassay.cli.compare import deliver
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar
-    from textassay.studies.compare import compare
+    from textassay.studies.compare.study import compare
     from textassay.studies.demo_corpus import demo_samples
 
     check_writable([json, report])

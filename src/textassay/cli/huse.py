@@ -10,7 +10,7 @@ import typer
 from textassay.cli import options
 
 if TYPE_CHECKING:
-    from textassay.studies.judged import Judged
+    from textassay.studies.huse.result import HuseResult
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
@@ -51,9 +51,9 @@ def huse(
     """
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar
-    from textassay.corpus.rating_files import read_ratings
+    from textassay.corpus.ratings.readers import read_ratings
     from textassay.engines.local import get_engine
-    from textassay.studies.huse import huse as run
+    from textassay.studies.huse.study import huse as run
 
     check_writable([json, csv, markdown, report], inputs=[ratings, *([log_probs] if log_probs else [])])
     bounds = _scale(scale)
@@ -80,8 +80,8 @@ def huse(
 
 def _scale(text: str | None) -> tuple[float, float] | None:
     """The lowest and the highest rating of `1-6`."""
-    from textassay.corpus.errors import InputError
     from textassay.corpus.printable import shortened
+    from textassay.errors import InputError
 
     if text is None:
         return None
@@ -93,13 +93,12 @@ def _scale(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
-def _deliver(found: "Judged", targets: dict[str, str | None], *, why: bool, top: int, quiet: bool) -> None:
+def _deliver(found: "HuseResult", targets: dict[str, str | None], *, why: bool, top: int, quiet: bool) -> None:
     """Write the files that were asked for, and the table unless standard output is taken."""
     from textassay.cli.outputs import deliver
     from textassay.cli.screen import output_console
-    from textassay.report.huse_csv import render_huse_csv
-    from textassay.report.huse_markdown import render_huse_markdown
-    from textassay.report.huse_table import render_huse
+    from textassay.report.huse.terminal import render_huse
+    from textassay.report.huse.text_forms import render_huse_csv, render_huse_markdown
 
     makers: dict[str, Callable[[], str]] = {
         "json": found.to_json,

@@ -103,14 +103,14 @@ def _leave() -> "NoReturn":
 
 
 def _is_input_error(error: Exception) -> bool:
-    from textassay.corpus.errors import InputError
+    from textassay.errors import InputError
 
     return isinstance(error, InputError)
 
 
 def _explain(error: Exception) -> int:
-    from textassay.corpus.errors import InputError
     from textassay.corpus.printable import printable
+    from textassay.errors import InputError
 
     if isinstance(error, InputError):
         return _fail(printable(str(error)), 2)

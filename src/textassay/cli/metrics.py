@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from textassay.metrics.declare import Metric
+    from textassay.metrics.registry import Metric
 
 # A formula in a docstring: what follows on the line, and indented lines below it, blank ones between them included.
 _INLINE = re.compile(r":math:`([^`]*)`")
@@ -19,8 +19,7 @@ def metrics(
 ) -> None:
     """List the metrics, or describe one: definition, options, interval, test, and when it misleads."""
     from textassay.cli.screen import output_console
-    from textassay.inference.request import find_metric
-    from textassay.metrics.declare import all_metrics
+    from textassay.metrics.registry import all_metrics, find_metric
 
     console = output_console()
     if name is not None:
@@ -36,7 +35,7 @@ def metrics(
 
 
 def _page(metric: "Metric") -> str:
-    from textassay.metrics.papers import citation
+    from textassay.metrics.registry import citation
 
     low, high = metric.bounds
     lines = [f"{metric.name}: {plain_formulas(inspect.getdoc(metric.function) or '')}", ""]

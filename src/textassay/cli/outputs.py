@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from textassay.corpus.errors import InputError
 from textassay.corpus.printable import printable
+from textassay.errors import InputError
 
 STANDARD_OUTPUT = "-"
 # Where to write, if anywhere, and what.

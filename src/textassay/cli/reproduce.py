@@ -10,7 +10,7 @@ import typer
 from textassay.cli import options
 
 if TYPE_CHECKING:
-    from textassay.studies.reproduced import Reproduction
+    from textassay.reproduce.result import Reproduction
 
 
 def reproduce(
@@ -33,8 +33,8 @@ def reproduce(
     """
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar
-    from textassay.studies.reproductions import DATA_VARIABLE, find_files, find_reproduction
-    from textassay.studies.reproductions import reproduce as run
+    from textassay.reproduce.catalogue import DATA_VARIABLE, find_files, find_reproduction
+    from textassay.reproduce.catalogue import reproduce as run
 
     if name is None:
         _list()
@@ -52,7 +52,7 @@ def _list() -> None:
     from rich.table import Table
 
     from textassay.cli.screen import output_console
-    from textassay.studies.reproductions import REPRODUCTIONS
+    from textassay.reproduce.catalogue import REPRODUCTIONS
 
     table = Table("name", "what it shows", "data", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, entry in REPRODUCTIONS.items():
@@ -65,7 +65,7 @@ def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, s
     from textassay.cli.outputs import STANDARD_OUTPUT, write
     from textassay.cli.screen import output_console
     from textassay.corpus.printable import printable
-    from textassay.report.figure import figure
+    from textassay.report.charts.figures import figure
     from textassay.report.reproduction import render, render_markdown
 
     if STANDARD_OUTPUT not in (json, markdown, svg):

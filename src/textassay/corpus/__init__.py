@@ -1,1 +1,1 @@
-"""Text comes in: samples, items, readers and tokenizers."""
+"""Text comes in: samples, items, ratings, readers and tokenizers."""

@@ -1,4 +1,4 @@
-"""Text made safe for a terminal: control characters and direction overrides become visible escapes."""
+"""Text and counts made safe and readable for people: escaped control characters, shortened texts, plurals."""
 
 _SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
@@ -46,3 +46,12 @@ def quoted(names: list[str], most: int = 12) -> str:
     """
     listed = ", ".join(f"'{shortened(name, 60)}'" for name in names[:most])
     return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
+
+
+def many(count: int, what: str, plural: str | None = None) -> str:
+    """A number of things.
+
+    >>> many(1, "rating"), many(4000, "rating"), many(2, "reply", "replies")
+    ('1 rating', '4,000 ratings', '2 replies')
+    """
+    return f"{count:,} {what if count == 1 else plural or f'{what}s'}"

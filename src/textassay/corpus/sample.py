@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textassay.corpus.counting import many
-from textassay.corpus.errors import InputError
+from textassay.corpus.printable import many
+from textassay.errors import InputError
 
 TEXT = pa.large_string()
 

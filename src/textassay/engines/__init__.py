@@ -1,1 +1,1 @@
-"""Where reductions run."""
+"""Engines: where work runs."""

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from textassay.corpus.errors import InputError
+from textassay.errors import InputError
 
 A = TypeVar("A")
 B = TypeVar("B")

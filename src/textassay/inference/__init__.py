@@ -1,1 +1,1 @@
-"""Uncertainty: intervals, permutation tests and corrections for many tests."""
+"""Uncertainty: intervals, permutation tests, and corrections for many tests."""

@@ -4,22 +4,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from textassay.corpus.arrays import F64, Bool
+from textassay.corpus.hashed_ngrams import Incidence, Sequences
 from textassay.inference.design import Design
 from textassay.inference.pair_matrix import gram_counts, kernel_sums, ridge
 from textassay.inference.permutation import off_centre
-from textassay.views.edges import TextEdges
-from textassay.views.material import Mask, Pool, Resamples
-from textassay.views.sequences import Sequences
-from textassay.views.slices import count_slices
-from textassay.views.text_ngrams import Incidence, TextNgrams
-from textassay.views.twins import Twins
-from textassay.views.unit_sums import exchanged
-from textassay.views.vectors import Joint, Vectors, joint
-
-F64 = NDArray[np.float64]
+from textassay.metrics.ngrams.counts import TextNgrams
+from textassay.metrics.ngrams.duplicates import NearDuplicates
+from textassay.metrics.ngrams.edges import TextEdges
+from textassay.metrics.vectors.kernels import count_slices
+from textassay.metrics.vectors.pair_sums import exchanged
+from textassay.metrics.vectors.vectors import Joint, Vectors, joint
+from textassay.metrics.views import Pool, Resamples
 
 # Weight of an n-gram: its pooled count to minus this power, so that the commonest n-grams do not drown all others.
 _POWER = 0.5
@@ -113,7 +111,7 @@ def text_counts(pool: Pool, resamples: Resamples) -> Iterator[tuple[slice, F64, 
 
     Some labellings at a time: a corpus may have many repeated texts.
     """
-    twins = pool.merged(Twins)
+    twins = pool.merged(NearDuplicates)
     repeated = twins.sizes > 1
     number = np.cumsum(repeated) - 1
     kept = repeated[twins.class_of]
@@ -223,7 +221,7 @@ TERMS = (
 )
 
 
-def bank_statistics(pool: Pool, design: Design, masks: Mask, *, members: Sequence[Member]) -> F64:
+def bank_statistics(pool: Pool, design: Design, masks: Bool, *, members: Sequence[Member]) -> F64:
     """One row of statistics per member, one column per labelling."""
     resamples = Resamples(design.units, (masks, ~masks))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -21,14 +21,11 @@ from math import comb
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from textassay.corpus.errors import InputError
+from textassay.corpus.arrays import I64, Bool
 from textassay.corpus.sample import Sample
-from textassay.inference.streams import stream
-from textassay.views.material import Mask
-
-Places = NDArray[np.int64]
+from textassay.errors import InputError
+from textassay.inference.rng import stream
 
 # Up to this many pooled units each is exchanged on its own; above it, about as many blocks are.
 MOST_UNITS = 2048
@@ -49,9 +46,9 @@ class Design:
     """
 
     kind: str
-    units: Places
-    strata: Places
-    candidate: Mask
+    units: I64
+    strata: I64
+    candidate: Bool
     block: int
     n_groups: tuple[int, int] = (0, 0)
     n_shared: int = 0
@@ -75,7 +72,7 @@ class Design:
         ties = 2 if all(size == 2 * own for size, own in self.shapes if 0 < own < size) else 1
         return max(min(1.0, ties * math.exp(-min(ways, 700.0))), 1 / (n_resamples + 1))
 
-    def labellings(self, n_resamples: int, seed: int) -> Mask:
+    def labellings(self, n_resamples: int, seed: int) -> Bool:
         """Choices of the candidate's units, one row per exchange: all where there are few, else random ones.
 
         The first row is what was observed. Where all labellings are listed, each of the others is there once, so the
@@ -98,7 +95,7 @@ class Design:
             n_resamples, 1
         )
 
-    def _all(self) -> Mask:
+    def _all(self) -> Bool:
         """Every labelling once."""
         choices = [list(self._choices(stratum)) for stratum in range(len(self.shapes))]
         rows = np.zeros((math.prod(map(len, choices)), self.n_units), dtype=bool)
@@ -111,7 +108,7 @@ class Design:
         members = np.flatnonzero(self.strata == stratum)
         return combinations(members.tolist(), self.shapes[stratum][1])
 
-    def _one_stratum(self, rows: int, rng: np.random.Generator) -> Mask:
+    def _one_stratum(self, rows: int, rng: np.random.Generator) -> Bool:
         """Random labellings where the units of one stratum move and all others stay."""
         moving = next(place for place, (size, own) in enumerate(self.shapes) if 0 < own < size)
         members = np.flatnonzero(self.strata == moving)
@@ -121,7 +118,7 @@ class Design:
             row[members[rng.choice(len(members), self.shapes[moving][1], replace=False, shuffle=False)]] = True
         return masks
 
-    def _by_strata(self, rows: int, rng: np.random.Generator) -> Mask:
+    def _by_strata(self, rows: int, rng: np.random.Generator) -> Bool:
         """Random labellings within every stratum: the units with the smallest random keys become the candidate's."""
         order = np.argsort(self.strata, kind="stable")
         sizes, mine = np.array(self.shapes).T
@@ -165,7 +162,7 @@ def design_of(candidate: Sample, reference: Sample, *, seed: int) -> Design:
     return grouped(labels[: len(candidate)], labels[len(candidate) :], n_names=names, seed=seed)
 
 
-def group_numbers(*groups: pa.Array) -> tuple[int, Places]:
+def group_numbers(*groups: pa.Array) -> tuple[int, I64]:
     """How many different groups there are, and the number of each text's group over all samples."""
     pooled = pa.concat_arrays([part.cast(pa.large_string()) for part in groups]).dictionary_encode()
     return len(pooled.dictionary), np.asarray(pooled.indices, dtype=np.int64)
@@ -182,14 +179,14 @@ def independent(sizes: Sequence[int], seed: int) -> Design:
     return Design("independent", units, strata, candidate, block_size(sizes))
 
 
-def grouped(mine: Places, theirs: Places, *, n_names: int, seed: int) -> Design:
+def grouped(mine: I64, theirs: I64, *, n_names: int, seed: int) -> Design:
     """Texts with groups: exchanged within a group that both samples have, else as a whole group."""
     counts = np.stack([np.bincount(side, minlength=n_names) for side in (mine, theirs)])
-    shared: Mask = np.asarray((counts > 0).all(axis=0))
+    shared: Bool = np.asarray((counts > 0).all(axis=0))
     pooled = np.concatenate((mine, theirs))
     is_mine = np.arange(len(pooled)) < len(mine)
     inside = shared[pooled]
-    parts: list[tuple[Mask, _Units]] = []
+    parts: list[tuple[Bool, _Units]] = []
     if inside.any():
         numbers = (np.cumsum(shared) - 1)[pooled[inside]]
         parts.append((inside, _within_groups(numbers, is_mine[inside], counts[:, shared], seed)))
@@ -217,17 +214,17 @@ def grouped(mine: Places, theirs: Places, *, n_names: int, seed: int) -> Design:
 class _Units:
     """The unit of each text of a part, and the stratum and the label of each unit."""
 
-    units: Places
-    strata: Places
-    candidate: Mask
+    units: I64
+    strata: I64
+    candidate: Bool
     block: int
 
 
-def _together(parts: Sequence[tuple[Mask, _Units]], n_texts: int) -> tuple[Places, Places, Mask]:
+def _together(parts: Sequence[tuple[Bool, _Units]], n_texts: int) -> tuple[I64, I64, Bool]:
     """Units of several parts numbered on; units that never move are joined, one per label."""
     units = np.full(n_texts, -1, dtype=np.int64)
-    strata: list[Places] = []
-    labels: list[Mask] = []
+    strata: list[I64] = []
+    labels: list[Bool] = []
     n_units = n_strata = 0
     for places, part in parts:
         units[places] = part.units + n_units
@@ -249,7 +246,7 @@ def _together(parts: Sequence[tuple[Mask, _Units]], n_texts: int) -> tuple[Place
     )
 
 
-def _whole_groups(groups: Places, is_mine: Mask, seed: int) -> _Units:
+def _whole_groups(groups: I64, is_mine: Bool, seed: int) -> _Units:
     """Every group is a unit, or a block of groups where there are many; what fills no block stays where it is."""
     names, first, numbers = np.unique(groups, return_index=True, return_inverse=True)
     own = is_mine[first]
@@ -264,7 +261,7 @@ def _whole_groups(groups: Places, is_mine: Mask, seed: int) -> _Units:
     return _Units(simple.units[place[numbers]], simple.strata, simple.candidate, simple.block)
 
 
-def _within_groups(groups: Places, is_mine: Mask, counts: Places, seed: int) -> _Units:
+def _within_groups(groups: I64, is_mine: Bool, counts: I64, seed: int) -> _Units:
     """Every text is a unit in the stratum of its group.
 
     Where there are many texts, groups with equally many texts on each side are joined in blocks: the first texts of the
@@ -291,7 +288,7 @@ def _within_groups(groups: Places, is_mine: Mask, counts: Places, seed: int) -> 
     return _Units(units.reshape(-1), strata.reshape(-1), found[1] == 0, block)
 
 
-def _joined(counts: Places, block: int, seed: int) -> Places:
+def _joined(counts: I64, block: int, seed: int) -> I64:
     """The stratum of each group: its own, or one for each block of groups with the same shape."""
     n_groups = counts.shape[1]
     if block == 1:
@@ -314,7 +311,7 @@ def block_size(sizes: Sequence[int]) -> int:
     return max(1, min(wanted, min(sizes) // FEWEST_BLOCKS))
 
 
-def exchange_units(sizes: Sequence[int], seed: int) -> tuple[Places, tuple[int, int]]:
+def exchange_units(sizes: Sequence[int], seed: int) -> tuple[I64, tuple[int, int]]:
     """The unit of every pooled text, and the numbers of units of candidate and reference.
 
     Units are numbered candidate first; two more hold the texts of each sample that fill no whole block.
@@ -330,13 +327,13 @@ def exchange_units(sizes: Sequence[int], seed: int) -> tuple[Places, tuple[int, 
     return units, blocks
 
 
-def _blocks_of(size: int, block: int, rng: np.random.Generator | None) -> Places:
+def _blocks_of(size: int, block: int, rng: np.random.Generator | None) -> I64:
     """The block of each text; texts that fill no whole block get the number after the last."""
     places = np.arange(size) if rng is None else rng.permutation(size)
     return np.minimum(places // block, size // block)
 
 
-def all_masks(mine: int, others: int) -> Mask:
+def all_masks(mine: int, others: int) -> Bool:
     """Every way to choose the candidate's units from the pool."""
     chosen = np.array(list(combinations(range(mine + others), mine)), dtype=np.int64)
     masks = np.zeros((len(chosen), mine + others), dtype=bool)
@@ -344,7 +341,7 @@ def all_masks(mine: int, others: int) -> Mask:
     return masks
 
 
-def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Mask:
+def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Bool:
     """Random choices of the candidate's units, one row per exchange."""
     masks = np.zeros((rows, mine + others), dtype=bool)
     rng = stream(seed, "exchange")

@@ -1,4 +1,4 @@
-"""Measure: metrics on a candidate (and a reference), with the interval and the test that each one declares."""
+"""Measure: metrics on a candidate and a reference, each with its interval and test; paired differences."""
 
 import math
 import time
@@ -8,15 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from textassay.corpus.arrays import F64
 from textassay.inference.design import Design, design_of, group_numbers
-from textassay.inference.intervals import interval, needs_replicates, resampling_fields
-from textassay.inference.jackknife import Replicates, fewest_texts, leave_groups_out
+from textassay.inference.intervals import (
+    Replicates,
+    fewest_texts,
+    half_width,
+    interval,
+    leave_groups_out,
+    needs_replicates,
+    resampling_fields,
+    spread,
+    summed,
+    two_sided,
+)
 from textassay.inference.permutation import PermutationTests, is_permutation, permutation_tests
 from textassay.inference.progress import Progress, Silent
-from textassay.inference.request import Request
-from textassay.inference.result import Result
-from textassay.inference.signature import signature
-from textassay.views.material import Material, Pool
+from textassay.inference.result import Result, signature
+from textassay.metrics.registry import Request
+from textassay.metrics.views import Material, Pool
 
 _SIDES = ("candidate", "reference")
 
@@ -203,3 +213,40 @@ def _signature(
 
 def _kind(roles: Mapping[str, Material]) -> str:
     return "independent" if roles["candidate"].sample.groups is None else "grouped"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much higher the first candidate's value is, its interval and the p-value of no difference."""
+
+    estimate: float
+    low: float
+    high: float
+    p_value: float
+
+
+def paired_difference(
+    first: tuple[float, Replicates], second: tuple[float, Replicates], *, level: float = 0.95
+) -> Difference:
+    """The difference of a metric between two candidates measured against the same reference with the same seed.
+
+    The reference's groups are the same for both, so its noise is differenced away; the candidates vary on their own.
+    """
+    (value, replicates), (other_value, others) = first, second
+    if replicates.joint:
+        # Texts in groups: everything that leaves with a fold leaves at once.
+        sources = [summed((*replicates.by_sample[:2], *(-values for values in others.by_sample[:2])))]
+        sources += [*replicates.by_sample[2:], *others.by_sample[2:]]
+        return _difference(value - other_value, sources, level)
+    sources = [replicates.by_sample[0], others.by_sample[0]]
+    if len(replicates.by_sample) > 1:
+        sources.append(np.asarray(replicates.by_sample[1] - others.by_sample[1]))
+    # What comes after candidate and reference, such as the seeds of clusters, varies for each candidate on its own.
+    sources += [*replicates.by_sample[2:], *others.by_sample[2:]]
+    return _difference(value - other_value, sources, level)
+
+
+def _difference(difference: float, sources: Sequence[F64], level: float) -> Difference:
+    error = spread(sources)
+    half = half_width(error, level)
+    return Difference(difference, difference - half, difference + half, two_sided(difference, error))

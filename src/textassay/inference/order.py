@@ -9,15 +9,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from textassay.corpus.arrays import F64, I64
+from textassay.corpus.hashed_ngrams import Incidence, Sequences
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer
-from textassay.inference.p_value import p_value
-from textassay.inference.streams import stream
-from textassay.views.sequences import Sequences
-from textassay.views.text_ngrams import Incidence
+from textassay.inference.p_values import p_value
+from textassay.inference.rng import stream
 
 # Random orders per test; fewer where so many of them already had a larger statistic than was observed.
 RESAMPLES, ENOUGH = 999, 10
@@ -35,9 +34,6 @@ BLOCK, BLOCKS = 40, 8
 SIMILAR = 5
 COMMON_SHARE, COMMON_TEXTS = 0.1, 100
 _ROWS_AT_ONCE = 256
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def order_test(sample: Sample, *, tokenizer: Tokenizer, seed: int = 0) -> tuple[float, int, float]:
@@ -58,13 +54,13 @@ def order_test(sample: Sample, *, tokenizer: Tokenizer, seed: int = 0) -> tuple[
     room = _room(len(places))
     usual = similarity.sum() / (len(places) * (len(places) - 1) / 2)
 
-    def statistics(order: Ints) -> tuple[float, Floats]:
+    def statistics(order: I64) -> tuple[float, F64]:
         apart = np.abs(order[first] - order[second])
         at = np.bincount(np.minimum(apart, len(room)), similarity, minlength=len(room) + 1)[:-1]
         periods = (at - usual * room)[REACH + 1 :] / np.sqrt(room[REACH + 1 :])
         return float(similarity @ weights[np.minimum(apart, REACH + 1)]), periods
 
-    def both(order: Ints) -> tuple[float, float]:
+    def both(order: I64) -> tuple[float, float]:
         beside, periods = statistics(order)
         return beside, float(periods.max(initial=-np.inf))
 
@@ -87,7 +83,7 @@ def _p_values(observed: Sequence[float], draw: Callable[[], Sequence[float]]) ->
     return [p_value(value, column, exact=False) for value, column in zip(observed, columns, strict=True)]
 
 
-def _stretches(n_texts: int) -> tuple[Ints, Ints]:
+def _stretches(n_texts: int) -> tuple[I64, I64]:
     """Places of the texts whose order is judged, and positions that keep different stretches out of reach."""
     if n_texts < STRETCHES * STRETCH:
         return np.arange(n_texts), np.arange(n_texts)
@@ -97,7 +93,7 @@ def _stretches(n_texts: int) -> tuple[Ints, Ints]:
     return places, (4 * STRETCH * np.arange(STRETCHES)[:, None] + within).ravel()
 
 
-def _room(n_places: int) -> Floats:
+def _room(n_places: int) -> F64:
     """How many pairs of positions there are at each distance, up to half a stretch; distance 0 has none."""
     stretches, length = (STRETCHES, STRETCH) if n_places == STRETCHES * STRETCH else (1, n_places)
     room = stretches * (length - np.arange(length // 2 + 1, dtype=np.float64))
@@ -130,7 +126,7 @@ def alignment_test(
     places, target = np.arange(sizes[0]) * scale[0], theirs * scale[1]
     weights = np.concatenate((1 / np.arange(1.0, REACH + 1), [0.0]))
 
-    def fit(order: Floats) -> float:
+    def fit(order: F64) -> float:
         apart = np.abs(np.floor(order[mine]) - np.floor(target)).astype(np.int64)
         return float(similarity @ weights[np.minimum(apart, REACH)])
 
@@ -144,7 +140,7 @@ def alignment_test(
     return _p_values([observed], lambda: [fit(places[_moved(sizes[0], width, rng)])])[0]
 
 
-def _moved(size: int, width: int, rng: np.random.Generator) -> Ints:
+def _moved(size: int, width: int, rng: np.random.Generator) -> I64:
     """A random order of stretches of `width` neighbours; where the first stretch begins is random too."""
     blocks = np.array_split(np.roll(np.arange(size), int(rng.integers(size))), max(1, size // width))
     return np.concatenate([blocks[at] for at in rng.permutation(len(blocks))])
@@ -166,7 +162,7 @@ def _rows(texts: pa.Array, tokenizer: Tokenizer) -> csr_array:
     return csr_array((weights[used] / lengths[rows], (rows, words)), shape=(len(texts), len(frequency)))
 
 
-def _most_similar(products: csr_array) -> tuple[Ints, Ints, Floats]:
+def _most_similar(products: csr_array) -> tuple[I64, I64, F64]:
     """Row, column and value of the largest entries of each row; equal ones are all kept, so that no order decides."""
     found = []
     for begin in range(0, products.shape[0], _ROWS_AT_ONCE):
@@ -181,7 +177,7 @@ def _most_similar(products: csr_array) -> tuple[Ints, Ints, Floats]:
     return rows, columns, values
 
 
-def _pairs(rows: csr_array) -> tuple[Ints, Ints, Floats]:
+def _pairs(rows: csr_array) -> tuple[I64, I64, F64]:
     """Pairs of texts of which one is among the most similar of the other, each once."""
     products = rows @ rows.T
     products.setdiag(0.0)

@@ -25,23 +25,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textassay.corpus.counting import many
+from textassay.corpus.arrays import F64, Bool
+from textassay.corpus.printable import many
 from textassay.inference.bank import BANK, TERMS, Member, bank_statistics, pooled_vectors, text_counts
 from textassay.inference.design import Design, design_of, fewest_groups
-from textassay.inference.p_value import is_significant
+from textassay.inference.p_values import at_least, is_significant, step_down
 from textassay.inference.pair_matrix import gram_counts, kernel_sums
 from textassay.inference.progress import Progress
-from textassay.inference.signature import signature
-from textassay.inference.westfall_young import at_least, step_down
-from textassay.views.material import Mask, Material, Pool, Resamples
-from textassay.views.pair_sums import observed
-from textassay.views.slices import count_slices
-from textassay.views.text_ngrams import TextNgrams
-from textassay.views.vectors import Vectors
-
-F64 = NDArray[np.float64]
+from textassay.inference.result import signature
+from textassay.metrics.ngrams.counts import TextNgrams
+from textassay.metrics.vectors.kernels import count_slices
+from textassay.metrics.vectors.pair_sums import observed
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.views import Material, Pool, Resamples
 
 # The share of rows beyond which p-values follow an exponential tail, and the share that fixes its scale.
 _TAIL, _FAR = 0.05, 0.01
@@ -242,7 +239,7 @@ def overall_test(
     )
 
 
-def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: OverallPlan) -> tuple[Mask, F64, float]:
+def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: OverallPlan) -> tuple[Bool, F64, float]:
     """Labellings, statistics and p-value, with more resamples until p is clearly on one side of a limit."""
     n_resamples = plan.n_resamples
     while True:

@@ -13,15 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from textassay.views.kernels import Kernel
-from textassay.views.material import Mask, Resamples
-from textassay.views.quadratic import quadratic_forms
-from textassay.views.text_ngrams import Incidence
-from textassay.views.unit_sums import unit_sums
-from textassay.views.vectors import Joint
-
-F64 = NDArray[np.float64]
-Places = NDArray[np.int64]
+from textassay.corpus.arrays import F64, I64, Bool
+from textassay.corpus.hashed_ngrams import Incidence
+from textassay.metrics.vectors.kernels import Kernel
+from textassay.metrics.vectors.pair_sums import quadratic_forms, unit_sums
+from textassay.metrics.vectors.vectors import Joint
+from textassay.metrics.views import Resamples
 
 # N-grams in more than this share of the units are multiplied as a dense matrix, which is faster for them.
 _DENSE = 0.05
@@ -41,7 +38,7 @@ class PairMatrix:
 
     between: F64
     sizes: F64
-    apart: Places
+    apart: I64
 
     @classmethod
     def of(cls, between: F64, resamples: Resamples) -> Self:
@@ -50,16 +47,16 @@ class PairMatrix:
         sizes = np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64)
         return cls(between, sizes, np.arange(resamples.n_units))
 
-    def without_pairs_inside(self, groups: Places) -> Self:
+    def without_pairs_inside(self, groups: I64) -> Self:
         """The same without pairs of texts in one of these groups of units."""
         return type(self)(np.where(groups[:, None] == groups, 0.0, self.between), self.sizes, groups)
 
-    def forms(self, masks: Mask) -> tuple[F64, F64, float]:
+    def forms(self, masks: Bool) -> tuple[F64, F64, float]:
         """For each row of labels the sum over pairs of candidates and over mixed pairs, and the sum over all pairs."""
         own, with_any = quadratic_forms(masks, self.between), self.between.sum(axis=1)
         return own, 2 * (masks @ with_any - own), float(with_any.sum())
 
-    def counts(self, masks: Mask) -> tuple[F64, F64, F64]:
+    def counts(self, masks: Bool) -> tuple[F64, F64, F64]:
         """For each row the pairs of texts that count: within the candidate, within the reference, and across."""
         n = masks @ self.sizes
         m = self.sizes.sum() - n
@@ -73,18 +70,18 @@ class PairMatrix:
         inside = [(one * other).sum(axis=0) for one, other in ((mine, mine), (theirs, theirs), (mine, theirs))]
         return n**2 - inside[0], m**2 - inside[1], n * m - inside[2]
 
-    def means(self, masks: Mask) -> tuple[F64, F64, F64]:
+    def means(self, masks: Bool) -> tuple[F64, F64, F64]:
         """For each row the mean over pairs within the candidate, within the reference, and across."""
         own, across, total = self.forms(masks)
         mine, theirs, mixed = self.counts(masks)
         return own / mine, (total - own - across) / theirs, across / 2 / mixed
 
-    def distances(self, masks: Mask) -> F64:
+    def distances(self, masks: Bool) -> F64:
         """Unbiased squared distances between the samples' means: mean within each less mean across, of every row."""
         one, other, across = self.means(masks)
         return _without_rounding(one + other - 2 * across, np.abs(one) + np.abs(other) + 2 * np.abs(across))
 
-    def overlaps(self, masks: Mask, tokens: F64) -> F64:
+    def overlaps(self, masks: Bool, tokens: F64) -> F64:
         """Morisita's overlap of the two samples' n-gram distributions, of every row; `tokens` are n-grams per unit.
 
         With P and Q the distributions, it is 2 sum PQ / (sum PP + sum QQ), each estimated without bias from pairs
@@ -95,7 +92,7 @@ class PairMatrix:
         theirs = ~masks @ tokens / (~masks @ self.sizes)
         return 2 * across / (mine * theirs) / (one / mine**2 + other / theirs**2)
 
-    def agreements(self, masks: Mask) -> F64:
+    def agreements(self, masks: Bool) -> F64:
         """The form itself with labels 1/n for candidates and -1/m for references, divided by their squared length."""
         own, across, total = self.forms(masks)
         mine = masks @ self.sizes

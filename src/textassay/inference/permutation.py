@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textassay.corpus.arrays import F64
 from textassay.inference.design import Design
-from textassay.inference.p_value import p_value
+from textassay.inference.p_values import p_value, step_down
 from textassay.inference.progress import Progress
-from textassay.inference.request import Request
-from textassay.inference.westfall_young import step_down
-from textassay.views.material import Pool, Resamples
-
-Floats = NDArray[np.float64]
+from textassay.metrics.registry import Request
+from textassay.metrics.views import Pool, Resamples
 
 _ROUNDING = 1e-12
 
@@ -56,7 +53,7 @@ def _is_one_sided(request: Request) -> bool:
     return request.metric.compares and request.metric.better != "closer"
 
 
-def off_centre(values: Floats) -> Floats:
+def off_centre(values: F64) -> F64:
     """How far each value is from the mean over all labellings; a difference of samples of one size, from 0.
 
     The observed labelling is among them, so the test keeps its level.
@@ -68,7 +65,7 @@ def off_centre(values: Floats) -> Floats:
 
 def _statistics(
     requests: Sequence[Request], pool: Pool, resamples: Resamples, progress: Progress
-) -> dict[Request, Floats]:
+) -> dict[Request, F64]:
     quick = [request for request in requests if request.metric.exchange is not None]
     found = {request: _exchanged(request, pool, resamples, progress) for request in quick}
     others = [request for request in requests if request not in found]
@@ -82,13 +79,13 @@ def _statistics(
     return found | {request: np.concatenate(rows) for request, rows in values.items()}
 
 
-def _exchanged(request: Request, pool: Pool, resamples: Resamples, progress: Progress) -> Floats:
+def _exchanged(request: Request, pool: Pool, resamples: Resamples, progress: Progress) -> F64:
     """Some metrics know how they change when labels are exchanged, far faster than by computing them anew."""
     exchange = request.metric.exchange
     assert exchange is not None
     views: list[Any] = [part.view(request.metric.views[0]) for part in pool.parts]
     with np.errstate(divide="ignore", invalid="ignore"):
-        values: Floats = exchange(*views, resamples=resamples, **request.options)
+        values: F64 = exchange(*views, resamples=resamples, **request.options)
     progress.step(len(values))
     return _towards_worse(request, values)
 

@@ -1,9 +1,12 @@
-"""Result: one number with its uncertainty, frozen, and how to write it down and read it back."""
+"""Result: one number with its uncertainty and its signature."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
+
+from textassay.corpus.sample import TEXT, Sample, digest_of
+from textassay.version import __version__
 
 
 @dataclass(frozen=True)
@@ -75,3 +78,30 @@ def _or_none(value: float) -> float | None:
 
 def _without_nan(parts: Mapping[str, float]) -> dict[str, float | None]:
     return {name: _or_none(value) for name, value in parts.items()}
+
+
+def signature(
+    metric: str,
+    options: Mapping[str, Any],
+    *,
+    settings: str,
+    samples: Mapping[str, Sample],
+    approximation: str = "",
+    resampling: Mapping[str, Any],
+) -> str:
+    """Metric, options, settings of the views, sizes and digests of the samples, resampling, version.
+
+    Samples are given by digest, never by name: a file name is not part of the number, and may hold anything. The
+    digest of groups follows that of the texts.
+    """
+    fields = [metric]
+    fields += [f"{name}:{value}" for name, value in options.items()]
+    fields.append(settings)
+    fields += [f"{role}:{len(sample)}/{sample.digest}{_groups(sample)}" for role, sample in samples.items()]
+    fields += [approximation] if approximation else []
+    fields += [f"{name}:{value}" for name, value in resampling.items()]
+    return "|".join([*fields, f"v:{__version__}"])
+
+
+def _groups(sample: Sample) -> str:
+    return "" if sample.groups is None else f"/{digest_of(sample.groups.cast(TEXT))}"

@@ -1,1 +1,1 @@
-"""One file a metric: a pure function of views and its declaration."""
+"""Metrics: one folder per family, each with its views and its metrics."""

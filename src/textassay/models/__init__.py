@@ -1,1 +1,1 @@
-"""Generators and scorers: small models that write texts and say how probable a text is."""
+"""Generators and scorers."""

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.arrays import F64, I64
+
 BEGIN, END, FIRST_WORD = 0, 1, 2
 DISCOUNT = 0.75
 UNSEEN = -1
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,22 +33,22 @@ class Level:
     """
 
     n_symbols: int
-    keys: Ints
-    starts: Ints
-    suffix: Ints
-    probability: Floats
-    backoff: Floats
+    keys: I64
+    starts: I64
+    suffix: I64
+    probability: F64
+    backoff: F64
 
     @property
-    def contexts(self) -> Ints:
+    def contexts(self) -> I64:
         """The context of each n-gram."""
         return self.keys // self.n_symbols
 
-    def symbols(self, numbers: Ints | slice) -> Ints:
+    def symbols(self, numbers: I64 | slice) -> I64:
         """The last symbols of these n-grams."""
         return self.keys[numbers] % self.n_symbols
 
-    def find(self, contexts: Ints, symbols: Ints) -> Ints:
+    def find(self, contexts: I64, symbols: I64) -> I64:
         """The numbers of these n-grams; `UNSEEN` where the n-gram, its context or its symbol is."""
         keys = np.where((contexts < 0) | (symbols < 0), UNSEEN, contexts * self.n_symbols + symbols)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -60,13 +59,13 @@ class Level:
 class _Counted:
     """The n-grams of one order as they stand in the texts: how often, and whether at the beginning."""
 
-    keys: Ints
-    suffix: Ints
-    counts: Ints
+    keys: I64
+    suffix: I64
+    counts: I64
     begins: NDArray[np.bool_]
 
 
-def fit_levels(symbols: Ints, *, order: int, n_symbols: int) -> tuple[Level, ...]:
+def fit_levels(symbols: I64, *, order: int, n_symbols: int) -> tuple[Level, ...]:
     """The levels from order 1 up, for texts laid end to end, each from `BEGIN` to `END`; none without n-grams."""
     tables = _count(symbols, order, n_symbols)
     levels = [_lowest(_adjusted(tables, 0), n_symbols)]
@@ -75,13 +74,13 @@ def fit_levels(symbols: Ints, *, order: int, n_symbols: int) -> tuple[Level, ...
     return tuple(levels)
 
 
-def before(numbers: Ints, symbols: Ints) -> Ints:
+def before(numbers: I64, symbols: I64) -> I64:
     """The number one position earlier in texts laid end to end; `UNSEEN` at the beginning of each."""
     shifted = np.concatenate(([UNSEEN], numbers[:-1]))
     return np.where(symbols == BEGIN, UNSEEN, shifted)
 
 
-def probabilities(levels: tuple[Level, ...], symbols: Ints) -> Floats:
+def probabilities(levels: tuple[Level, ...], symbols: I64) -> F64:
     """The probability of every symbol after what precedes it in its text, 1 for `BEGIN` and 0 for an unknown symbol."""
     chances = np.where(symbols < 0, 0.0, levels[0].probability[symbols])
     numbers = symbols
@@ -93,7 +92,7 @@ def probabilities(levels: tuple[Level, ...], symbols: Ints) -> Floats:
     return np.where(symbols == BEGIN, 1.0, chances)
 
 
-def _count(symbols: Ints, order: int, n_symbols: int) -> list[_Counted]:
+def _count(symbols: I64, order: int, n_symbols: int) -> list[_Counted]:
     every = np.arange(n_symbols)
     tables = [_Counted(every, np.zeros_like(every), np.bincount(symbols, minlength=n_symbols), every == BEGIN)]
     numbers = symbols
@@ -110,7 +109,7 @@ def _count(symbols: Ints, order: int, n_symbols: int) -> list[_Counted]:
     return tables
 
 
-def _adjusted(tables: list[_Counted], place: int) -> Ints:
+def _adjusted(tables: list[_Counted], place: int) -> I64:
     """The counts of the formula: occurrences on the highest level and where a text begins, else left neighbours."""
     table = tables[place]
     counts = table.counts
@@ -121,12 +120,12 @@ def _adjusted(tables: list[_Counted], place: int) -> Ints:
     return counts if place else np.where(table.begins, 0, counts)
 
 
-def _lowest(counts: Ints, n_symbols: int) -> Level:
+def _lowest(counts: I64, n_symbols: int) -> Level:
     every = np.arange(n_symbols)
     return Level(n_symbols, every, np.array([0, n_symbols]), np.zeros_like(every), counts / counts.sum(), np.zeros(1))
 
 
-def _smoothed(table: _Counted, counts: Ints, lower: Level) -> Level:
+def _smoothed(table: _Counted, counts: I64, lower: Level) -> Level:
     n_symbols, n_contexts = lower.n_symbols, len(lower.keys)
     contexts = table.keys // n_symbols
     totals = np.bincount(contexts, weights=counts, minlength=n_contexts)

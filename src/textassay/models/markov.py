@@ -8,11 +8,11 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from textassay.corpus.errors import InputError
+from textassay.corpus.arrays import F64, I64
 from textassay.corpus.sample import as_text_array, is_not_blank
-from textassay.corpus.tokenizers import Tokenizer, get_tokenizer
-from textassay.corpus.tokens import Tokens
-from textassay.models.kneser_ney import BEGIN, END, FIRST_WORD, UNSEEN, Floats, Ints, Level, fit_levels, probabilities
+from textassay.corpus.tokenizers import Tokenizer, Tokens, get_tokenizer
+from textassay.errors import InputError
+from textassay.models.kneser_ney import BEGIN, END, FIRST_WORD, UNSEEN, Level, fit_levels, probabilities
 from textassay.models.spacing import Spacing
 from textassay.models.tempered import draw, temper
 
@@ -121,7 +121,7 @@ class MarkovModel:
         """Natural log of the probability of a text with its end; minus infinity if blank or with a word never read."""
         return float(self.log_probs([text])[0])
 
-    def log_probs(self, texts: Iterable[str] | pa.Array) -> Floats:
+    def log_probs(self, texts: Iterable[str] | pa.Array) -> F64:
         """`log_prob` of each of many texts, fast."""
         tokens = self.tokenizer(texts)
         if len(tokens.offsets) == 1:
@@ -134,7 +134,7 @@ class MarkovModel:
         empty = probabilities(self.levels, np.array([BEGIN, END]))[1]
         return np.where(tokens.lengths > 0, sums - np.log1p(-empty), -np.inf)
 
-    def _given(self, prompts: Sequence[str], n_texts: int, max_words: int) -> Ints:
+    def _given(self, prompts: Sequence[str], n_texts: int, max_words: int) -> I64:
         """The words of each prompt in a row, filled up with `END`."""
         if len(prompts) != n_texts:
             raise InputError(f"Markov model: prompts: {len(prompts)} for {n_texts} texts; wanted one per text")
@@ -151,22 +151,22 @@ class MarkovModel:
         given[rows, np.arange(len(rows)) - np.repeat(tokens.offsets[:-1], tokens.lengths)] = symbols
         return given
 
-    def _symbols(self, tokens: Tokens) -> Ints:
+    def _symbols(self, tokens: Tokens) -> I64:
         known = [self._index.get(word, UNSEEN) for word in tokens.vocabulary.to_pylist()]
         return np.array(known, dtype=np.int64)[tokens.ids]
 
-    def _start(self, n_texts: int) -> list[Ints]:
+    def _start(self, n_texts: int) -> list[I64]:
         """The contexts on every level at the beginning of texts."""
         fixed = (0, BEGIN, *[UNSEEN] * len(self.levels))
         return [np.full(n_texts, context) for context in fixed[: len(self.levels)]]
 
-    def _advance(self, contexts: list[Ints], symbols: Ints) -> list[Ints]:
+    def _advance(self, contexts: list[I64], symbols: I64) -> list[I64]:
         """The contexts on every level once these symbols are written."""
         inner = zip(self.levels[:-1], contexts, strict=False)
         return [contexts[0], *(level.find(context, symbols) for level, context in inner)]
 
 
-def _framed(ids: Ints, offsets: Ints) -> Ints:
+def _framed(ids: I64, offsets: I64) -> I64:
     """The texts laid end to end, each between `BEGIN` and `END`."""
     texts = np.arange(len(offsets) - 1)
     framed = np.full(len(ids) + 2 * len(texts), END)

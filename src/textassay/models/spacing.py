@@ -6,11 +6,8 @@ from itertools import chain, pairwise
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textassay.models.kneser_ney import Ints
-
-Flags = NDArray[np.bool_]
+from textassay.corpus.arrays import I64, Bool
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -27,10 +24,10 @@ class Spacing:
     """
 
     words: tuple[str, ...]
-    pairs: Ints
-    joined: Flags
-    leans_left: Flags
-    leans_right: Flags
+    pairs: I64
+    joined: Bool
+    leans_left: Bool
+    leans_right: Bool
 
     @classmethod
     def learn(cls, texts: Sequence[str], rows: Sequence[list[int]], words: Sequence[str]) -> Self:
@@ -52,7 +49,7 @@ class Spacing:
             is_mark & _mostly(left[to_word], touch[to_word], size=size, share=0.75),
         )
 
-    def join(self, tokens: Ints, lengths: Ints) -> list[str]:
+    def join(self, tokens: I64, lengths: I64) -> list[str]:
         """The texts of these tokens, laid end to end; a text has so many tokens as `lengths` says."""
         left, right = tokens[:-1], tokens[1:]
         tight = self.leans_left[right] | self.leans_right[left]
@@ -77,8 +74,8 @@ def _touching(text: str, words: list[str]) -> list[bool]:
     return touching[1:]
 
 
-def _mostly(which: Ints, touch: Flags, *, size: int, share: float) -> Flags:
+def _mostly(which: I64, touch: Bool, *, size: int, share: float) -> Bool:
     """For each of `size` kinds, whether it occurs and touches in more than this share of its occurrences."""
     tight = np.bincount(which, weights=touch, minlength=size)
-    flags: Flags = tight > share * np.bincount(which, minlength=size)
+    flags: Bool = tight > share * np.bincount(which, minlength=size)
     return flags

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textassay.models.kneser_ney import Floats, Ints, Level
+from textassay.corpus.arrays import F64, I64
+from textassay.models.kneser_ney import Level
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -18,8 +19,8 @@ class TemperedLevel:
     """Weights of one level: running sums of the excess over its n-grams, and the sum of all weights a context."""
 
     level: Level
-    sums: Floats
-    total: Floats
+    sums: F64
+    total: F64
 
 
 def temper(levels: tuple[Level, ...], temperature: float) -> tuple[TemperedLevel, ...]:
@@ -48,7 +49,7 @@ def temper(levels: tuple[Level, ...], temperature: float) -> tuple[TemperedLevel
     return tuple(tempered)
 
 
-def draw(tempered: tuple[TemperedLevel, ...], contexts: list[Ints], rng: np.random.Generator) -> Ints:
+def draw(tempered: tuple[TemperedLevel, ...], contexts: list[I64], rng: np.random.Generator) -> I64:
     """One next symbol for each text; `contexts[k]` are their contexts on level `k`, `UNSEEN` where there is none."""
     symbols = np.zeros(len(contexts[0]), dtype=np.int64)
     done = np.zeros(len(symbols), dtype=bool)

@@ -1,1 +1,1 @@
-"""Results out: terminal table, JSON, Markdown, CSV, HTML."""
+"""Reports: terminal, Markdown, CSV and HTML."""

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import printable
-from textassay.metrics.papers import citation
-from textassay.report.markdown_text import escape, fenced, table
-from textassay.studies.reproduced import Cell, Claim, CurveAt, Grid, Numbers, Panel, Reproduction, Row
+from textassay.metrics.registry import citation
+from textassay.report.table import fenced, markdown_escape, table
+from textassay.reproduce.result import Cell, Claim, CurveAt, Grid, Numbers, Panel, Reproduction, Row
 from textassay.studies.wording import number, plus_minus
 
 
@@ -100,32 +100,45 @@ def _number(cell: Cell, between: str) -> str:
 
 def render_markdown(reproduction: Reproduction, *, picture: str | None = None) -> str:
     """One Markdown document; `picture` is where the drawing lies, seen from it."""
-    lines = [f"# {escape(reproduction.title)}", "", *_wrapped(escape(citation(reproduction.paper))), ""]
+    lines = [
+        f"# {markdown_escape(reproduction.title)}",
+        "",
+        *_wrapped(markdown_escape(citation(reproduction.paper))),
+        "",
+    ]
     options = "".join(f" --{name} {value}" for name, value in reproduction.options.items())
     lines += ["```sh", f"textassay reproduce {reproduction.name} --data FOLDER{options}", "```", ""]
-    lines += [*_wrapped(escape(reproduction.design)), "", "## Published and found", ""]
-    claims = [[escape(claim.published), escape(claim.found), _agrees(claim)] for claim in reproduction.claims]
+    lines += [*_wrapped(markdown_escape(reproduction.design)), "", "## Published and found", ""]
+    claims = [
+        [markdown_escape(claim.published), markdown_escape(claim.found), _agrees(claim)]
+        for claim in reproduction.claims
+    ]
     lines += [*table(["published", "found here", "agrees"], claims, right=3), ""]
     if picture is not None:
-        lines += [f"![{escape(reproduction.title)}]({quote(picture)})", ""]
+        lines += [f"![{markdown_escape(reproduction.title)}]({quote(picture)})", ""]
     for grid in reproduction.grids:
         lines += [
-            f"## {escape(grid.title)}",
+            f"## {markdown_escape(grid.title)}",
             "",
-            f"Across: {escape(grid.across.what)}; down: {escape(grid.down.what)}.",
+            f"Across: {markdown_escape(grid.across.what)}; down: {markdown_escape(grid.down.what)}.",
             "",
         ]
         lines += [*table(["", *grid.across.labels], _rows(grid, " "), right=1), ""]
     for numbers in (*reproduction.tables, *map(_as_numbers, reproduction.panels)):
-        cells = [[escape(name), *rest] for name, *rest in _plain_rows(numbers)]
-        lines += [f"## {escape(numbers.title)}", "", *table(["", *map(escape, numbers.columns)], cells, right=1), ""]
+        cells = [[markdown_escape(name), *rest] for name, *rest in _plain_rows(numbers)]
+        lines += [
+            f"## {markdown_escape(numbers.title)}",
+            "",
+            *table(["", *map(markdown_escape, numbers.columns)], cells, right=1),
+            "",
+        ]
     lines += ["## What differs from the paper", "", *_listed(reproduction.differs), ""]
     lines += ["## Notes", "", *_listed(reproduction.notes), ""] if reproduction.notes else []
     return "\n".join([*lines, *fenced([reproduction.signature])]) + "\n"
 
 
 def _listed(sentences: tuple[str, ...]) -> list[str]:
-    return [line for sentence in sentences for line in _wrapped(escape(sentence), "- ")]
+    return [line for sentence in sentences for line in _wrapped(markdown_escape(sentence), "- ")]
 
 
 def _wrapped(text: str, bullet: str = "") -> list[str]:

@@ -1,1 +1,1 @@
-"""Whole questions answered: compare candidates with a reference."""
+"""Studies: whole questions, from input to outcome."""

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from textassay.corpus.errors import MissingExtra
 from textassay.corpus.sample import Sample
-from textassay.inference.streams import stream
+from textassay.errors import MissingExtra
+from textassay.inference.rng import stream
 from textassay.models.markov import MarkovModel
 
 SIZE = 2500

@@ -3,23 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from textassay.corpus.errors import InputError
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
+from textassay.encoders.base import Encoder
+from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.choose import DEFAULT, check_name, default_is_installed, get_encoder, missing_default
+from textassay.encoders.remembered import MOST_SAME, MOST_UNKNOWN, Reading, Remembered, read, remember
+from textassay.errors import InputError
 from textassay.inference.progress import Progress
-from textassay.inference.request import Request
-from textassay.views.encoders.base import Encoder
-from textassay.views.encoders.choose import (
-    DEFAULT,
-    check_name,
-    default_is_installed,
-    get_encoder,
-    missing_default,
-)
-from textassay.views.encoders.reading import MOST_UNKNOWN, Reading, read
-from textassay.views.encoders.remember import MOST_SAME, Remembered, remember
-from textassay.views.encoders.store import open_store
-from textassay.views.material import needs_encoder
+from textassay.metrics.registry import Request
+from textassay.metrics.views import needs_encoder
 
 FAMILY = "embedding"
 _WITHOUT_MODEL = "choose --encoder lsa, which needs no model"

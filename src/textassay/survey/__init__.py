@@ -1,1 +1,1 @@
-"""The rating page and its store."""
+"""The rating study: its file, its web page and its exchange with Mechanical Turk."""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from textassay.corpus.errors import InputError
 from textassay.corpus.printable import printable
-from textassay.survey.exporting import csv_line
-from textassay.survey.origins import LOOPBACK, Origins
+from textassay.errors import InputError
+from textassay.survey.store.exporting import csv_line
+from textassay.survey.web.hosts import LOOPBACK, Origins
 
 DEFAULT_PORT = 8000
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"

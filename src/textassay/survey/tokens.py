@@ -1,9 +1,10 @@
-"""Secrets of a study: tokens that cannot be guessed, their digests, and numbers that follow from the study's secret."""
+"""Tokens: secrets of a study, their digests, and the codes that replace item ids."""
 
 import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable
 
 _TOKEN_BYTES = 24
 _SECRET_BYTES = 32
@@ -40,3 +41,16 @@ def keyed(secret: bytes, *labels: str | int) -> bytes:
 def draw(secret: bytes, *labels: str | int) -> int:
     """A random number from 0 to 2**63 - 1, always the same for the same secret and labels."""
     return int.from_bytes(keyed(secret, *labels)[:8]) >> 1
+
+
+_DIGITS = 16
+
+
+def codes_of(ids: Iterable[str], secret: bytes) -> dict[str, str]:
+    """A code for each id that says nothing about it, that only the study can work out, and that no other study has.
+
+    >>> codes_of(["human-001"], b"one") == codes_of(["human-001"], b"two")
+    False
+    """
+    # A letter in front: a code such as 12e45678 would be a number to a spreadsheet.
+    return {id_: f"i{keyed(secret, 'code', id_).hex()[:_DIGITS]}" for id_ in ids}

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from textassay.corpus.counting import many
-from textassay.corpus.errors import InputError
-from textassay.corpus.jsonl import seen
-from textassay.corpus.printable import quoted, shortened
-from textassay.corpus.sources import failures_named
-from textassay.survey.study import TYPICALITY, Choice
+from textassay.corpus.files import failures_named
+from textassay.corpus.json_lines import seen
+from textassay.corpus.printable import many, quoted, shortened
+from textassay.errors import InputError
+from textassay.survey.model import TYPICALITY, Choice
 
 _TEXTS = ("title", "introduction", "context_intro", "question", "note", "thanks")
 _CHOICE = ("value", "label", "help")

@@ -1,0 +1,175 @@
+"""`textassay survey create`: a new rating study from files of texts."""
+
+import math
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textassay.cli.survey import options
+
+if TYPE_CHECKING:
+    from textassay.survey.create.items import Made
+    from textassay.survey.links import Addresses
+    from textassay.survey.model import Study
+    from textassay.survey.store.study_store import Links
+
+
+def create(
+    study: options.NewStudyFile,
+    human: options.Human = None,
+    model: options.Model = None,
+    model_name: options.ModelName = "model",
+    items: options.Items = None,
+    contexts: options.Contexts = None,
+    field: options.Field = None,
+    context_field: options.ContextField = None,
+    log_prob_field: options.LogProbField = None,
+    title: options.Title = None,
+    context_name: options.ContextName = "context",
+    text_name: options.TextName = "text",
+    template: options.Template = None,
+    ratings: options.Ratings = 20,
+    items_per_rater: options.ItemsPerRater = 25,
+    checks: options.Checks = 1,
+    checks_file: options.ChecksFile = None,
+    raters: options.Raters = 0,
+    links: options.LinksFile = None,
+    days: options.Days = None,
+    size: options.SizeOfSource = None,
+    seed: options.Seed = 0,
+    url: options.Url = "http://127.0.0.1:8000",
+    encoding: options.Encoding = "utf-8",
+) -> None:
+    """Make a rating study: texts by people and by a model, a question and a scale, links for raters and for you.
+
+    Raters are asked how typical each text is, from Invalid (1) to Very Typical (6), unless --template says otherwise.
+    """
+    from textassay.cli.survey.links import personal_links
+    from textassay.survey.create.attention_checks import checks_for
+    from textassay.survey.create.items import Columns, items_from
+    from textassay.survey.links import Addresses
+    from textassay.survey.model import Study
+    from textassay.survey.store.study_store import Store
+    from textassay.survey.wording import wording_of
+
+    read = [path for path in (human, model, items, contexts, template, checks_file) if path is not None]
+    _check_targets(study, links, read, raters=raters)
+    addresses = Addresses.under(url)
+    made = items_from(
+        human=human,
+        model=model,
+        items=items,
+        model_name=model_name,
+        columns=Columns(field, context_field, log_prob_field),
+        contexts=contexts,
+        size=size,
+        seed=seed,
+        encoding=encoding,
+    )
+    wording = wording_of(
+        template, title=title, text_name=text_name, context_name=context_name, with_context=made.with_context
+    )
+    settings = Study(
+        title=wording.title,
+        context_intro=wording.context_intro,
+        question=wording.question,
+        note=wording.note,
+        choices=wording.choices,
+        ratings_wanted=ratings,
+        items_per_rater=items_per_rater,
+        checks_per_rater=checks,
+        days=days,
+        introduction=wording.introduction,
+        thanks=wording.thanks,
+        url=addresses.unusual,
+    )
+    asked = checks_for(
+        settings,
+        [item.id for item in made.items],
+        contexts=[item.context for item in made.items if item.context is not None],
+        path=checks_file,
+        encoding=encoding,
+    )
+    tokens = Store.create(Path(study), settings, [*made.items, *asked], n_raters=raters)
+    with personal_links(study, tokens.raters, addresses, links) as personal:
+        _show(study, settings, made, n_checks=len(asked))
+        _hand_out(tokens, addresses, personal)
+        _what_next(study, addresses)
+
+
+def _check_targets(study: str, links: str | None, read: list[str], *, raters: int) -> None:
+    """Refuse what could not be made, before any time is spent."""
+    from textassay.cli.outputs import STANDARD_OUTPUT, check_writable
+    from textassay.corpus.printable import printable
+    from textassay.errors import InputError
+    from textassay.survey.links import check_new
+
+    if STANDARD_OUTPUT in (study, links):
+        raise InputError("neither a study nor its links can go to standard output (-); wanted a new file")
+    if links is not None and not raters:
+        raise InputError("--links without --raters: there would be no personal link to write; wanted both")
+    if os.path.lexists(study):
+        raise InputError(f"{printable(study)}: exists and is never overwritten; wanted a new file for the study")
+    check_new(links)
+    check_writable([study, links], inputs=read)
+
+
+def raters_needed(study: "Study", n_items: int) -> int:
+    """How many raters who answer everything give each item its ratings; nobody rates an item twice."""
+    each = min(study.items_per_rater, n_items)
+    return max(study.ratings_wanted, math.ceil(n_items * study.ratings_wanted / each))
+
+
+def _show(path: str, study: "Study", made: "Made", *, n_checks: int) -> None:
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey.screen import many, show_facts, show_notes
+
+    console = output_console()
+    n_items, counts = len(made.items), Counter(item.source for item in made.items)
+    sources = ", ".join(f"{count:,} {source}" for source, count in counts.items())
+    each = many(min(study.items_per_rater, n_items), "item")
+    if study.checks_per_rater:
+        each += f" and {many(study.checks_per_rater, 'attention check')} of {n_checks}"
+    facts = [
+        ("study", path),
+        ("page", study.title),
+        ("items", f"{n_items:,} ({sources}), {'each with its context' if made.with_context else 'without contexts'}"),
+        ("scale", ", ".join(f"{choice.value} {choice.label}" for choice in study.choices)),
+        ("wanted", f"{many(n_items * study.ratings_wanted, 'rating')}, {study.ratings_wanted:,} an item"),
+        ("raters", f"{raters_needed(study, n_items):,} needed; each rates {each}"),
+        ("links", f"work for {many(study.days, 'day')}" if study.days else "work for ever"),
+    ]
+    show_facts(console, facts)
+    show_notes(console, made.notes)
+
+
+def _hand_out(tokens: "Links", addresses: "Addresses", personal: Sequence[tuple[str, str]]) -> None:
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey.links import show_personal
+    from textassay.cli.survey.screen import say, show_whole
+
+    console = output_console()
+    console.print()
+    say(console, "shared link, for everybody who is to rate:")
+    show_whole(console, addresses.join(tokens.join))
+    say(console, "admin link, to watch the study fill (for you alone):")
+    show_whole(console, addresses.admin(tokens.admin))
+    show_personal(console, personal)
+
+
+def _what_next(path: str, addresses: "Addresses") -> None:
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey.screen import command, say, show_whole
+    from textassay.survey.links import DEFAULT_URL
+
+    console = output_console()
+    console.print()
+    if not addresses.unusual:
+        say(console, f"Served elsewhere, only {DEFAULT_URL} differs in these links (or give the address with --url).")
+    say(console, "Links are shown only now; only their hashes are stored. A personal link for one more rater:")
+    known = ["--url", addresses.unusual] if addresses.unusual else []
+    show_whole(console, command("survey", "links", path, "--raters", "1", *known))
+    say(console, "Next:")
+    show_whole(console, command("survey", "serve", path, *addresses.serving))

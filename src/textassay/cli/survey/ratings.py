@@ -1,0 +1,192 @@
+"""`textassay survey status`, `export` and `backup`."""
+
+import json as json_format
+import math
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textassay.cli import options as common
+from textassay.cli.survey import options
+
+if TYPE_CHECKING:
+    from textassay.survey.model import Summary
+    from textassay.survey.store.study_store import Store
+
+
+def status(study: options.StudyFile, json: common.Json = None) -> None:
+    """Show how far a study is: ratings, agreement, time an answer, and raters who failed an attention check."""
+    from textassay.cli.outputs import check_writable, deliver
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey.screen import show_facts
+    from textassay.survey.store.study_store import Store
+
+    check_writable([json], inputs=[study])
+    with closing(Store.open(Path(study), read_only=True)) as store:
+        found = _standing(store)
+    deliver(
+        [(json, lambda: json_format.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))],
+        table=lambda: show_facts(output_console(), _facts(study, found)),
+        quiet=True,
+    )
+
+
+def export(
+    study: options.StudyFile,
+    out: options.Out = "-",
+    checks: Annotated[
+        str | None, typer.Option(metavar="FILE.csv", help="Write the answers to attention checks, to another file.")
+    ] = None,
+    without_failed: Annotated[
+        bool, typer.Option("--without-failed", help="Leave out raters who failed an attention check.")
+    ] = False,
+    spreadsheet_safe: Annotated[
+        bool,
+        typer.Option(
+            "--spreadsheet-safe",
+            help="Put an apostrophe before cells that a spreadsheet would run as a formula; "
+            "such texts are then not exactly those that were rated.",
+        ),
+    ] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write the ratings as CSV, one row a rating, for textassay huse. Works while the page is served."""
+    from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, write
+    from textassay.corpus.printable import printable
+    from textassay.survey.store.exporting import checks_csv, ratings_csv
+    from textassay.survey.store.study_store import Store
+
+    check_writable([out, checks], inputs=[study])
+    makers: dict[str | None, Callable[[Store], str]] = {
+        checks: lambda store: "".join(checks_csv(store, spreadsheet_safe=spreadsheet_safe)),
+        out: lambda store: "".join(
+            ratings_csv(store, spreadsheet_safe=spreadsheet_safe, without_failed=without_failed)
+        ),
+    }
+    with closing(Store.open(Path(study), read_only=True)) as store:
+        summary = store.summary()
+        texts = {target: make(store) for target, make in makers.items() if target is not None}
+    for target, text in texts.items():
+        write(target, text)
+        if not quiet and target != STANDARD_OUTPUT:
+            sys.stderr.write(f"wrote {printable(target)}\n")
+    if not quiet:
+        sys.stderr.write("".join(f"{line}\n" for line in _exported(summary, without_failed=without_failed)))
+
+
+def _exported(summary: "Summary", *, without_failed: bool) -> list[str]:
+    """What the file holds, and what attention checks say about it."""
+    from textassay.cli.survey.screen import many
+    from textassay.survey.store.exporting import has_failed
+
+    started = [rater for rater in summary.raters if rater.done]
+    failed = [rater for rater in started if has_failed(rater)]
+    theirs = sum(rater.done - rater.checks_done for rater in failed)
+    ratings = summary.ratings - (theirs if without_failed else 0)
+    raters = len(started) - (len(failed) if without_failed else 0)
+    share = "" if ratings >= summary.wanted else f" ({summary.wanted:,} wanted)"
+    lines = [f"{many(ratings, 'rating')} of {many(summary.items, 'item')} by {many(raters, 'rater')}{share}"]
+    if failed:
+        who = f"{many(len(failed), 'rater')} failed an attention check"
+        what = f"their {many(theirs, 'rating')}"
+        lines.append(f"{who}: {what} left out" if without_failed else f"{who}: --without-failed leaves out {what}")
+    return lines
+
+
+def _standing(store: "Store") -> dict[str, Any]:
+    """Where a study stands, as plain values."""
+    from textassay.survey.web.admin_page import agreement
+    from textassay.version import __version__
+
+    summary, alpha = store.summary(), agreement(store)
+    counts = summary.ratings_an_item
+    return {
+        "textassay": __version__,
+        "title": store.study.title,
+        "ratings": summary.ratings,
+        "wanted": summary.wanted,
+        "items": summary.items,
+        "items_complete": summary.items_complete,
+        "ratings_an_item": {"min": min(counts), "median": median(counts), "max": max(counts)} if counts else None,
+        "agreement": {"krippendorff_alpha": None if math.isnan(alpha) else alpha, "metric": "interval"},
+        "median_seconds": summary.median_seconds,
+        "raters": [
+            {
+                "name": rater.name,
+                "done": rater.done,
+                "total": rater.total,
+                "checks_right": rater.checks_right,
+                "checks_done": rater.checks_done,
+                "median_seconds": rater.median_seconds,
+                "last_seen": rater.last_seen,
+            }
+            for rater in summary.raters
+        ],
+    }
+
+
+def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
+    from textassay.cli.survey.screen import many
+    from textassay.studies.wording import number
+    from textassay.survey.web.admin_page import duration, percent
+
+    raters, counts, alpha = found["raters"], found["ratings_an_item"], found["agreement"]["krippendorff_alpha"]
+    started = sum(rater["done"] > 0 for rater in raters)
+    done = sum(rater["done"] >= rater["total"] > 0 for rater in raters)
+    part = f" ({percent(found['ratings'], found['wanted'])} %)" if found["wanted"] else ""
+    spread = ""
+    if counts:
+        most = many(counts["max"], "rating")
+        spread = f"; {counts['min']:,} to {most} per item, median {counts['median']:g}"
+    time = "–" if found["median_seconds"] is None else f"{duration(found['median_seconds'])} a rating (median)"
+    return [
+        ("study", path),
+        ("page", found["title"]),
+        ("ratings", f"{found['ratings']:,} of {found['wanted']:,}{part}"),
+        ("items", f"{found['items_complete']:,} of {found['items']:,} complete{spread}"),
+        ("raters", f"{many(len(raters), 'rater')}, {started:,} started, {done:,} done"),
+        ("agreement", f"Krippendorff's alpha {'–' if alpha is None else number(alpha)} (interval scale)"),
+        ("time", time),
+        ("checks", _checks(raters)),
+    ]
+
+
+def _checks(raters: list[dict[str, Any]]) -> str:
+    """How attention checks went, and who failed one."""
+    right = sum(rater["checks_right"] for rater in raters)
+    answered = sum(rater["checks_done"] for rater in raters)
+    failed = [rater for rater in raters if rater["checks_right"] < rater["checks_done"]]
+    if not answered:
+        return "none answered yet"
+    names = ", ".join(f"{rater['name']} ({rater['checks_right']}/{rater['checks_done']})" for rater in failed)
+    return f"{right:,} of {answered:,} right" + (f"; failed by {names}" if failed else "")
+
+
+def backup(
+    study: options.StudyFile,
+    new: Annotated[str, typer.Argument(metavar="NEW.db", help="The copy to make; never a file that exists.")],
+) -> None:
+    """Copy a study to a new file: all answers that were acknowledged, also while the page is served.
+
+    The links of the study open the copy too. A copy by other means may lack the last answers.
+    """
+    from textassay.cli.outputs import STANDARD_OUTPUT
+    from textassay.cli.screen import output_console
+    from textassay.cli.survey.screen import many, show_facts
+    from textassay.errors import InputError
+    from textassay.survey.store.study_store import Store
+
+    if new == STANDARD_OUTPUT:
+        raise InputError("a study cannot go to standard output (-); wanted a new file")
+    with closing(Store.open(Path(study), read_only=True)) as store:
+        store.backup(Path(new))
+    with closing(Store.open(Path(new), read_only=True)) as copy:
+        summary = copy.summary()
+    raters = many(sum(rater.done > 0 for rater in summary.raters), "rater")
+    facts = [("study", study), ("copy", new), ("holds", f"{many(summary.ratings, 'rating')} by {raters}")]
+    show_facts(output_console(), facts)

@@ -1,0 +1,247 @@
+"""Files of texts: paths, patterns, standard input, compression, encodings and lines."""
+
+import codecs
+import glob
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from textassay.corpus.printable import printable, shortened
+from textassay.corpus.sample import TEXT
+from textassay.errors import InputError
+
+BLOCK = 1 << 22
+STDIN = "-"
+_CODECS = {".gz": "gzip", ".zst": "zstd"}
+_KINDS = {
+    ".txt": "lines",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file, or standard input. `kind` is None where the extension says nothing."""
+
+    path: str
+    kind: str | None
+    codec: str | None
+
+    @property
+    def where(self) -> str:
+        """How messages call it."""
+        return "stdin" if self.path == STDIN else shortened(self.path)
+
+
+def sources_of(path: str) -> list[Source]:
+    """The files a path or a pattern stands for, in sorted order; an error when there is none."""
+    if path == STDIN:
+        return [Source(STDIN, None, None)]
+    # A file may have a bracket in its name, so an existing name is never taken for a pattern.
+    if glob.has_magic(path) and not os.path.lexists(path):
+        found = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
+        if not found:
+            raise InputError(f"{shortened(path)}: no file matches this pattern")
+        return [_source(name) for name in found]
+    if os.path.isdir(path):
+        raise InputError(f"{shortened(path)}: a directory; wanted a file or a pattern such as '*.txt' in quotes")
+    with failures_named(shortened(path)):
+        # Looked at before anything is read, so that a wrong name fails at once and not in the middle of a run.
+        os.stat(path)
+    return [_source(path)]
+
+
+def name_of(path: str) -> str:
+    """The name of a sample that was read from here: a file's stem, `stdin`, or the pattern.
+
+    >>> name_of("runs/mle.jsonl.gz"), name_of("-"), name_of("runs/*.txt"), name_of("temperature0.7")
+    ('mle', 'stdin', 'runs/*.txt', 'temperature0.7')
+    """
+    if path == STDIN:
+        return "stdin"
+    if glob.has_magic(path) and not os.path.lexists(path):
+        return printable(path)
+    stem, _, extension = _split(path)
+    # What follows the dot of `temperature0.7` is part of the setting, not an extension.
+    return printable(os.path.basename(stem + extension if extension[1:].isdigit() else stem))
+
+
+def has_known_extension(path: str) -> bool:
+    """Whether a name ends as a file does that can be read; nothing is looked up.
+
+    >>> has_known_extension("runs/*.jsonl.gz"), has_known_extension("A cat sat.")
+    (True, False)
+    """
+    return _split(path)[2].lower() in _KINDS
+
+
+def byte_blocks(source: Source) -> Iterator[bytes]:
+    """The content, unpacked, in blocks of a few megabytes."""
+    if source.path == STDIN:
+        with failures_named(source.where):
+            yield from _blocks(_standard_input())
+        return
+    with failures_named(source.where), open(source.path, "rb") as file:
+        yield from _blocks(file if source.codec is None else pa.input_stream(file, compression=source.codec))
+
+
+@contextmanager
+def failures_named(where: str) -> Iterator[None]:
+    """Turn what the operating system and Arrow raise while a file is read into one line that names the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{where}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{where}: a directory; wanted a file") from None
+    except PermissionError:
+        raise InputError(f"{where}: permission denied; wanted a file that can be read") from None
+    except (OSError, ValueError, pa.ArrowException) as error:
+        seen = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{where}: cannot be read, damaged or not what its name says: {_one_line(seen)}") from None
+
+
+def _source(path: str) -> Source:
+    _, codec, extension = _split(path)
+    return Source(path, _KINDS.get(extension.lower()), codec)
+
+
+def _split(path: str) -> tuple[str, str | None, str]:
+    """Path without extensions, codec, extension."""
+    stem, extension = os.path.splitext(path)
+    codec = _CODECS.get(extension.lower())
+    if codec is not None:
+        stem, extension = os.path.splitext(stem)
+    return stem, codec, extension
+
+
+def _standard_input() -> BinaryIO:
+    # Read as bytes: the locale of the terminal must not decide how a piped file is decoded.
+    stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise InputError("stdin: closed or without bytes; wanted text piped in")
+    return stream
+
+
+def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+    while block := stream.read(BLOCK):
+        yield block
+
+
+def _one_line(message: str) -> str:
+    return shortened(" ".join(message.split()))
+
+
+MARK = "\ufeff"
+MARK_NOTE = "byte order mark removed"
+
+
+def check_encoding(encoding: str) -> str:
+    """The codec's own name, or an error when there is no such text encoding.
+
+    >>> check_encoding("UTF8"), check_encoding("latin-1")
+    ('utf-8', 'iso8859-1')
+    """
+    try:
+        # Encoding nothing refuses codecs such as base64 and rot13, which a look-up alone lets through.
+        "".encode(encoding)
+        name = codecs.lookup(encoding).name
+        codecs.getincrementaldecoder(name)
+    except (LookupError, ValueError):
+        wanted = "one such as utf-8, latin-1 or utf-16"
+        raise InputError(f"unknown encoding '{shortened(encoding, 60)}'; wanted {wanted}") from None
+    # Plain UTF-8 leaves the mark in the text, so that it can be removed and noted in one place.
+    return "utf-8" if name == "utf-8-sig" else name
+
+
+def text_blocks(blocks: Iterable[bytes], where: str, *, encoding: str, notes: Counter[str]) -> Iterator[str]:
+    """Decoded text in pieces; each but the last ends with a line break, so that no line is ever in two pieces."""
+    # A line longer than many blocks is joined once, at its end: adding block to block would be quadratic.
+    pending: list[str] = []
+    for text in _without_mark(_decoded(blocks, where, encoding), notes):
+        cut = text.rfind("\n") + 1
+        if cut:
+            yield "".join((*pending, text[:cut]))
+            pending = [text[cut:]]
+        else:
+            pending.append(text)
+    if rest := "".join(pending):
+        yield rest
+
+
+def _without_mark(texts: Iterator[str], notes: Counter[str]) -> Iterator[str]:
+    first = next((text for text in texts if text), "")
+    if first.startswith(MARK):
+        notes[MARK_NOTE] += 1
+    return chain([first.removeprefix(MARK)], texts)
+
+
+def _decoded(blocks: Iterable[bytes], where: str, encoding: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line = 1
+    for block, last in chain(((block, False) for block in blocks), [(b"", True)]):
+        state = decoder.getstate()
+        try:
+            text = decoder.decode(block, last)
+            if encoding != "utf-8":
+                # Some codecs (utf-7, unicode_escape) can give lone surrogates, which are not text.
+                text.encode()
+        except UnicodeDecodeError as error:
+            decoder.setstate(state)
+            line += decoder.decode(block[: max(0, error.start - len(state[0]))]).count("\n")
+            raise _bad_byte(error, f"{where}:{line}", encoding) from None
+        except UnicodeError as error:
+            raise InputError(f"{where}:{line}: not valid {encoding}: {shortened(str(error))}") from None
+        line += text.count("\n")
+        yield text
+
+
+def _bad_byte(error: UnicodeDecodeError, where: str, encoding: str) -> InputError:
+    seen = error.object[error.start]
+    guess = "utf-16" if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
+    return InputError(f"{where}: byte 0x{seen:02x} is not valid {encoding}; set --encoding (for example {guess})")
+
+
+def line_texts(blocks: Iterable[str]) -> Iterator[pa.Array]:
+    """The lines of each block of whole lines."""
+    for block in blocks:
+        yield _lines(unix_breaks(block))
+
+
+def unix_breaks(block: str) -> str:
+    r"""Line breaks as ``\n`` only.
+
+    A lone ``\r`` stays: generated text and progress bars hold it in mid-line, and the line numbers of our messages must
+    be those of `sed`, `grep -n` and `wc -l`, none of which break there. U+2028 and the like stay for the same reason.
+
+    >>> unix_breaks("one\r\ntwo\rstill two\n")
+    'one\ntwo\rstill two\n'
+    """
+    return block.replace("\r\n", "\n")
+
+
+def _lines(block: str) -> pa.Array:
+    data = block.encode()
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    breaks = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    # Arrow wants the texts back to back: without the breaks, the end of line i moves left by the i breaks before it.
+    offsets = np.zeros(len(breaks) + 1, dtype=np.int64)
+    offsets[1:] = breaks - np.arange(len(breaks))
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data.replace(b"\n", b""))]
+    return pa.Array.from_buffers(TEXT, len(breaks), buffers)

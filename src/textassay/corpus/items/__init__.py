@@ -1,0 +1,1 @@
+"""Items: references and candidates per input, and their readers."""

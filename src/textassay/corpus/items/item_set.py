@@ -1,0 +1,209 @@
+"""ItemSet: items with references, candidates of one or more systems, and an optional prompt."""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from textassay.corpus.files import check_encoding, name_of
+from textassay.corpus.items.entries import check_unique
+from textassay.corpus.items.item_files import ItemFile, read_entries
+from textassay.corpus.items.joining import AnyPath, check_stdin_once, joined, system_paths
+from textassay.corpus.items.objects import object_entries
+from textassay.corpus.printable import many, quoted, shortened
+from textassay.errors import InputError
+
+_LISTED = 12
+
+
+class Written(Protocol):
+    """An item, or an entry that is to become one."""
+
+    @property
+    def references(self) -> tuple[str, ...]: ...
+
+    @property
+    def candidates(self) -> Mapping[str, tuple[str, ...]]: ...
+
+
+def has_candidates(item: Written) -> bool:
+    """Whether any system wrote anything."""
+    return any(item.candidates.values())
+
+
+def odd_about(items: Sequence[Written]) -> Iterator[str]:
+    """One sentence for each thing that is odd; none of them is an error."""
+    yield from _missing(items)
+    # Blank texts stay: a system that wrote nothing did answer, and leaving it out would flatter it.
+    blank = sum(not text.strip() for item in items for texts in item.candidates.values() for text in texts)
+    if blank:
+        yield f"{many(blank, 'blank candidate')} kept"
+    blank = sum(not text.strip() for item in items for text in item.references)
+    if blank:
+        yield f"{many(blank, 'blank reference')} kept"
+    yield from _uneven(items)
+
+
+def _missing(items: Sequence[Written]) -> Iterator[str]:
+    counts = {
+        "no candidates": sum(not has_candidates(item) for item in items),
+        "no reference": sum(not item.references for item in items),
+        "one reference": sum(len(item.references) == 1 for item in items),
+    }
+    for what, count in counts.items():
+        if count:
+            yield f"{count:,} of {len(items):,} items {'has' if count == 1 else 'have'} {what}"
+
+
+def _uneven(items: Sequence[Written]) -> Iterator[str]:
+    """Systems that miss items which others have, and numbers of candidates that are not the same everywhere."""
+    sizes: dict[str, list[int]] = {}
+    for item in items:
+        for system, texts in item.candidates.items():
+            sizes.setdefault(system, []).extend([len(texts)] if texts else [])
+    answered = sum(map(has_candidates, items))
+    for system, counts in sizes.items():
+        if len(counts) < answered:
+            yield f"{quoted([system])} has candidates for {len(counts):,} of {many(len(items), 'item')}"
+    spans = {system: _span(counts) for system, counts in sizes.items() if counts}
+    if len(set(spans.values())) > 1:
+        listed = [f"{quoted([system])} {span}" for system, span in spans.items()]
+        rest = f" and {many(len(listed) - _LISTED, 'more system')}" if len(listed) > _LISTED else ""
+        yield f"candidates an item: {', '.join(listed[:_LISTED])}{rest}"
+    elif any(len(set(counts)) > 1 for counts in sizes.values()):
+        system, span = next(iter(spans.items()))
+        yield f"{quoted([system]) if len(spans) == 1 else 'each system'} has {span} candidates an item"
+
+
+def _span(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+_BEHIND = "give candidate files behind it, or a field 'candidates'"
+_FIELD = "wanted a field 'candidates'"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One input: what people wrote for it, and what each system wrote. Either may be nothing."""
+
+    id: str
+    references: tuple[str, ...]
+    candidates: dict[str, tuple[str, ...]]
+    prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSet:
+    """Items with a name and a digest of their content; `notes` says what is odd about them.
+
+    >>> item = Item("1", ("a cat", "the cat"), {"mle": ("a cat",), "gan": ("cat cat",)})
+    >>> ItemSet.of([item], name="pets").systems
+    ('mle', 'gan')
+    """
+
+    name: str
+    digest: str
+    items: tuple[Item, ...]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems in the order they appear."""
+        return tuple(dict.fromkeys(system for item in self.items for system in item.candidates))
+
+    @classmethod
+    def of(cls, items: Sequence[Item], *, name: str = "items", notes: tuple[str, ...] = ()) -> Self:
+        """Build a set of items, with notes on what is missing, on blank texts and on unequal numbers of candidates."""
+        return cls(name, _digest(items), tuple(items), (*notes, *odd_about(items)))
+
+
+ItemSource = ItemSet | str | os.PathLike[str] | Iterable[Any]
+
+
+def read_items(
+    source: AnyPath,
+    *,
+    candidates: Sequence[AnyPath] | Mapping[str, AnyPath] = (),
+    name: str | None = None,
+    encoding: str = "utf-8",
+) -> ItemSet:
+    """Read items from a file with references, and perhaps candidates, and from further files with a system each.
+
+    The first file, plain, `.gz` or `.zst`, is one of
+
+    - `.jsonl` (one object per line) or `.json` (a list of objects, or JSON Lines): `references` and `candidates`,
+      perhaps `prompt` and `id` (or `_id`). References are a list or one string. Candidates are too (of one system,
+      called "candidate"), or an object with a list for each system.
+    - `.csv`, `.tsv` or `.parquet`, one row per item: the columns `references` and `candidates`, or `candidates.NAME`
+      for each system, perhaps `id` and `prompt`. A cell that begins with `[` is a JSON list of strings, any other is
+      one text, also an empty one. Cells of Parquet may be lists.
+    - `.csv`, `.tsv` or `.parquet`, one row per text: the columns `id`, `source` (`reference` or the name of a system)
+      and `text`.
+    - COCO's caption annotations: an object with `annotations`, whose captions are references by image.
+
+    `candidates` are further files by the name of their system, or a list of them, named by their stems: any of these
+    forms with candidates, a list of COCO results (`image_id` and `caption`), or `.txt` with one candidate a line. They
+    are matched by id where both files have ids, otherwise by order. Items without an id are numbered from 1.
+    """
+    path = os.fsdecode(source)
+    encoding = check_encoding(encoding)
+    paths = system_paths(candidates)
+    check_stdin_once([path, *paths.values()])
+    notes: Counter[str] = Counter()
+    base = read_entries(path, side="references", encoding=encoding, notes=notes)
+    systems = {
+        system: read_entries(further, side="candidates", encoding=encoding, notes=notes)
+        for system, further in paths.items()
+    }
+    return _item_set(base, systems, name=name_of(path) if name is None else name, notes=notes)
+
+
+def as_items(value: ItemSource, *, name: str | None = None) -> ItemSet:
+    """Items from a set of them, a path, items, dicts with the fields of a JSON object, or a data frame.
+
+    A data frame has the columns of a `.csv` file, a cell being a list or a string; also here a string that begins with
+    `[` must be a JSON list, so that a frame that was read from such a file means the same.
+
+    >>> as_items([{"references": ["a cat", "the cat"], "candidates": ["a dog"]}]).items[0].candidates
+    {'candidate': ('a dog',)}
+    """
+    if isinstance(value, ItemSet):
+        return value
+    if isinstance(value, str | os.PathLike):
+        return read_items(value, name=name)
+    called = "items" if name is None else name
+    return _item_set(object_entries(value, shortened(called)), {}, name=called, notes=Counter(), wanted=_FIELD)
+
+
+def _item_set(
+    base: ItemFile, systems: Mapping[str, ItemFile], *, name: str, notes: Counter[str], wanted: str = _BEHIND
+) -> ItemSet:
+    """The items of a first file and of candidates by system; `wanted` is said where there are no candidates at all."""
+    if not base.entries:
+        raise InputError(f"{base.where}: no items; wanted 'references' and 'candidates' of at least one")
+    if not any(entry.references for entry in base.entries):
+        raise InputError(f"no references in {base.where}{base.seen_fields}; wanted a field 'references'")
+    ids = [str(number) if entry.id is None else entry.id for number, entry in enumerate(base.entries, 1)]
+    check_unique(ids, [entry.place for entry in base.entries])
+    entries = joined(base, systems, notes)
+    if not any(has_candidates(entry) for entry in entries):
+        raise InputError(f"no candidates in {base.where}{base.seen_fields}; {wanted}")
+    items = [
+        Item(id_, entry.references, dict(entry.candidates), entry.prompt)
+        for id_, entry in zip(ids, entries, strict=True)
+    ]
+    told = tuple(note if count == 1 else f"{note} ({count} files)" for note, count in notes.items())
+    return ItemSet.of(items, name=name, notes=told)
+
+
+def _digest(items: Sequence[Item]) -> str:
+    content = [[item.id, item.references, list(item.candidates.items()), item.prompt] for item in items]
+    return hashlib.blake2b(json.dumps(content).encode(), digest_size=8).hexdigest()

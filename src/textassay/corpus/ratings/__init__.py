@@ -1,0 +1,1 @@
+"""Rated texts and their readers."""

@@ -1,0 +1,255 @@
+"""RatedItems: texts by people and by a model with log-probabilities and ratings; their digest and checks."""
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F64, I64
+from textassay.corpus.json_lines import kind_of
+from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.values import is_number, is_whole
+from textassay.errors import InputError
+
+Mark = bytes
+
+
+def digest_of(marks: Iterable[Mark]) -> str:
+    """What fixes all items together."""
+    return hashlib.blake2b(b"".join(sorted(marks)), digest_size=8).hexdigest()
+
+
+def marks_of(
+    said: Sequence[str], item_of: Sequence[int], rater_of: Sequence[int] | None, ratings: Sequence[float]
+) -> list[Mark]:
+    """A mark of what each item says and of its ratings; of who gave them too, unless `rater_of` is None.
+
+    Raters have no names here: a rater is known by what he or she rated and how, an item by what it says and by whom it
+    was rated. Items that say the same may be told apart by their raters, whom other items tell apart, and so on, so
+    marks are made anew from marks until that tells no more items apart.
+    """
+    given = [repr(rating).encode() for rating in ratings]
+    marks = [
+        _mark(words.encode(errors="surrogatepass"), own)
+        for words, own in zip(said, _grouped(item_of, given, len(said)), strict=True)
+    ]
+    return marks if rater_of is None else _told_apart(marks, item_of, rater_of, given)
+
+
+def _told_apart(
+    items: list[Mark], item_of: Sequence[int], rater_of: Sequence[int], given: Sequence[bytes]
+) -> list[Mark]:
+    n_raters = max(rater_of, default=-1) + 1
+    while True:
+        known = len(set(items))
+        seen = [items[item] + rating for item, rating in zip(item_of, given, strict=True)]
+        raters = [_mark(b"rater", own) for own in _grouped(rater_of, seen, n_raters)]
+        by = [raters[rater] + rating for rater, rating in zip(rater_of, given, strict=True)]
+        items = [_mark(item, own) for item, own in zip(items, _grouped(item_of, by, len(items)), strict=True)]
+        if len(set(items)) == known:
+            return items
+
+
+def _grouped(group_of: Sequence[int], values: Iterable[bytes], n: int) -> list[list[bytes]]:
+    groups: list[list[bytes]] = [[] for _ in range(n)]
+    for group, value in zip(group_of, values, strict=True):
+        groups[group].append(value)
+    return groups
+
+
+def _mark(own: bytes, others: list[bytes]) -> Mark:
+    """A short mark of something and of what goes with it, in whatever order."""
+    parts = [own, *sorted(others)]
+    # With their lengths, so that no two lists of parts look the same.
+    whole = b"".join(part for each in parts for part in (len(each).to_bytes(8, "little"), each))
+    return hashlib.blake2b(whole, digest_size=16).digest()
+
+
+# In place of a rater, where a file has only the mean rating of an item.
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class RatedItem:
+    """One text that was rated. `log_prob` is the whole text's under the model, `length` its number of tokens."""
+
+    id: str
+    is_model: bool
+    log_prob: float
+    length: int
+    text: str | None = None
+    context: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RatedItems:
+    """Items and their ratings, one entry of `item_of`, `rater_of` and `ratings` a rating.
+
+    `item_of` and `rater_of` are places in `items` and `raters`. A file with one row an item has only mean ratings: one
+    entry an item, without raters (`rater_of` is `NOBODY`). `scale` is the lowest and the highest rating there can be,
+    `labels` what ratings are called, `model` what the source that is not human is called. `raters_known` is False where
+    single ratings have no names: `raters` are then only numbers. `path` is the file that errors are about.
+    """
+
+    name: str
+    items: tuple[RatedItem, ...]
+    raters: tuple[str, ...]
+    item_of: I64
+    rater_of: I64
+    ratings: F64
+    scale: tuple[float, float]
+    labels: Mapping[float, str] = field(default_factory=dict)
+    model: str = "model"
+    notes: tuple[str, ...] = ()
+    raters_known: bool = True
+    path: str = ""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def single(self) -> bool:
+        """True when single ratings are known, False when there are only means."""
+        return bool(self.raters)
+
+    @property
+    def where(self) -> str:
+        """What a message calls it: the file, or the name where there is none."""
+        return self.path or self.name
+
+    @property
+    def digest(self) -> str:
+        """What fixes the content, whatever the order of items, raters and ratings and whatever their names."""
+        return digest_of(self.marks)
+
+    @cached_property
+    def marks(self) -> list[bytes]:
+        """What fixes each item: what it says, its ratings, and who gave them where that is known."""
+        said = [repr((item.is_model, item.log_prob, item.length, item.text, item.context)) for item in self.items]
+        rater_of = self.rater_of.tolist() if self.single and self.raters_known else None
+        return marks_of(said, self.item_of.tolist(), rater_of, self.ratings.tolist())
+
+
+# Squares of larger numbers and their sums are not to be trusted.
+LARGEST = 1e30
+
+
+def check_reading(model: Any, scale: Any) -> None:
+    """Refuse a model that is no name and a scale that is not a lowest and a highest rating."""
+    if model is not None and not isinstance(model, str):
+        raise InputError(f"model is {kind_of(model)}; wanted its name")
+    if scale is None:
+        return
+    wanted = "wanted a lowest and a highest rating, such as 1 and 6"
+    pair = list(scale) if isinstance(scale, tuple | list | np.ndarray) else []
+    if len(pair) != 2 or not all(map(is_number, pair)):
+        raise InputError(f"scale is {shortened(repr(scale), 40)}; {wanted}")
+    low, high = pair
+    if not -math.inf < low < high < math.inf:
+        raise InputError(f"scale {low:g} to {high:g}; {wanted}")
+
+
+def checked(rated: RatedItems) -> RatedItems:
+    """The same items with plain numbers; an error where something is missing or is no number."""
+    if not rated.items:
+        raise InputError(f"{rated.where}: no items; wanted those of people and of a model")
+    items = tuple(_item(item, rated.where) for item in rated.items)
+    twice = [id_ for id_, count in Counter(item.id for item in items).items() if count > 1]
+    if twice:
+        raise InputError(f"{rated.where}: several items have the id {quoted(twice[:1])}; wanted one")
+    item_of, rater_of = (_places(rated, name) for name in ("item_of", "rater_of"))
+    ratings = _ratings(rated)
+    if not len(item_of) == len(rater_of) == len(ratings):
+        raise InputError(
+            f"{rated.where}: {many(len(ratings), 'rating')}, {len(item_of)} in item_of and {len(rater_of)} in "
+            "rater_of; wanted as many of each"
+        )
+    _check_items(item_of, items, rated.where)
+    _check_raters(rater_of, item_of, rated)
+    return replace(rated, items=items, item_of=item_of, rater_of=rater_of, ratings=ratings)
+
+
+def _item(item: Any, where: str) -> RatedItem:
+    if not isinstance(item, RatedItem):
+        raise InputError(f"{where}: an item is {kind_of(item)}; wanted RatedItem")
+    where = f"{where}: item {quoted([str(item.id)])}"
+    for name, kind, wanted in (("id", str, "a string"), ("is_model", bool | np.bool_, "true or false")):
+        if not isinstance(value := getattr(item, name), kind):
+            raise InputError(f"{where}: {name} is {kind_of(value)}; wanted {wanted}")
+    for name in ("text", "context"):
+        if not isinstance(value := getattr(item, name), str | None):
+            raise InputError(f"{where}: {name} is {kind_of(value)}; wanted a string or None")
+    if not is_number(item.log_prob) or not item.log_prob < math.inf:
+        raise InputError(f"{where}: log_prob is {_shown(item.log_prob)}; wanted the logarithm of a probability")
+    if math.isfinite(item.log_prob) and abs(item.log_prob) > LARGEST:
+        raise InputError(f"{where}: log_prob {item.log_prob:g} is too large a number; wanted a smaller one")
+    if not is_whole(item.length) or item.length < 1:
+        raise InputError(f"{where}: length is {_shown(item.length)}; wanted a whole number of tokens, 1 or more")
+    # Adding nothing makes -0.0 the 0.0 it means.
+    log_prob = float(item.log_prob) + 0.0
+    return RatedItem(item.id, bool(item.is_model), log_prob, int(item.length), item.text, item.context)
+
+
+def _places(rated: RatedItems, name: str) -> NDArray[np.int64]:
+    given = np.asarray(getattr(rated, name))
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InputError(f"{rated.where}: {name} is no list of whole numbers; wanted one for each rating")
+    return given.astype(np.int64)
+
+
+def _ratings(rated: RatedItems) -> NDArray[np.float64]:
+    given = np.asarray(rated.ratings)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iuf"):
+        raise InputError(f"{rated.where}: ratings are no list of numbers; wanted one")
+    ratings = given.astype(np.float64) + 0.0
+    bad = np.flatnonzero(~np.isfinite(ratings))
+    if len(bad):
+        raise InputError(f"{rated.where}: ratings[{bad[0]}] is {ratings[bad[0]]:g}; wanted a finite number")
+    largest = np.abs(ratings).max(initial=0.0)
+    if largest > LARGEST:
+        raise InputError(f"{rated.where}: rating {largest:g} is too large a number; wanted a smaller one")
+    return ratings
+
+
+def _check_items(item_of: NDArray[np.int64], items: tuple[RatedItem, ...], where: str) -> None:
+    _check_range(item_of, len(items), f"{where}: item_of", "items")
+    counts = np.bincount(item_of, minlength=len(items))
+    bare = np.flatnonzero(counts == 0)
+    if len(bare):
+        have = "have" if len(bare) > 1 else "has"
+        raise InputError(
+            f"{where}: {many(len(bare), 'item')} {have} no rating, {quoted([items[bare[0]].id])} first; "
+            "wanted one or more for each"
+        )
+
+
+def _check_raters(rater_of: NDArray[np.int64], item_of: NDArray[np.int64], rated: RatedItems) -> None:
+    if not rated.raters:
+        if (rater_of != NOBODY).any():
+            raise InputError(f"{rated.where}: rater_of names raters, but there are none; wanted {NOBODY} for each")
+        if len(item_of) > len(rated.items):
+            raise InputError(f"{rated.where}: several ratings an item, but no raters; wanted raters or one mean each")
+        return
+    _check_range(rater_of, len(rated.raters), f"{rated.where}: rater_of", "raters")
+    pairs, counts = np.unique(rater_of * len(rated.items) + item_of, return_counts=True)
+    if (counts > 1).any():
+        first = int(np.argmax(counts > 1))
+        rater, item = divmod(int(pairs[first]), len(rated.items))
+        names = f"rater {quoted([str(rated.raters[rater])])} has rated item {quoted([rated.items[item].id])}"
+        raise InputError(f"{rated.where}: {names} {counts[first]} times; wanted one rating a rater and item")
+
+
+def _check_range(places: NDArray[np.int64], n: int, what: str, where: str) -> None:
+    outside = places[(places < 0) | (places >= n)]
+    if len(outside):
+        raise InputError(f"{what} has {outside[0]}; wanted places among the {n:,} {where}, 0 to {n - 1:,}")
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else kind_of(value)

@@ -1,0 +1,95 @@
+"""A user's own distance: a function of two texts."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from textassay.corpus.arrays import F64, I64
+from textassay.corpus.printable import shortened
+from textassay.distances.choose import BUILT_IN
+from textassay.distances.text_table import TextTable
+from textassay.errors import InputError
+
+Function = Callable[[str, str], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnDistance:
+    """Distances that a function gives; the score is the distance with its sign turned.
+
+    What is not finite stays NaN. A text must have no distance from itself, and no distance may be negative.
+    """
+
+    name: str
+    function: Function = field(repr=False)
+    table: TextTable = field(repr=False)
+
+    top: ClassVar[float] = 0.0
+
+    @property
+    def signature(self) -> str:
+        """The name: no more is known about a function."""
+        return f"own:{self.name}/not-fixed"
+
+    def scores(self, numbers: I64, /) -> F64:
+        """The function, called for each ordered pair of texts."""
+        texts = [self.table.texts[number] for number in numbers.tolist()]
+        distances = [[self._between(one, other) for other in texts] for one in texts]
+        return 0.0 - np.array(distances, dtype=np.float64).reshape(len(texts), len(texts))
+
+    def same(self, numbers: I64, /) -> I64:
+        """Every text is its own."""
+        return numbers
+
+    def _between(self, one: str, other: str) -> float:
+        try:
+            value = self.function(one, other)
+        except Exception as error:
+            reason = shortened(f"{type(error).__name__}: {error}".removesuffix(": "))
+            raise InputError(f"distance {self.name!r} fails on {_pair(one, other)}: {reason}") from None
+        if not isinstance(value, Real | np.bool_):
+            seen = "None" if value is None else f"a {type(value).__name__}"
+            raise InputError(f"distance {self.name!r} gives {seen} for {_pair(one, other)}; wanted a real number")
+        distance = _as_float(value)
+        if distance < 0:
+            raise InputError(f"distance {self.name!r} gives {distance:g} for {_pair(one, other)}; wanted 0 or more")
+        if one == other and distance > 0:
+            raise InputError(
+                f"distance {self.name!r} gives {distance:g} between a text and itself; wanted 0 (text '{_short(one)}')"
+            )
+        return distance if math.isfinite(distance) else math.nan
+
+
+def own_distance(name: str, function: Function, table: TextTable) -> OwnDistance:
+    """A distance of the user's own, for the texts of a run."""
+    check_own(name, function)
+    return OwnDistance(name, function, table)
+
+
+def check_own(name: str, function: Function) -> None:
+    """Refuse a name that cannot be written in requests or is taken, and what is no function."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(f"distance name {shortened(repr(name), 60)}; wanted letters, digits and underscores")
+    if name in BUILT_IN:
+        raise InputError(f"distance name {name!r} is taken; wanted another than {', '.join(BUILT_IN)}")
+    if not callable(function):
+        raise InputError(f"distance {name!r} is a {type(function).__name__}; wanted a function of two texts")
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _pair(one: str, other: str) -> str:
+    return f"'{_short(one)}' and '{_short(other)}'"
+
+
+def _short(text: str) -> str:
+    return shortened(text, 40)

@@ -1,0 +1,41 @@
+"""Edit distance: the share of words to be inserted, deleted or exchanged."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from textassay.corpus.arrays import F64, I64
+from textassay.distances.choose import Surroundings
+from textassay.distances.packed_texts import PackedTexts
+from textassay.distances.text_table import TextTable
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """Levenshtein distance on tokens, divided by the length of the longer text; the score is what is missing to 1.
+
+    Two empty texts score 1. A word that moved counts twice, as a deletion and an insertion.
+    """
+
+    table: TextTable
+
+    name: ClassVar[str] = "edit"
+    signature: ClassVar[str] = "edit"
+    top: ClassVar[float] = 1.0
+
+    def scores(self, numbers: I64, /) -> F64:
+        """The share of each two texts that may stay."""
+        edits = PackedTexts.of([self.table.ids(number).tolist() for number in numbers.tolist()]).edit_distances()
+        lengths = self.table.tokens.lengths[numbers]
+        longer = np.maximum(lengths[:, None], lengths)
+        return 1.0 - edits / np.maximum(longer, 1)
+
+    def same(self, numbers: I64, /) -> I64:
+        """Texts with the same tokens are one."""
+        return self.table.alike[numbers]
+
+
+def make(surroundings: Surroundings) -> Edit:
+    """The edit distance among the texts of a run."""
+    return Edit(surroundings.table)

@@ -1,0 +1,161 @@
+"""Text table: the different texts of a run with their tokens and n-gram counts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from textassay.corpus.arrays import F64, I64, U64
+from textassay.corpus.hashed_ngrams import Incidence, Sequences
+from textassay.corpus.tokenizers import Tokenizer, Tokens, get_tokenizer
+
+
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """The different texts of a run, numbered; `documents` holds the numbers of each item's references.
+
+    >>> table = TextTable.of([["a cat", "the cat"], ["a cat"]], others=["A cat."])
+    >>> table.texts, [numbers.tolist() for numbers in table.documents]
+    (('a cat', 'the cat', 'A cat.'), [[0, 1], [0]])
+    >>> table.words(1)
+    ['the', 'cat']
+    """
+
+    texts: tuple[str, ...]
+    tokens: Tokens = field(repr=False)
+    documents: tuple[I64, ...] = field(repr=False)
+    tokenizer: Tokenizer
+
+    @classmethod
+    def of(
+        cls, references: Sequence[Sequence[str]], *, others: Iterable[str] = (), tokenizer: Tokenizer | None = None
+    ) -> "TextTable":
+        """Number the texts: first those of each item's references, then all others."""
+        tokenizer = tokenizer or get_tokenizer()
+        numbers: dict[str, int] = {}
+        documents = tuple(
+            np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64) for texts in references
+        )
+        for text in others:
+            numbers.setdefault(text, len(numbers))
+        texts = tuple(numbers)
+        return cls(texts, tokenizer(texts), documents, tokenizer)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        """The number of each text."""
+        return {text: number for number, text in enumerate(self.texts)}
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """The words that token ids stand for."""
+        words: list[str] = self.tokens.vocabulary.to_pylist()
+        return words
+
+    def ids(self, number: int) -> NDArray[np.int32]:
+        """The token ids of a text."""
+        return self.tokens.ids[self.tokens.offsets[number] : self.tokens.offsets[number + 1]]
+
+    def words(self, number: int) -> list[str]:
+        """The words of a text."""
+        return [self.vocabulary[word] for word in self.ids(number).tolist()]
+
+    @cached_property
+    def alike(self) -> I64:
+        """For each text the number of the first one with the same tokens: to a distance on tokens they are one."""
+        first: dict[bytes, int] = {}
+        return np.array([first.setdefault(self.ids(i).tobytes(), i) for i in range(len(self))], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TextCounts:
+    """A sparse matrix with a row for each text and order, and a column for the first, second, ... stand of an n-gram.
+
+    A text has as many columns of an n-gram as it has the n-gram, so two texts share as many of them as a clipped count
+    gives: the smaller of both counts. One sparse product of rows then has the matches of all pairs and all orders;
+    orders never meet, because no n-gram has two. Each sum runs over the n-grams of one text in one fixed order, so a
+    pair's number never depends on which other texts were asked for.
+    """
+
+    lengths: NDArray[np.int64]
+    orders: int
+    keys: U64
+    counts: F64
+    _ones: Any
+
+    @classmethod
+    def of(cls, sequences: Sequences, orders: int) -> Self:
+        """Count the n-grams of orders 1 to `orders`."""
+        parts, keys, width = [], [], 0
+        for n in range(1, orders + 1):
+            incidence = Incidence.from_ngrams(*sequences.ngrams(n))
+            stands = incidence.best()
+            parts.append(_entries(incidence, n - 1, orders, width))
+            keys.append(np.repeat(incidence.keys, stands))
+            width += int(stands.sum())
+        rows, columns, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+        counted = csr_array((counts.astype(np.float64), (rows, columns)), shape=(len(sequences) * orders, width))
+        ones = csr_array((np.ones_like(counted.data), counted.indices, counted.indptr), shape=counted.shape)
+        return cls(sequences.lengths, orders, np.concatenate(keys), counted.data, ones)
+
+    def sizes(self, numbers: I64) -> NDArray[np.int64]:
+        """How many n-grams each of these texts has, one row an order."""
+        return np.maximum(self.lengths[numbers] - np.arange(self.orders)[:, None], 0)
+
+    def matches(self, numbers: I64) -> F64:
+        """Clipped matches of these texts: order, text, text."""
+        return self._between(numbers, self._ones)
+
+    def weighted(self, weights: F64) -> "WeightedCounts":
+        """The same counts, each n-gram with a weight (one a column, in the order of `keys`)."""
+        return WeightedCounts(self, self._with(self.counts * weights[self._ones.indices]))
+
+    def _with(self, values: F64) -> Any:
+        return csr_array((values, self._ones.indices, self._ones.indptr), shape=self._ones.shape)
+
+    def _between(self, numbers: I64, others: Any) -> F64:
+        """Products of these texts' rows with rows of values of the same texts: order, text, text."""
+        rows = (numbers[:, None] * self.orders + np.arange(self.orders)).ravel()
+        product = self._ones[rows] @ others[rows].T
+        first = np.repeat(np.arange(len(rows)), np.diff(product.indptr))
+        found = np.zeros((self.orders, len(numbers), len(numbers)))
+        found[first % self.orders, first // self.orders, product.indices // self.orders] = product.data
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedCounts:
+    """Counts whose n-grams have weights."""
+
+    counts: TextCounts
+    _values: Any
+
+    def overlaps(self, numbers: I64) -> F64:
+        """Order, text i, text j: the sum over n-grams of min(count in i, count in j) * count in j * weight."""
+        return self.counts._between(numbers, self._values)
+
+    def squares(self) -> F64:
+        """Text, order: the sum over n-grams of count squared * weight."""
+        rows = np.repeat(np.arange(self._values.shape[0]), np.diff(self._values.indptr))
+        sums = np.bincount(rows, weights=self._values.data, minlength=self._values.shape[0])
+        return np.asarray(sums, dtype=np.float64).reshape(-1, self.counts.orders)
+
+
+def _entries(
+    incidence: Incidence, order: int, orders: int, width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Rows, columns and counts of one order: an n-gram that a text has c times is c entries."""
+    first_column = width + np.concatenate(([0], np.cumsum(incidence.best(), dtype=np.int64)))[:-1]
+    counts = incidence.counts
+    column = np.repeat(first_column, np.diff(incidence.starts))
+    begin = np.cumsum(counts, dtype=np.int64) - counts
+    stand = np.arange(counts.sum()) - np.repeat(begin, counts)
+    rows = incidence.texts.astype(np.int64) * orders + order
+    return np.repeat(rows, counts), np.repeat(column, counts) + stand, np.repeat(counts, counts)

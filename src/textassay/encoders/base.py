@@ -1,0 +1,198 @@
+"""The encoder protocol, batches of texts of equal length, and loaded models.
+
+Padding and the number of threads change the order in which a matrix product is summed, and with it the last bits of a
+vector. Texts of exactly as many tokens in a batch, each batch on one thread, give the same bytes whatever else is in
+the batch and wherever a text stands in it, as long as every matrix product has a few rows: those of 1 to 3 rows take
+another way through the libraries. Batches that would have fewer are filled up with copies.
+"""
+
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F32
+from textassay.errors import MissingExtra
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors. The vector of a text depends on that text only, never on the texts around it.
+
+    `name` fixes the vectors (kind, weights, version, pooling): it stands in every signature and in the cache's keys.
+
+    An encoder may have more: `sees`, what its vectors are about, if not meaning; and, where it reads a limited number
+    of tokens, `counter()`, which counts them (None where it cannot), and `windows`, how many parts of a text it reads.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        """One row per text, `dimension` columns."""
+        ...
+
+
+MEANING, WORD_PATTERNS = "meaning", "word patterns"
+
+
+def sees(encoder: Encoder) -> str:
+    """What the vectors of an encoder are about."""
+    return str(getattr(encoder, "sees", MEANING))
+
+
+# As many tokens as 64 captions have: larger batches are hardly faster, and attention takes memory by length squared.
+MOST_TOKENS, MOST_TEXTS = 768, 64
+LEAST_TOKENS = 16
+
+# The number of threads is a setting of the whole process, so those who change it take turns.
+_TURN = Lock()
+
+
+def equal_length_batches(lengths: Sequence[int], *, most_texts: int = MOST_TEXTS) -> list[NDArray[np.int64]]:
+    """Places of the texts, cut into batches of texts of the same length, the longest first; empty texts are in none.
+
+    >>> [batch.tolist() for batch in equal_length_batches([3, 5, 0, 3])]
+    [[1], [0, 3]]
+    """
+    counts = np.asarray(lengths, np.int64)
+    batches = []
+    for length in np.unique(counts[counts > 0])[::-1]:
+        places = np.flatnonzero(counts == length)
+        size = max(1, min(most_texts, MOST_TOKENS // int(length)))
+        batches += [places[start : start + size] for start in range(0, len(places), size)]
+    return batches
+
+
+def filled(batch: NDArray[np.int64], *, length: int, least_texts: int) -> NDArray[np.int64]:
+    """The batch, with its last text again and again where it would be too small.
+
+    >>> filled(np.array([7, 9]), length=5, least_texts=1).tolist()
+    [7, 9, 9, 9]
+    """
+    wanted = max(least_texts, -(-LEAST_TOKENS // length))
+    return np.concatenate((batch, np.repeat(batch[-1:], max(0, wanted - len(batch)))))
+
+
+def run_batches(
+    batches: Sequence[NDArray[np.int64]], forward: Callable[[NDArray[np.int64]], F32], out: F32, *, workers: int | None
+) -> None:
+    """Write what `forward` makes of each batch into its rows of `out`, on several workers of one thread each."""
+    if not batches:
+        return
+    import torch
+
+    def settle(batch: NDArray[np.int64]) -> None:
+        out[batch] = forward(batch)
+
+    with (
+        _one_thread_each(),
+        ThreadPoolExecutor(_workers(workers), initializer=torch.set_num_threads, initargs=(1,)) as pool,
+    ):
+        settled = [pool.submit(settle, batch) for batch in batches]
+        try:
+            for batch in settled:
+                batch.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _workers(wanted: int | None) -> int:
+    return wanted or os.cpu_count() or 1
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    import torch
+
+    with _TURN:
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+# What one text is to the model: its numbers under the name of each input.
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model in memory. `tokenise` gives a row a text and the tokens of each; `forward` takes rows of equal length.
+
+    `of_length_1` is true where all vectors are made of length 1. `least_texts` is more than 1 where something is
+    computed from one row per text: see the batches.
+    """
+
+    tokenise: Callable[[list[str]], tuple[list[Row], list[int]]]
+    forward: Callable[[Sequence[Row]], F32]
+    dimension: int
+    of_length_1: bool = False
+    least_texts: int = 1
+    most_texts: int = MOST_TEXTS
+
+
+# Matrix products of fewer rows give other bytes; measured, and the reason why batches are filled.
+HEAD_ROWS = 4
+
+
+def require(**packages: str) -> None:
+    """An error for the first of these modules that is not installed, named as the package that brings it."""
+    for module, package in packages.items():
+        if find_spec(module) is None:
+            raise MissingExtra(package, "embed")
+
+
+def weights_options() -> dict[str, Any]:
+    """How weights are loaded: never pickled, always in single precision."""
+    import torch
+    import transformers
+
+    precision = "torch_dtype" if transformers.__version__.startswith("4.") else "dtype"
+    return {"use_safetensors": True, precision: torch.float32}
+
+
+def stacked(rows: Sequence[Row]) -> dict[str, Any]:
+    """The rows as the inputs of one batch: numbers stacked, and what is the same for all texts as it is."""
+    import torch
+
+    return {
+        key: torch.tensor([row[key] for row in rows]) if isinstance(first, list) else first
+        for key, first in rows[0].items()
+    }
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence the model libraries, and leave their settings as they were."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from transformers.utils import logging as notes
+
+        level, bars = notes.get_verbosity(), notes.is_progress_bar_enabled()
+        sentences = logging.getLogger("sentence_transformers")
+        before = sentences.level
+        notes.set_verbosity_error()
+        notes.disable_progress_bar()
+        sentences.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            sentences.setLevel(before)
+            notes.set_verbosity(level)
+            if bars:
+                notes.enable_progress_bar()

@@ -1,0 +1,150 @@
+"""The folder of the vector cache: where it is, how large it may grow, what lies in it, and how files leave it."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from textassay.corpus.printable import shortened
+from textassay.encoders.cache.segments import PREFIX, TEMPORARY, digest_of
+from textassay.errors import InputError
+
+PLACE, LIMIT, OFF = "TEXTASSAY_CACHE", "TEXTASSAY_CACHE_LIMIT", "off"
+DEFAULT_LIMIT = 4 * 2**30
+NAME_FILE = "name.txt"
+
+_FOLDER = re.compile(r"[0-9a-f]{32}")
+# Segments of every version, so that those of another release count towards the limit and can be cleared.
+_SEGMENT = re.compile(r"[0-9a-f]{32}\.v\d+")
+_TEMPORARY = re.compile(rf"{PREFIX}\w+{re.escape(TEMPORARY)}")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A file of the cache, as its folder lists it."""
+
+    path: Path
+    bytes: int
+    used: float
+
+    @property
+    def is_segment(self) -> bool:
+        """True for a file of vectors, false for a name or what an interrupted run left behind."""
+        return _SEGMENT.fullmatch(self.path.name) is not None
+
+    @property
+    def is_temporary(self) -> bool:
+        """True for a file that is being written, or was when its process died."""
+        return _TEMPORARY.fullmatch(self.path.name) is not None
+
+
+def cache_root() -> Path | None:
+    """The folder of the cache, None where it is switched off. Without a home there is none: `RuntimeError`."""
+    place = os.environ.get(PLACE, "")
+    if place.casefold() == OFF:
+        return None
+    if place:
+        return Path(place).expanduser().absolute()
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The standard for this variable says that a relative path is to be ignored.
+    return (base if base.is_absolute() else Path.home() / ".cache") / "textassay"
+
+
+def cache_limit() -> int:
+    """How many bytes the cache may hold."""
+    given = os.environ.get(LIMIT, "")
+    if not given:
+        return DEFAULT_LIMIT
+    try:
+        return parse_size(given)
+    except (ValueError, OverflowError):
+        wanted = "bytes, or a size such as 500M or 4G"
+        raise InputError(f"{LIMIT} is '{shortened(given, 60)}'; wanted {wanted}") from None
+
+
+def parse_size(text: str) -> int:
+    """Bytes of a size; a bare letter and `iB` count in steps of 1024, `B` alone in steps of 1000.
+
+    >>> parse_size("500M"), parse_size("1.5 KiB"), parse_size("2 GB"), parse_size("77")
+    (524288000, 1536, 2000000000, 77)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(text)
+    step = 1000 if (found[3] or "").casefold() == "b" and found[2] else 1024
+    return int(float(found[1]) * step ** " kmgt".index(found[2].casefold() or " "))
+
+
+def encoder_folder(root: Path, encoder: str) -> Path:
+    """Where the vectors of an encoder lie."""
+    return root / digest_of(encoder).hex()
+
+
+def encoder_folders(root: Path) -> list[Path]:
+    """The encoders' folders in the cache; links are none."""
+    return [root / e.name for e in _entries(root) if _FOLDER.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]
+
+
+def encoder_name(folder: Path) -> str | None:
+    """The name of a folder's encoder, None where its file is missing or is not about this folder."""
+    with suppress(OSError, UnicodeDecodeError):
+        name = (folder / NAME_FILE).read_bytes().decode("utf-8", "surrogatepass").removesuffix("\n")
+        if digest_of(name).hex() == folder.name:
+            return name
+    return None
+
+
+def cache_files(folder: Path) -> list[Stored]:
+    """The cache's own files in an encoder's folder; links, folders and whatever else lies there are none."""
+    return [stored for stored in map(_stored, _entries(folder)) if stored is not None]
+
+
+def foreign_count(folder: Path) -> int:
+    """How many things lie in an encoder's folder that are not the cache's."""
+    return len(_entries(folder)) - len(cache_files(folder))
+
+
+def remove(path: Path) -> bool:
+    """Remove a file, if it is still there and may be removed."""
+    with suppress(OSError):
+        path.unlink()
+        return True
+    return False
+
+
+def keep_within(root: Path, limit: int) -> int:
+    """Remove the segments that were not used for longest until the rest fits; how many were removed."""
+    segments = sorted(_segments(root), key=lambda stored: (stored.used, stored.path))
+    excess, removed = sum(stored.bytes for stored in segments) - limit, 0
+    for stored in segments:
+        if excess <= 0:
+            break
+        if remove(stored.path):
+            excess -= stored.bytes
+            removed += 1
+    return removed
+
+
+def _segments(root: Path) -> Iterator[Stored]:
+    for folder in encoder_folders(root):
+        yield from (stored for stored in cache_files(folder) if stored.is_segment)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder, in order; nothing where it is gone or closed to us."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+    return []
+
+
+def _stored(entry: os.DirEntry[str]) -> Stored | None:
+    known = entry.name == NAME_FILE or _SEGMENT.fullmatch(entry.name) or _TEMPORARY.fullmatch(entry.name)
+    with suppress(OSError):  # another process may have removed it meanwhile
+        about = entry.stat(follow_symlinks=False)
+        if known and stat.S_ISREG(about.st_mode):
+            return Stored(Path(entry.path), about.st_size, about.st_mtime)
+    return None

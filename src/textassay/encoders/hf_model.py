@@ -1,0 +1,152 @@
+"""Hugging Face models: hidden states of the last layer pooled to one vector a text."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from textassay.corpus.arrays import F32
+from textassay.encoders.base import HEAD_ROWS, LoadedModel, Row, quiet, stacked, weights_options
+from textassay.encoders.model_files import ModelFolder, bad_model
+from textassay.encoders.windows import TokenCounter, library_counter
+from textassay.errors import InputError
+
+POOLS = ("mean", "cls", "pooler")
+
+# Where the size of a hidden state stands in config.json; other kinds of models are asked once they are loaded.
+_SIZES = {
+    "albert": "hidden_size",
+    "bert": "hidden_size",
+    "camembert": "hidden_size",
+    "distilbert": "dim",
+    "electra": "hidden_size",
+    "gpt2": "n_embd",
+    "mpnet": "hidden_size",
+    "roberta": "hidden_size",
+    "xlm-roberta": "hidden_size",
+}
+# Kinds whose positions are counted from behind the number of the padding token.
+_SHIFTED = ("camembert", "mpnet", "roberta", "xlm-roberta")
+_LENGTHS = ("max_position_embeddings", "n_positions")
+
+
+def known_dimension(folder: ModelFolder) -> int | None:
+    """Numbers in a vector, where the settings tell."""
+    config = folder.settings("config.json")
+    return _whole_number(config.get(_SIZES.get(str(config.get("model_type")), "")))
+
+
+def maximum_length(folder: ModelFolder, part: str = "") -> int | None:
+    """Tokens after which a text is cut off: what the tokenizer says, and not more than there are positions."""
+    prefix = f"{part}/" if part else ""
+    config = folder.settings(f"{prefix}config.json")
+    positions = next((number for key in _LENGTHS if (number := _whole_number(config.get(key)))), None)
+    if positions and config.get("model_type") in _SHIFTED:
+        positions -= (_whole_number(config.get("pad_token_id")) or 0) + 1
+    limits = (positions, _whole_number(folder.settings(f"{prefix}tokenizer_config.json").get("model_max_length")))
+    # A tokenizer that knows no limit is saved with a limit of 10 to the 30.
+    return min((limit for limit in limits if limit and limit < 10**9), default=None)
+
+
+def _whole_number(found: object) -> int | None:
+    return int(found) if isinstance(found, int | float) and found > 0 else None
+
+
+def load_counter(folder: ModelFolder, *, most_tokens: int, part: str = "", prompt: str = "") -> TokenCounter:
+    """A counter with the tokenizer of a folder, or of a part of it; nothing but the tokenizer is loaded."""
+    with quiet():
+        from transformers import AutoTokenizer
+
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(
+                folder.path / part, local_files_only=True, trust_remote_code=False
+            )
+        except Exception as error:  # the package raises whatever its parts raise
+            raise bad_model(folder.asked, f"its tokenizer cannot be loaded: {error}") from error
+    check_vocabulary(folder, tokenizer)
+    return library_counter(tokenizer, most_tokens=most_tokens, prompt=prompt)
+
+
+def load_hf(folder: ModelFolder, *, pool: str, most_tokens: int | None, normalise: bool = False) -> LoadedModel:
+    """The model of a folder, in single precision, without any code of its own."""
+    with quiet():
+        from transformers import AutoModel, AutoTokenizer
+
+        options = {"local_files_only": True, "trust_remote_code": False}
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder.path, **options)
+            model, report = AutoModel.from_pretrained(
+                folder.path, output_loading_info=True, **options, **weights_options()
+            )
+        except Exception as error:  # the package raises whatever its parts raise
+            raise bad_model(folder.asked, f"cannot be loaded: {error}") from error
+    check_vocabulary(folder, tokenizer)
+    _check(folder, tokenizer, sorted(report["missing_keys"]), pool)
+    model = model.get_encoder() if model.config.is_encoder_decoder else model
+    tokenise = partial(_tokenise, tokenizer, most_tokens)
+    forward = partial(_forward, model.eval(), _pooling(folder, pool), normalise)
+    return LoadedModel(
+        tokenise,
+        forward,
+        dimension=_tried_dimension(folder, tokenise, forward),
+        of_length_1=normalise,
+        least_texts=HEAD_ROWS if pool == "pooler" else 1,
+    )
+
+
+def _tried_dimension(
+    folder: ModelFolder,
+    tokenise: Callable[[list[str]], tuple[list[Row], list[int]]],
+    forward: Callable[[Sequence[Row]], F32],
+) -> int:
+    """Numbers in a vector, found by making one: settings do not tell it for all kinds of models."""
+    try:
+        return forward(tokenise(["a"])[0]).shape[1]
+    except InputError:
+        raise
+    except Exception as error:  # such as a model of pictures
+        raise bad_model(folder.asked, f"cannot encode a text: {error}") from error
+
+
+def _check(folder: ModelFolder, tokenizer: Any, missing: list[str], pool: str) -> None:
+    """Refuse vectors without meaning: of weights that the library made up, or of a token that is not there."""
+    pooler = [name for name in missing if "pooler" in name]
+    if pool == "pooler" and pooler:
+        raise bad_model(folder.asked, "its weights have no pooler; wanted pool=cls or pool=mean")
+    if len(missing) > len(pooler):
+        first = next(name for name in missing if name not in pooler)
+        raise bad_model(folder.asked, f"its weights lack {len(missing) - len(pooler)} arrays, the first {first}")
+    if pool == "cls" and tokenizer.cls_token_id is None:
+        raise bad_model(folder.asked, "its tokenizer has no class token; wanted pool=mean")
+
+
+def _tokenise(tokenizer: Any, most_tokens: int | None, texts: list[str]) -> tuple[list[Row], list[int]]:
+    columns = tokenizer(texts, truncation=most_tokens is not None, max_length=most_tokens, padding=False, verbose=False)
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    return rows, [len(numbers) for numbers in columns["input_ids"]]
+
+
+def check_vocabulary(folder: ModelFolder, tokenizer: Any) -> None:
+    """Refuse a tokenizer without words, which the library makes up where the files are missing."""
+    if len(tokenizer) <= len(tokenizer.all_special_ids):
+        raise bad_model(folder.asked, "no vocabulary in this folder; wanted the files of its tokenizer, too")
+
+
+def _pooling(folder: ModelFolder, pool: str) -> Callable[[Any], Any]:
+    def pooled(output: Any) -> Any:
+        if pool == "pooler":
+            if getattr(output, "pooler_output", None) is None:
+                raise bad_model(folder.asked, "this model has no pooler; wanted pool=cls or pool=mean")
+            return output.pooler_output
+        states = output.last_hidden_state
+        return states[:, 0] if pool == "cls" else states.mean(dim=1)
+
+    return pooled
+
+
+def _forward(model: Any, pooled: Callable[[Any], Any], normalise: bool, rows: Sequence[Row]) -> F32:
+    import torch
+
+    with torch.inference_mode():
+        vectors = pooled(model(**stacked(rows)))
+        vectors = torch.nn.functional.normalize(vectors, dim=1) if normalise else vectors
+        return vectors.numpy()

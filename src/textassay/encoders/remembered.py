@@ -1,0 +1,326 @@
+"""Remembered vectors: every text is encoded at most once per run, and not at all if the cache has it.
+
+Tokens are counted once per text and kept in the cache beside the vectors, so that a run whose vectors are all cached
+counts nothing, and reports the same as the first one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F32, I64
+from textassay.corpus.printable import many, shortened
+from textassay.encoders.base import Encoder, sees
+from textassay.encoders.cache.contents import TOKENS_NAME
+from textassay.encoders.cache.segments import Keys, keys_of
+from textassay.encoders.cache.vector_store import Store, beside
+from textassay.encoders.windows import BEGINNING, TokenCounter, chunks, cut_texts, may_be_long
+from textassay.errors import InputError
+
+# What is kept of a text: tokens, unknown tokens, and windows that all of it would take.
+_COLUMNS = TOKENS, UNKNOWN, WINDOWS = 0, 1, 2
+# Of each sample the share of unknown tokens is taken over this many texts: enough for a share of 5 %.
+_SAMPLED = 2000
+# From this share on, an encoder does not know the words of a sample well enough to judge its meaning.
+MOST_UNKNOWN = 0.05
+
+# Names of samples, which may repeat, and their texts.
+Samples = Sequence[tuple[str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an encoder reads of the different texts of a run; `unknown` has the share of unknown tokens per sample.
+
+    `cut_texts` have parts that are not read; about `read_share` of their tokens is read, in `most_windows` windows of
+    `window` tokens. An encoder without a limit of tokens reads all of every text.
+    """
+
+    n_texts: int = 0
+    cut_texts: int = 0
+    read_share: float = 1.0
+    window: int | None = None
+    most_windows: int = BEGINNING
+    unknown: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def beginnings_only(self) -> bool:
+        """True where nothing but the beginning of some texts is read."""
+        return self.cut_texts > 0 and self.most_windows == BEGINNING
+
+    @property
+    def unknown_share(self) -> float | None:
+        """The largest share of unknown tokens in any sample; None where the encoder has no such tokens."""
+        return max(self.unknown.values(), default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Counts of texts, by key; texts that surely fit into one window and are not sampled are left out."""
+
+    keys: Keys
+    counts: F32
+    counter: TokenCounter | None
+    most: int
+
+    def windows(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """How many windows of each text are read."""
+        return np.minimum(np.maximum(self._of(texts)[:, WINDOWS], 1), self.most).astype(np.int64)
+
+    def reading(self, samples: Samples) -> Reading:
+        """What is read of the texts of samples, and what is unknown in each of them."""
+        n_texts = len(set().union(*(texts for _, texts in samples)))
+        if self.counter is None:
+            return Reading(n_texts)
+        cut = self.counts[self.counts[:, WINDOWS] > self.most].astype(np.float64)
+        # Windows have about the same number of tokens each.
+        read = (cut[:, TOKENS] * self.most / np.maximum(cut[:, WINDOWS], 1)).sum()
+        share = float(read / cut[:, TOKENS].sum()) if len(cut) else 1.0
+        unknown: dict[str, float] = {}
+        for name, texts in samples if self.counter.knows_unknown else ():
+            unknown[name] = max(unknown.get(name, 0.0), self._unknown(texts))
+        return Reading(n_texts, len(cut), share, self.counter.room, self.most, unknown)
+
+    def _unknown(self, texts: Sequence[str]) -> float:
+        counts = self._of(sampled(texts)).astype(np.float64).sum(axis=0)
+        return float(counts[UNKNOWN] / counts[TOKENS]) if counts[TOKENS] else 0.0
+
+    def _of(self, texts: Sequence[str]) -> F32:
+        found = np.zeros((len(texts), len(_COLUMNS)), np.float32)
+        keys = keys_of(texts)
+        at = np.searchsorted(self.keys, keys)
+        known = at < len(self.keys)
+        known[known] = self.keys[at[known]] == keys[known]
+        found[known] = self.counts[at[known]]
+        return found
+
+
+def sampled(texts: Sequence[str]) -> list[str]:
+    """The different texts of a sample, or those with the smallest keys where there are very many."""
+    different = list(dict.fromkeys(texts))
+    if len(different) <= _SAMPLED:
+        return different
+    return [different[place] for place in np.argsort(keys_of(different))[:_SAMPLED].tolist()]
+
+
+def read(encoder: Encoder, samples: Samples, *, store: Store | None) -> Read:
+    """Count the tokens of all texts that may be long, and of some of every sample, for its unknown tokens."""
+    counter, most = counter_of(encoder), getattr(encoder, "windows", BEGINNING)
+    if counter is None:
+        return Read(keys_of([]), np.zeros((0, len(_COLUMNS)), np.float32), None, BEGINNING)
+    wanted = dict.fromkeys(text for _, texts in samples for text in sampled(texts))
+    for _, texts in samples:
+        wanted |= dict.fromkeys(texts[place] for place in may_be_long(texts, counter.room))
+    counted = list(wanted)
+    keys = keys_of(counted)
+    order = np.argsort(keys)
+    counts = _counts(
+        [counted[place] for place in order], keys[order], counter, beside(store, TOKENS_NAME, len(_COLUMNS))
+    )
+    return Read(keys[order], counts, counter, most)
+
+
+def counter_of(encoder: Encoder) -> TokenCounter | None:
+    """What counts the tokens of an encoder; None where it has no limit, or where a window has no room for a text."""
+    get: Callable[[], TokenCounter | None] | None = getattr(encoder, "counter", None)
+    counter = None if get is None else get()
+    return counter if counter is not None and counter.room > 0 else None
+
+
+def _counts(texts: list[str], keys: Keys, counter: TokenCounter, store: Store | None) -> F32:
+    counts = np.zeros((len(texts), len(_COLUMNS)), np.float32)
+    known = np.zeros(len(texts), bool) if store is None else store.fill(keys, counts)
+    missing = np.flatnonzero(~known)
+    for chunk in chunks([texts[place] for place in missing]):
+        rows = missing[chunk]
+        some = [texts[place] for place in rows]
+        for row, windows in zip(rows, cut_texts(some, counter), strict=True):
+            counts[row] = sum(w.tokens for w in windows), sum(w.unknown for w in windows), len(windows)
+    if store is not None:
+        store.put(keys[missing], counts[missing])
+    return counts
+
+
+# What is encoded between two flushes: little enough that an interrupted run loses seconds, whether texts are short or
+# long, and much enough for full batches.
+_TEXTS, _CHARACTERS = 1024, 2**18
+
+
+# From this share of different texts without a vector of their own, the encoder cannot read them.
+MOST_SAME = 0.1
+
+
+def _ignore(_: int) -> None:
+    pass
+
+
+def _one_each(texts: list[str]) -> NDArray[np.int64]:
+    return np.ones(len(texts), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Remembered:
+    """An encoder that looks up what it has seen; of the same name and dimension as the one behind it."""
+
+    encoder: Encoder
+    store: Store | None = field(repr=False)
+    keys: Keys = field(repr=False)
+    values: F32 = field(repr=False)
+    encoded: int
+    notes: tuple[str, ...]
+    same_vector: int = 0
+    """Different texts that have the vector of another text."""
+    zero_vectors: int = 0
+    """Different texts whose vector is all zeros: the encoder finds nothing in them."""
+    reading: Reading = field(default_factory=Reading, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of the encoder behind it."""
+        return self.encoder.name
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the encoder behind it."""
+        return self.encoder.dimension
+
+    @property
+    def reused(self) -> int:
+        """Distinct texts whose vectors the store knew."""
+        return len(self.keys) - self.encoded
+
+    @property
+    def sees(self) -> str:
+        """What the vectors are about: `meaning`, or `word patterns` where an encoder only counts words."""
+        return sees(self.encoder)
+
+    @property
+    def reads_whole_texts(self) -> bool:
+        """False where parts of some texts are not read, as far as the encoder's tokenizer is known."""
+        return self.reading.cut_texts == 0
+
+    @property
+    def unknown_share(self) -> float | None:
+        """The largest share of unknown tokens in any sample; None where the encoder has no such tokens."""
+        return self.reading.unknown_share
+
+    @property
+    def reads_these_texts(self) -> bool:
+        """False where the encoder does not know the words of a sample, or cannot tell many of the texts apart."""
+        return (self.unknown_share or 0.0) <= MOST_UNKNOWN and self.same_vector <= MOST_SAME * len(self.values)
+
+    @property
+    def why_no_verdict(self) -> str | None:
+        """Why the vectors allow no verdict about the texts; None where they do."""
+        if not self.reads_these_texts:
+            return "the encoder does not know the words of these texts"
+        if self.reading.beginnings_only:
+            return "only the beginnings of long texts are read"
+        return None
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        """Look the texts up; one that was not remembered is encoded and, where there is a store, put there."""
+        keys = keys_of(texts)
+        at = np.searchsorted(self.keys, keys)
+        known = at < len(self.keys)
+        known[known] = self.keys[at[known]] == keys[known]
+        if known.all():
+            return self.values[at]
+        values = np.empty((len(keys), self.dimension), np.float32)
+        values[known] = self.values[at[known]]
+        others = [texts[place] for place in np.flatnonzero(~known).tolist()]
+        values[~known] = remember(self.encoder, others, store=self.store).encode(others)
+        return values
+
+
+def remember(
+    encoder: Encoder,
+    texts: Iterable[str],
+    *,
+    store: Store | None,
+    start: Callable[[int], None] = _ignore,
+    step: Callable[[int], None] = _ignore,
+    windows: Callable[[list[str]], NDArray[np.int64]] = _one_each,
+) -> Remembered:
+    """The vectors of the texts: from the store where it knows them, else encoded and put there chunk by chunk.
+
+    `windows` counts the parts of each text that are read, and so what it costs. `start` is told how many parts are
+    missing, `step` how many more are settled. What was put survives the process; a run that was interrupted goes on
+    with the chunks that the uninterrupted one would have encoded.
+    """
+    if store is not None and (store.encoder, store.dimension) != (encoder.name, encoder.dimension):
+        raise ValueError(f"the store is for {store.encoder}, not for {encoder.name}")
+    distinct = list(dict.fromkeys(texts))
+    keys = keys_of(distinct)
+    order = np.argsort(keys)
+    keys = keys[order]
+    values = np.empty((len(keys), encoder.dimension), np.float32)
+    found = np.zeros(len(keys), bool) if store is None else store.fill(keys, values)
+    missing = np.flatnonzero(~found)
+    wanted = [distinct[order[row]] for row in missing]
+    costs = np.zeros(len(keys), np.int64)
+    costs[missing] = windows(wanted)
+    start(int(costs.sum()))
+    encoded = 0
+    for chunk, rows in _chunks(wanted, missing):
+        encoded += _settle(encoder, chunk, rows, keys=keys, values=values, store=store)
+        step(int(costs[rows].sum()))
+    if store is not None:
+        store.tidy()
+    values.flags.writeable = False
+    notes = store.notes if store is not None else ()
+    return Remembered(encoder, store, keys, values, encoded, notes, _same(values), int((~values.any(axis=1)).sum()))
+
+
+def _same(values: F32) -> int:
+    # Adding 0 makes the two zeros one, so that equal vectors have equal bytes.
+    rows = np.ascontiguousarray(values + np.float32(0)).view(f"V{values.itemsize * values.shape[1]}")
+    return len(rows) - len(np.unique(rows))
+
+
+def _chunks(texts: list[str], rows: I64) -> Iterator[tuple[list[str], I64]]:
+    """Texts and their rows by length, then by text, so that the order of the input does not matter."""
+    order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), texts[place]))
+    begin = characters = 0
+    for end, place in enumerate(order):
+        characters += len(texts[place])
+        if end > begin and (end - begin == _TEXTS or characters > _CHARACTERS):
+            yield [texts[other] for other in order[begin:end]], rows[order[begin:end]]
+            begin, characters = end, len(texts[place])
+    if order:
+        yield [texts[other] for other in order[begin:]], rows[order[begin:]]
+
+
+def _settle(encoder: Encoder, texts: list[str], rows: I64, *, keys: Keys, values: F32, store: Store | None) -> int:
+    """Encode those of a chunk that no other process has encoded meanwhile, and put them; how many they were."""
+    made = np.empty((len(texts), values.shape[1]), np.float32)
+    found = np.zeros(len(texts), bool) if store is None else store.fill(keys[rows], made)
+    missing = np.flatnonzero(~found)
+    if len(missing):
+        made[missing] = _checked(encoder, [texts[place] for place in missing])
+        if store is not None:
+            store.put(keys[rows[missing]], made[missing])
+    values[rows] = made
+    return len(missing)
+
+
+def _checked(encoder: Encoder, texts: list[str]) -> F32:
+    """What an encoder makes of texts, if it is what an encoder should make of them."""
+    where = f"encoder {shortened(encoder.name, 120)}"
+    wanted = (len(texts), encoder.dimension)
+    returned = encoder.encode(texts)
+    try:
+        with np.errstate(over="ignore"):  # too large for 32 bits: not finite, and refused as such
+            values = np.asarray(returned, np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: returned what is no array of numbers ({shortened(str(error), 120)})") from error
+    if values.shape != wanted:
+        given = many(len(texts), "text")
+        raise InputError(f"{where}: returned an array of shape {values.shape} for {given}; wanted {wanted}")
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(bad):
+        text = shortened(texts[bad[0]], 60)
+        raise InputError(f"{where}: {len(bad)} of {len(texts)} vectors are not finite, the first for '{text}'")
+    return values

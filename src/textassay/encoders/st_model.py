@@ -1,0 +1,166 @@
+"""Sentence-transformers models: their own modules, pooling and prompts, on batches without padding."""
+
+from collections.abc import Sequence
+from functools import partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.arrays import F32
+from textassay.encoders import hf_model
+from textassay.encoders.base import HEAD_ROWS, LoadedModel, Row, quiet, stacked, weights_options
+from textassay.encoders.hf_model import check_vocabulary, load_counter
+from textassay.encoders.model_files import ModelFolder, bad_model
+from textassay.encoders.windows import TokenCounter
+
+# Texts tokenised at once; the library pads them to the longest, which is taken off again.
+_TEXTS = 64
+_VECTOR = "sentence_embedding"
+# Of these modules only the first multiplies matrices, and it does so with a row a token.
+_PLAIN = {"Transformer", "Pooling", "Normalize"}
+
+
+def known_dimension(folder: ModelFolder) -> int | None:
+    """Numbers in a vector, where the settings tell."""
+    if folder.settings("config_sentence_transformers.json").get("truncate_dim"):
+        return None
+    kinds = [module["type"].rsplit(".", 1)[-1] for module in folder.modules]
+    for module, kind in reversed(list(zip(folder.modules, kinds, strict=True))):
+        settings = folder.settings(f"{module['path']}/config.json") if module["path"] else {}
+        if kind == "Dense":
+            return settings.get("out_features") if settings.get("module_output_name", _VECTOR) == _VECTOR else None
+        if kind == "Pooling":
+            return _pooled_dimension(settings)
+        if kind != "Normalize":
+            return None
+    return None
+
+
+def _pooled_dimension(settings: dict[str, Any]) -> int | None:
+    modes = settings.get("pooling_mode")
+    if isinstance(modes, str):
+        count = 1
+    elif isinstance(modes, list):
+        count = len(modes)
+    else:
+        count = sum(value is True for key, value in settings.items() if key.startswith("pooling_mode_"))
+    size = settings.get("embedding_dimension", settings.get("word_embedding_dimension"))
+    return count * size if isinstance(size, int) and count else None
+
+
+def maximum_length(folder: ModelFolder) -> int | None:
+    """Tokens after which a text is cut off, where the model sets it itself."""
+    first = _first_part(folder)
+    found = folder.settings(f"{first}/sentence_bert_config.json" if first else "sentence_bert_config.json")
+    return found.get("max_seq_length")
+
+
+def transformer_length(folder: ModelFolder) -> int | None:
+    """The same, from the transformer's own settings where the model does not set it; None for other kinds."""
+    if folder.modules and folder.modules[0]["type"].rsplit(".", 1)[-1] != "Transformer":
+        return None
+    return maximum_length(folder) or hf_model.maximum_length(folder, _first_part(folder))
+
+
+def load_st_counter(folder: ModelFolder, *, most_tokens: int) -> TokenCounter:
+    """A counter with the tokenizer of the first module; the prompt of every text takes room."""
+    settings = folder.settings("config_sentence_transformers.json")
+    prompts = settings.get("prompts")
+    prompt = prompts.get(settings.get("default_prompt_name")) if isinstance(prompts, dict) else None
+    part = _first_part(folder)
+    return load_counter(folder, most_tokens=most_tokens, part=part, prompt=prompt if isinstance(prompt, str) else "")
+
+
+def _first_part(folder: ModelFolder) -> str:
+    return folder.modules[0]["path"] if folder.modules else ""
+
+
+def load_st(folder: ModelFolder) -> LoadedModel:
+    """The model of a folder, in single precision, without any code of its own."""
+    with quiet():
+        try:
+            from sentence_transformers import SentenceTransformer
+
+            model = SentenceTransformer(
+                str(folder.path),
+                device="cpu",
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs=weights_options(),
+            )
+            model = model.float().eval()
+            dimension = int(model.encode(["a"], show_progress_bar=False).shape[1])
+        except Exception as error:  # the package raises whatever its parts raise
+            raise bad_model(folder.asked, f"cannot be loaded: {error}") from error
+        mask = _features(model, ["a"]).get("attention_mask")
+    if getattr(mask, "ndim", 0) != 2:
+        return _one_by_one(model, dimension)
+    check_vocabulary(folder, model.tokenizer)
+    kinds = {type(module).__name__ for module in model}
+    return LoadedModel(
+        tokenise=partial(_tokenise, model),
+        forward=partial(_forward, model),
+        dimension=dimension,
+        of_length_1=type(model[-1]).__name__ == "Normalize",
+        least_texts=1 if "Pooling" in kinds and kinds <= _PLAIN else HEAD_ROWS,
+    )
+
+
+def _one_by_one(model: Any, dimension: int) -> LoadedModel:
+    """A model whose inputs are not tokens under a mask, such as one of word vectors: each text is encoded alone."""
+    turn = Lock()
+
+    def tokenise(texts: list[str]) -> tuple[list[Row], list[int]]:
+        return [{"text": text} for text in texts], [1] * len(texts)
+
+    def forward(rows: Sequence[Row]) -> F32:
+        with turn:
+            return np.asarray(model.encode([rows[0]["text"]], show_progress_bar=False), np.float32)
+
+    return LoadedModel(tokenise, forward, dimension, most_texts=1)
+
+
+def _prompt(model: Any) -> str:
+    """What the model puts before every text unless told otherwise."""
+    return model.prompts.get(model.default_prompt_name, "") or ""
+
+
+def _features(model: Any, texts: list[str]) -> dict[str, Any]:
+    prompt = _prompt(model)
+    if hasattr(model, "preprocess"):
+        return model.preprocess(texts, prompt=prompt or None)
+    features = model.tokenize([prompt + text for text in texts])
+    if prompt:
+        # Some models leave the prompt out when they pool; its closing token is not part of it.
+        features["prompt_length"] = model.tokenize([prompt])["input_ids"].shape[-1] - 1
+    return features
+
+
+def _tokenise(model: Any, texts: list[str]) -> tuple[list[Row], list[int]]:
+    rows: list[Row] = []
+    lengths: list[int] = []
+    # By length, so that little padding is made to be taken off.
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    for start in range(0, len(order), _TEXTS):
+        features = _features(model, [texts[place] for place in order[start : start + _TEXTS]])
+        kept = features["attention_mask"].bool()
+        lengths += kept.sum(dim=1).tolist()
+        rows += [
+            {key: value[row][mask].tolist() if _is_column(value) else value for key, value in features.items()}
+            for row, mask in enumerate(kept)
+        ]
+    back = np.argsort(order)
+    return [rows[place] for place in back], [lengths[place] for place in back]
+
+
+def _is_column(value: object) -> bool:
+    return getattr(value, "ndim", 0) == 2
+
+
+def _forward(model: Any, rows: Sequence[Row]) -> F32:
+    import torch
+
+    with torch.inference_mode():
+        vectors = model.forward(stacked(rows))[_VECTOR]
+        return vectors[:, : getattr(model, "truncate_dim", None)].numpy()

@@ -1,0 +1,1 @@
+"""Inference on ratings and raters."""

@@ -1,0 +1,1 @@
+"""Metrics on the candidates and references of one item."""

@@ -1,0 +1,336 @@
+"""BLEU, reverse BLEU and Self-BLEU, with clipped counts and jackknife groups."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F64, I32, I64
+from textassay.corpus.hashed_ngrams import Incidence, largest, starts_of_runs
+from textassay.distances.bleu import text_bleu
+from textassay.metrics.ngrams.counts import TextNgrams
+from textassay.metrics.registry import Value, metric
+
+
+def matches(candidate: TextNgrams, reference: TextNgrams, n: int) -> F64:
+    """Matched n-grams of each candidate text for the orders 1 to n, one row per order; each order is matched once."""
+
+    def order(k: int) -> F64:
+        return matches_between(candidate.order(k), reference.order(k), len(candidate))
+
+    return np.stack([candidate.once(("matches", k), reference, partial(order, k)) for k in range(1, n + 1)])
+
+
+def own_matches(sample: TextNgrams, n: int) -> F64:
+    """The same with the other texts of the sample as references."""
+
+    def order(k: int) -> F64:
+        return matches_with_others(sample.order(k), len(sample))
+
+    return np.stack([sample.once(("own matches", k), sample, partial(order, k)) for k in range(1, n + 1)])
+
+
+def matches_between(candidate: Incidence, reference: Incidence, n_texts: int) -> F64:
+    """Matched n-grams of each candidate text, each clipped to its best count in one reference text."""
+    best = reference.best()
+    if candidate.keys is not reference.keys:
+        best = looked_up(candidate, reference, best)
+    clipped = np.minimum(candidate.counts, np.repeat(best, np.diff(candidate.starts)))
+    return _summed(clipped, candidate.texts, n_texts)
+
+
+def _summed(amounts: NDArray[np.int32], texts: NDArray[np.int32], n_texts: int) -> F64:
+    return np.asarray(np.bincount(texts, weights=amounts, minlength=n_texts), dtype=np.float64)
+
+
+def looked_up(candidate: Incidence, reference: Incidence, values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The reference's value (one a gram) for each of the candidate's grams; 0 where the reference lacks it."""
+    if not len(reference.keys):
+        return np.zeros(len(candidate.keys), dtype=np.int32)
+    places = np.minimum(np.searchsorted(reference.keys, candidate.keys), len(reference.keys) - 1)
+    return np.where(reference.keys[places] == candidate.keys, values[places], 0).astype(np.int32)
+
+
+def matches_with_others(incidence: Incidence, n_texts: int) -> F64:
+    """Matched n-grams of each text, each clipped to its best count in one *other* text of the sample.
+
+    The best count serves every text but the one that holds it alone; that one is clipped to the runner-up. So the
+    cost is linear in the number of n-grams, not in the number of pairs of texts.
+    """
+    sizes = np.diff(incidence.starts)
+    best = incidence.best()
+    at_best = incidence.counts == np.repeat(best, sizes)
+    holders = np.diff(np.concatenate(([0], np.cumsum(at_best)))[incidence.starts])
+    runner_up = largest(np.where(at_best, 0, incidence.counts).astype(np.int32), incidence.starts)
+    alone = at_best & np.repeat(holders == 1, sizes)
+    clipped = np.where(alone, np.repeat(runner_up, sizes), incidence.counts)
+    return _summed(clipped, incidence.texts, n_texts)
+
+
+def closest_lengths(lengths: I64, reference: I64) -> I64:
+    """The reference length closest to each length; the shorter one on ties."""
+    return _closest(lengths, np.unique(reference, return_counts=True)[0])
+
+
+def closest_other_lengths(lengths: I64) -> I64:
+    """The closest length among the *other* texts: a text's own length only counts if another text has it too."""
+    values, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    if len(values) == 1:
+        return lengths
+    below = np.concatenate(([values[1]], values[:-1]))
+    above = np.concatenate((values[1:], [values[-2]]))
+    other = np.where(np.abs(values - below) <= np.abs(above - values), below, above)
+    return np.where(counts == 1, other, values)[place]
+
+
+def _closest(lengths: I64, values: I64) -> I64:
+    above = np.minimum(np.searchsorted(values, lengths), len(values) - 1)
+    below = np.maximum(above - 1, 0)
+    nearer_below = np.abs(lengths - values[below]) <= np.abs(values[above] - lengths)
+    closest: I64 = np.where(nearer_below, values[below], values[above])
+    return closest
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Matches that `texts` lose when `groups` leave, entry by entry; most n-grams lose nothing and have no entry."""
+
+    texts: NDArray[np.int32]
+    groups: I32
+    amounts: I32
+
+    @classmethod
+    def of(cls, texts: NDArray[np.int32], groups: I32, amounts: I32) -> "Losses":
+        """Keep the entries that lose something."""
+        kept = amounts > 0
+        return cls(texts[kept], groups[kept], amounts[kept])
+
+    def when(self, group: int, n_texts: int) -> F64:
+        """What each text loses when this group leaves."""
+        chosen = self.groups == group
+        lost = np.bincount(self.texts[chosen], weights=self.amounts[chosen], minlength=n_texts)
+        return np.asarray(lost, dtype=np.float64)
+
+
+def reference_losses(candidate: Incidence, reference: Incidence, labels: I64) -> Losses:
+    """An n-gram loses when the one group that holds its best count leaves: the best of the other groups remains."""
+    groups = labels[reference.texts].astype(np.int32)
+    best, holder, second = _best_two(reference.counts, groups, reference.starts)
+    if candidate.keys is not reference.keys:
+        best, holder, second = (looked_up(candidate, reference, values) for values in (best, holder, second))
+    sizes = np.diff(candidate.starts)
+    before, after = (np.minimum(candidate.counts, np.repeat(values, sizes)) for values in (best, second))
+    return Losses.of(candidate.texts, np.repeat(holder, sizes), before - after)
+
+
+def own_losses(incidence: Incidence, labels: I64) -> Losses:
+    """The same for a sample against itself: a text never counts for itself, and its own group does not leave.
+
+    So for each n-gram of a text the best of its group without the text stays, and the best two other groups matter.
+    """
+    order, runs = _by_group(incidence, labels)
+    texts, counts = incidence.texts[order], incidence.counts[order]
+    lengths = np.diff(runs)
+    without_me = np.repeat(largest(counts, runs), lengths)
+    alone = _alone_at_best(counts, runs)
+    without_me = np.where(alone, np.repeat(_runner_up(counts, runs), lengths), without_me)
+    run_groups = labels[texts[runs[:-1]]].astype(np.int32)
+    first, second, where = _two_other_groups(largest(counts, runs), run_groups, np.searchsorted(runs, incidence.starts))
+    before = np.minimum(counts, np.maximum(without_me, np.repeat(first, lengths)))
+    after = np.minimum(counts, np.maximum(without_me, np.repeat(second, lengths)))
+    return Losses.of(texts, np.repeat(where, lengths), before - after)
+
+
+def _best_two(counts: I32, groups: I32, starts: I64) -> tuple[I32, I32, I32]:
+    """In each run the best count, a group that has it, and the best count of all other groups."""
+    sizes = np.diff(starts)
+    best = largest(counts, starts)
+    holder = largest(np.where(counts == np.repeat(best, sizes), groups, 0).astype(np.int32), starts)
+    second = largest(np.where(groups != np.repeat(holder, sizes), counts, 0).astype(np.int32), starts)
+    return best, holder, second
+
+
+def _by_group(incidence: Incidence, labels: I64) -> tuple[I64, I64]:
+    """Entries in the order of gram, then group, and where each such run begins."""
+    n_groups = int(labels.max()) + 1
+    gram = np.repeat(np.arange(len(incidence.keys)), np.diff(incidence.starts))
+    run = gram * n_groups + labels[incidence.texts]
+    bits = max(len(run), 1).bit_length()
+    packed = (run << bits) | np.arange(len(run))
+    packed.sort()
+    return packed & ((1 << bits) - 1), starts_of_runs(packed >> bits)
+
+
+def _alone_at_best(counts: I32, runs: I64) -> NDArray[np.bool_]:
+    lengths = np.diff(runs)
+    at_best = counts == np.repeat(largest(counts, runs), lengths)
+    holders = np.diff(np.concatenate(([0], np.cumsum(at_best)))[runs])
+    return at_best & np.repeat(holders == 1, lengths)
+
+
+def _runner_up(counts: I32, runs: I64) -> I32:
+    at_best = counts == np.repeat(largest(counts, runs), np.diff(runs))
+    return largest(np.where(at_best, 0, counts).astype(np.int32), runs)
+
+
+def _two_other_groups(best: I32, groups: I32, starts: I64) -> tuple[I32, I32, I32]:
+    """For each run (a gram in a group) the best two counts in other groups of the gram, and the group of the first."""
+    sizes = np.diff(starts)
+    b1, g1, _ = _best_two(best, groups, starts)
+    rest = np.where(groups != np.repeat(g1, sizes), best, 0).astype(np.int32)
+    b2 = largest(rest, starts)
+    g2 = largest(np.where((rest == np.repeat(b2, sizes)) & (rest > 0), groups, -1).astype(np.int32), starts)
+    b3 = largest(np.where(groups != np.repeat(g2, sizes), rest, 0).astype(np.int32), starts)
+    b1, g1, b2, g2, b3 = (np.repeat(values, sizes) for values in (b1, g1, b2, g2, b3))
+    mine_first, mine_second = groups == g1, groups == g2
+    first = np.where(mine_first, b2, b1)
+    where = np.where(mine_first, g2, g1)
+    second = np.where(mine_first | mine_second, b3, b2)
+    return first, second, where
+
+
+def scores_without_reference_groups(candidate: TextNgrams, reference: TextNgrams, n: int, labels: I64) -> Iterator[F64]:
+    """BLEU-n of each candidate text with each group of reference texts left out in turn."""
+    orders = range(1, n + 1)
+    pairs = [(candidate.order(k), reference.order(k)) for k in orders]
+    matched = matches(candidate, reference, n)
+    losses = [reference_losses(one, other, labels) for one, other in pairs]
+    sizes = np.stack([candidate.sizes(k) for k in orders])
+    for group in range(int(labels.max()) + 1):
+        closest = closest_lengths(candidate.lengths, reference.lengths[labels != group])
+        left = matched - _lost(losses, group, len(candidate))
+        yield text_bleu(left, sizes, lengths=candidate.lengths, closest=closest)
+
+
+def scores_without_own_groups(texts: TextNgrams, n: int, labels: I64) -> Iterator[F64]:
+    """Self-BLEU-n of the texts that stay, with each group of texts left out in turn."""
+    orders = range(1, n + 1)
+    matched = own_matches(texts, n)
+    losses = [own_losses(texts.order(k), labels) for k in orders]
+    sizes = np.stack([texts.sizes(k) for k in orders])
+    for group in range(int(labels.max()) + 1):
+        stays = labels != group
+        left = (matched - _lost(losses, group, len(texts)))[:, stays]
+        lengths = texts.lengths[stays]
+        yield text_bleu(left, sizes[:, stays], lengths=lengths, closest=closest_other_lengths(lengths))
+
+
+def _lost(losses: Sequence[Losses], group: int, n_texts: int) -> F64:
+    return np.stack([order.when(group, n_texts) for order in losses])
+
+
+RESCAN = "every exchange of texts changes every text's best reference; ms_jaccard and cnd test the same question"
+
+
+def bleu_leave_out(
+    candidate: TextNgrams, reference: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """BLEU with each group of candidate texts, and with each group of reference texts, left out."""
+    return (
+        means_without_groups(bleu_scores(candidate, reference, n), labels[0]),
+        np.array([scores.mean() for scores in scores_without_reference_groups(candidate, reference, n, labels[1])]),
+    )
+
+
+def means_without_groups(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The mean score with each group of texts left out: a text's score does not depend on the other candidates."""
+    stays = len(scores) - np.bincount(labels)
+    return np.asarray((scores.sum() - np.bincount(labels, weights=scores)) / stays)
+
+
+@metric(
+    "bleu",
+    family="ngram",
+    aspect="quality",
+    better="higher",
+    bounds=(0.0, 1.0),
+    interval="jackknife:different-texts",
+    test=None,
+    why_no_test=RESCAN,
+    paper="papineni2002",
+    leave_out=bleu_leave_out,
+)
+def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
+    """BLEU-n of each candidate text against all reference texts at once, averaged over the texts.
+
+    Uniform weights over orders 1..n, the closest reference length (the shorter one on ties), smoothing method 1 of
+    Chen and Cherry (epsilon 0.1), 0 for a text without a matching word: NLTK's `sentence_bleu` text by text.
+    It misleads alone: it says nothing about what the candidate never writes, real text is beaten by a model that
+    repeats safe phrases, and it grows with the number of references. There is no interval for fewer than 20 different
+    texts in a sample (those that repeat count for less): the value of a few texts jumps with single references.
+    """
+    return float(bleu_scores(candidate, reference, n).mean())
+
+
+def bleu_scores(candidate: TextNgrams, reference: TextNgrams, n: int) -> NDArray[np.float64]:
+    """BLEU-n text by text."""
+    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
+    closest = closest_lengths(candidate.lengths, reference.lengths)
+    return text_bleu(matches(candidate, reference, n), sizes, lengths=candidate.lengths, closest=closest)
+
+
+def reverse_bleu_leave_out(
+    candidate: TextNgrams, reference: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Reverse BLEU with each group of candidate texts, and with each group of reference texts, left out."""
+    by_reference, by_candidate = bleu_leave_out(reference, candidate, labels=labels[::-1], n=n)
+    return by_candidate, by_reference
+
+
+@metric(
+    "reverse_bleu",
+    family="ngram",
+    aspect="diversity",
+    better="higher",
+    bounds=(0.0, 1.0),
+    interval="jackknife:different-texts",
+    test=None,
+    why_no_test=RESCAN,
+    paper="shi2018",
+    leave_out=reverse_bleu_leave_out,
+)
+def reverse_bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
+    """BLEU-n of each reference text against all candidate texts, averaged: how much of real text is reachable.
+
+    It is recall where BLEU is precision, so a collapsed candidate scores low. It misleads across sample sizes: more
+    candidate texts reach more of the reference. There is no interval for fewer than 20 different texts in a sample
+    (those that repeat count for less): the value of a few texts jumps with single candidates.
+    """
+    return float(bleu_scores(reference, candidate, n).mean())
+
+
+def self_bleu_leave_out(
+    candidate: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
+) -> tuple[NDArray[np.float64]]:
+    """Self-BLEU with each group of texts left out."""
+    return (np.array([scores.mean() for scores in scores_without_own_groups(candidate, n, labels[0])]),)
+
+
+@metric(
+    "self_bleu",
+    family="ngram",
+    aspect="diversity",
+    better="closer",
+    bounds=(0.0, 1.0),
+    interval="jackknife",
+    test=None,
+    why_no_test=RESCAN.replace("ms_jaccard and cnd test", "distinct and nrr test"),
+    paper="zhu2018",
+    leave_out=self_bleu_leave_out,
+)
+def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
+    """Self-BLEU-n: BLEU-n of each text against all other texts of the sample, averaged; high means repetitive.
+
+    The text itself is left out of its references, a copy of it is not. It misleads when lower is taken for better:
+    noise scores lowest, and the value grows with the sample, so compare with real text's own value at the same size.
+    """
+    return float(self_bleu_scores(candidate, n).mean())
+
+
+def self_bleu_scores(candidate: TextNgrams, n: int) -> NDArray[np.float64]:
+    """Self-BLEU-n text by text."""
+    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
+    closest = closest_other_lengths(candidate.lengths)
+    return text_bleu(own_matches(candidate, n), sizes, lengths=candidate.lengths, closest=closest)

@@ -1,0 +1,341 @@
+"""N-gram counts: the views on n-grams of a sample, and the metrics distinct and entropy."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import digamma
+
+from textassay.corpus.arrays import U64, Bool
+from textassay.corpus.hashed_ngrams import Incidence, Sequences, union
+from textassay.metrics.registry import Value, metric
+from textassay.metrics.views import Material, Pool, Resamples
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class TextNgrams:
+    """The n-grams of each text for every order, each order counted on first use."""
+
+    shared: ClassVar[bool] = True
+
+    lengths: NDArray[np.int64]
+    _count: Callable[[int], Incidence] = field(repr=False)
+    _orders: dict[int, Incidence] = field(default_factory=dict, repr=False)
+    _kept: WeakKeyDictionary["TextNgrams", dict[tuple[str, int], Any]] = field(
+        default_factory=WeakKeyDictionary, repr=False
+    )
+
+    @classmethod
+    def of(cls, material: Material, /) -> Self:
+        """Count the n-grams of each text of a sample."""
+        sequences = material.view(Sequences)
+        return cls(sequences.lengths, lambda n: Incidence.from_ngrams(*sequences.ngrams(n)))
+
+    def merge(self, other: Self, /) -> Self:
+        """These texts, then the other ones."""
+        lengths = np.concatenate((self.lengths, other.lengths))
+        return type(self)(lengths, lambda n: self.order(n).merge(other.order(n), len(self)))
+
+    def where(self, mask: Bool) -> Self:
+        """Only the texts under the mask."""
+        return type(self)(self.lengths[mask], lambda n: self.order(n).where(mask))
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def order(self, n: int) -> Incidence:
+        """The n-grams of one order."""
+        if n not in self._orders:
+            self._orders[n] = self._count(n)
+        return self._orders[n]
+
+    def once(self, key: tuple[str, int], other: "TextNgrams", make: Callable[[], T]) -> T:
+        """What `make` counts between these texts and others under this key, counted once as long as both live."""
+        kept = self._kept.setdefault(other, {})
+        if key not in kept:
+            kept[key] = make()
+        counted: T = kept[key]
+        return counted
+
+    def sizes(self, n: int) -> NDArray[np.int64]:
+        """How many n-grams each text has."""
+        return np.maximum(self.lengths - n + 1, 0)
+
+    @classmethod
+    def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
+        """One row at a time: the texts under each of the masks."""
+        texts = pool.merged(cls)
+        for rows in zip(*resamples.masks, strict=True):
+            yield tuple(texts.where(row[resamples.units]) for row in rows)
+
+
+# A block of resamples holds about this many numbers: small enough for the processor's cache on small samples.
+_BLOCK_NUMBERS = 16_000_000
+_FEWEST_ROWS, _MOST_ROWS = 4, 128
+
+
+@dataclass(frozen=True, eq=False)
+class PooledOrder:
+    """One order: a gram-by-unit matrix of the grams that stand more than once in the pool, and sums a unit.
+
+    The rows of `sums` are, for each unit, its number of n-grams, the sum of squared counts within its texts, the sum of
+    its texts' squared numbers of n-grams, and how many of its n-grams stand nowhere else in the pool.
+    """
+
+    keys: U64
+    matrix: Any
+    sums: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, incidence: Incidence, sizes: NDArray[np.int64], *, units: NDArray[np.int64], n_units: int) -> Self:
+        """Put aside the grams that stand once in the pool: no exchange of labels makes them common to both samples."""
+        runs = np.diff(incidence.starts)
+        common = incidence.totals() > 1
+        kept = np.repeat(common, runs)
+        starts = np.concatenate(([0], np.cumsum(runs[common])))
+        columns = units[incidence.texts].astype(np.int32)
+        counts = incidence.counts.astype(np.float64)
+        matrix = csr_array((counts[kept], columns[kept], starts), shape=(int(common.sum()), n_units))
+        matrix.sum_duplicates()
+        sums = np.stack(
+            (
+                np.bincount(units, weights=sizes, minlength=n_units),
+                np.bincount(columns, weights=counts * counts, minlength=n_units),
+                np.bincount(units, weights=sizes * sizes, minlength=n_units),
+                np.bincount(columns[~kept], minlength=n_units),
+            )
+        ).astype(np.float64)
+        return cls(incidence.keys[common], matrix, sums)
+
+
+@dataclass(frozen=True, eq=False)
+class NgramPool:
+    """Pooled texts in units that move together, one matrix an order, made on first use."""
+
+    texts: TextNgrams
+    units: NDArray[np.int64]
+    n_units: int
+    _orders: dict[int, PooledOrder] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def unit_sizes(self) -> NDArray[np.float64]:
+        """Texts in each unit."""
+        return np.bincount(self.units, minlength=self.n_units).astype(np.float64)
+
+    @property
+    def block(self) -> int:
+        """How many resamples to take at once; it depends on the texts only, so results do not depend on the machine."""
+        words = max(int(self.texts.lengths.sum()), 1)
+        return int(np.clip(_BLOCK_NUMBERS // words, _FEWEST_ROWS, _MOST_ROWS))
+
+    def order(self, n: int) -> PooledOrder:
+        """The matrix of one order."""
+        if n not in self._orders:
+            sizes = self.texts.sizes(n)
+            self._orders[n] = PooledOrder.of(self.texts.order(n), sizes, units=self.units, n_units=self.n_units)
+        return self._orders[n]
+
+
+# A number, or an array of them with one row a resample.
+Numbers = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Counts of the n-grams of one order.
+
+    All but `keys` may have a leading axis, one row a resample; a metric that sums over the last axis serves both.
+    `singles` counts grams that are left out of `counts`: each stands once in this sample and nowhere in the other
+    one. Resampling puts them aside, because they are most grams and need no column. `own_squares` is the sum of squared
+    counts within single texts and `size_squares` that of squared sizes of texts: what an unbiased estimate takes off.
+    """
+
+    keys: U64
+    counts: Numbers
+    total: Numbers
+    own_squares: Numbers
+    size_squares: Numbers
+    singles: Numbers
+
+    def merge(self, other: Self) -> Self:
+        """Counts of both samples together."""
+        keys = union(self.keys, other.keys)
+        counts = spread(self, keys) + spread(other, keys)
+        return type(self)(
+            keys,
+            counts,
+            self.total + other.total,
+            self.own_squares + other.own_squares,
+            self.size_squares + other.size_squares,
+            self.singles + other.singles,
+        )
+
+
+def spread(table: Table, keys: U64) -> Numbers:
+    """The table's counts at these keys (a superset of its own), 0 where it has none."""
+    counts = np.zeros((*table.counts.shape[:-1], len(keys)), dtype=table.counts.dtype)
+    counts[..., np.searchsorted(keys, table.keys)] = table.counts
+    return counts
+
+
+def aligned(candidate: Table, reference: Table) -> tuple[Numbers, Numbers]:
+    """The counts of two tables over the grams of both."""
+    if candidate.keys is reference.keys:
+        return candidate.counts, reference.counts
+    keys = union(candidate.keys, reference.keys)
+    return spread(candidate, keys), spread(reference, keys)
+
+
+@dataclass(frozen=True, eq=False)
+class Ngrams:
+    """N-gram tables for every order, each made on first use."""
+
+    n_texts: Numbers
+    _make: Callable[[int], Table] = field(repr=False)
+    _tables: dict[int, Table] = field(default_factory=dict, repr=False)
+
+    # What is counted: which n-gram is in which text.
+    source: ClassVar[type[TextNgrams]] = TextNgrams
+
+    @classmethod
+    def of(cls, material: Material, /) -> Self:
+        """Count the n-grams of a sample."""
+        texts = material.view(cls.source)
+        return cls(np.int64(len(texts)), lambda n: _table(texts.order(n), texts.sizes(n)))
+
+    def merge(self, other: Self, /) -> Self:
+        """Tables of both samples together."""
+        return type(self)(self.n_texts + other.n_texts, lambda n: self.table(n).merge(other.table(n)))
+
+    def table(self, n: int) -> Table:
+        """The table of one order."""
+        if n not in self._tables:
+            self._tables[n] = self._make(n)
+        return self._tables[n]
+
+    @classmethod
+    def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
+        """A block of rows at a time: tables with a leading axis."""
+        matrices = NgramPool(pool.merged(cls.source), resamples.units, resamples.n_units)
+        for begin in range(0, len(resamples.masks[0]), matrices.block):
+            rows = [mask[begin : begin + matrices.block] for mask in resamples.masks]
+            first = cls._under(matrices, rows[0])
+            # Labels exchanged between two samples leave the other one with the rest: a subtraction, not a product.
+            rest = len(rows) == 2 and np.array_equal(rows[0], ~rows[1])
+            others = (first._rest_of(matrices),) if rest else (cls._under(matrices, row) for row in rows[1:])
+            yield first, *others
+
+    @classmethod
+    def _under(cls, pool: NgramPool, mask: Bool) -> Self:
+        weights = np.ascontiguousarray(mask.T, dtype=np.float64)
+        return cls(pool.unit_sizes @ weights, lambda n: _weighted(pool.order(n), weights))
+
+    def _rest_of(self, pool: NgramPool) -> Self:
+        whole = np.ones((len(pool.unit_sizes), 1))
+        return type(self)(
+            len(pool.texts) - self.n_texts, lambda n: _subtract(_weighted(pool.order(n), whole), self.table(n))
+        )
+
+
+def _weighted(order: PooledOrder, weights: Numbers) -> Table:
+    total, own_squares, size_squares, singles = order.sums @ weights
+    counts = (order.matrix @ weights).T
+    return Table(order.keys, counts, total, own_squares, size_squares, singles)
+
+
+def _subtract(whole: Table, part: Table) -> Table:
+    return Table(
+        part.keys,
+        whole.counts - part.counts,
+        whole.total - part.total,
+        whole.own_squares - part.own_squares,
+        whole.size_squares - part.size_squares,
+        whole.singles - part.singles,
+    )
+
+
+def _table(incidence: Incidence, sizes: NDArray[np.int64]) -> Table:
+    counts = incidence.counts.astype(np.int64)
+    return Table(
+        keys=incidence.keys,
+        counts=incidence.totals(),
+        total=sizes.sum(),
+        own_squares=np.dot(counts, counts),
+        size_squares=np.dot(sizes, sizes),
+        singles=np.int64(0),
+    )
+
+
+@metric(
+    "distinct",
+    family="ngram",
+    aspect="diversity",
+    better="closer",
+    bounds=(0.0, 1.0),
+    interval="jackknife",
+    test="permutation",
+    paper="li2016",
+    undefined="no text has n tokens",
+)
+def distinct(candidate: Ngrams, /, *, n: int = 2) -> Value:
+    """Distinct-n: different n-grams over all n-grams of the sample.
+
+    It misleads across sample sizes and text lengths: it falls as a sample grows, so only samples of one size compare
+    (the default `--size match`). Noise scores highest: compare with real text's own value.
+    """
+    table = candidate.table(n)
+    return ((table.counts > 0).sum(axis=-1) + table.singles) / table.total
+
+
+# The weights of the largest counts are written out once for small counts and computed for the few large ones.
+_SMALL = 4096
+
+
+@metric(
+    "entropy",
+    family="ngram",
+    aspect="diversity",
+    better="closer",
+    bounds=(0.0, float("inf")),
+    interval="jackknife",
+    test="permutation",
+    paper="shannon1948",
+    undefined="no text has n tokens",
+)
+def entropy(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "grassberger"] = "plugin") -> Value:
+    r"""Shannon entropy of the n-gram distribution, in nats.
+
+    .. math:: H_n = -\sum_g Q_g \ln Q_g
+
+    It misleads across sample sizes: the plug-in value is too low wherever many n-grams are seen once, and grows with
+    the sample. `variant="grassberger"` takes most of that bias off (Grassberger 2003); it stays too low for large n.
+    """
+    table = candidate.table(n)
+    weight = _log_weight if variant == "plugin" else _grassberger_weight
+    small = weight(np.arange(_SMALL))
+    indices = np.minimum(table.counts, _SMALL - 1).astype(np.int64)
+    weighted = (table.counts * small[indices]).sum(axis=-1) + table.singles * small[1]
+    common = table.counts[..., (table.counts >= _SMALL).any(axis=tuple(range(table.counts.ndim - 1)))]
+    if common.size:
+        surplus = weight(np.maximum(common, _SMALL - 1)) - small[-1]
+        weighted = weighted + (common * surplus).sum(axis=-1)
+    return np.maximum(np.log(table.total) - weighted / table.total, 0.0)
+
+
+def _log_weight(counts: NDArray[np.generic]) -> NDArray[np.float64]:
+    return np.log(np.maximum(counts, 1))
+
+
+def _grassberger_weight(counts: NDArray[np.generic]) -> NDArray[np.float64]:
+    """G(c) = psi(c) + (-1)^c / 2 [psi((c + 1) / 2) - psi(c / 2)], equation 30 of Grassberger 2003."""
+    c = np.maximum(counts, 1).astype(np.float64)
+    sign = 1.0 - 2.0 * (c % 2)
+    weights: NDArray[np.float64] = digamma(c) + sign / 2 * (digamma((c + 1) / 2) - digamma(c / 2))
+    return weights

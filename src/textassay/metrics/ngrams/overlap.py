@@ -1,0 +1,176 @@
+"""Overlap of two n-gram distributions: CND, CR, NRR and MS-Jaccard."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.metrics.ngrams.counts import Ngrams, Table, aligned
+from textassay.metrics.registry import Value, metric
+
+Weight = Literal["none", "sqrt", "idf"]
+
+
+@metric(
+    "cnd",
+    family="ngram",
+    aspect="both",
+    better="lower",
+    bounds=(0.0, 2.0),
+    interval="jackknife",
+    test="permutation",
+    paper="li2020",
+    undefined="no text of one of the samples has n tokens (unbiased: needs two that have, and has no weights)",
+    variant_bounds={"unbiased": (-2.0, 2.0), "sqrt": (0.0, float("inf")), "idf": (0.0, float("inf"))},
+)
+def cnd(
+    candidate: Ngrams,
+    reference: Ngrams,
+    /,
+    *,
+    n: int = 2,
+    variant: Literal["plugin", "unbiased"] = "plugin",
+    weight: Weight = "none",
+) -> Value:
+    r"""CR-NRR divergence: squared distance between two n-gram distributions.
+
+    .. math:: \mathrm{CND}_n = \sum_g w_g (Q_g - P_g)^2, \qquad
+        \text{without weights } = 3\,[\Psi(P) - \Psi(Q)], \quad \Psi = \tfrac23 CR + \tfrac13 NRR
+
+    `weight="none"` is the paper's, between 0 and 2. `sqrt` divides by the square root of the n-gram's share R in both
+    samples together, and `idf` multiplies by the square of log(1 + 1/R): both see beyond the commonest n-grams. The
+    weights do not change when labels are exchanged, so tests are as exact as without them. Without weights, a mixture
+    with a share e of another source is e squared times as far away.
+
+    It misleads when read as a share: it is a squared distance, without weights dominated by the most frequent n-grams,
+    and small numbers can be real differences. The plug-in value of two samples from one source is above 0 and falls
+    with size; `variant="unbiased"` uses only pairs of different texts, has mean 0 there, may be slightly
+    negative, and has no weights.
+    """
+    a, b = candidate.table(n), reference.table(n)
+    if variant == "plugin":
+        return weighted_distance(a, b, weight=weight)
+    return _unbiased(a, b) if weight == "none" else np.full_like(a.total, np.nan, dtype=float)[()]
+
+
+def weighted_distance(a: Table, b: Table, *, weight: Weight) -> Value:
+    """The sum over n-grams of weight times squared difference of shares."""
+    counts, real = aligned(a, b)
+    both = a.total + b.total
+    gap = counts / a.total[..., None] - real / b.total[..., None]
+    gap *= gap
+    if weight != "none":
+        gap *= _weights(counts + real, both[..., None], weight)
+    # N-grams put aside occur once in both samples together.
+    return gap.sum(axis=-1) + _weights(1.0, both, weight) * (a.singles / a.total**2 + b.singles / b.total**2)
+
+
+def _weights(pooled: Any, total: Any, weight: Weight) -> Any:
+    """The weight of n-grams with these pooled counts."""
+    if weight == "none":
+        return 1.0
+    share = np.maximum(pooled, 1) / total
+    return share**-0.5 if weight == "sqrt" else np.log1p(1 / share) ** 2
+
+
+def _unbiased(a: Table, b: Table) -> Value:
+    counts, real = aligned(a, b)
+    return _between_texts(a) + _between_texts(b) - 2 * (counts * real).sum(axis=-1) / (a.total * b.total)
+
+
+def _between_texts(table: Table) -> Value:
+    squares = (table.counts * table.counts).sum(axis=-1) + table.singles
+    return (squares - table.own_squares) / (table.total**2 - table.size_squares)
+
+
+@metric(
+    "cr",
+    family="ngram",
+    aspect="quality",
+    better="higher",
+    bounds=(0.0, 1.0),
+    interval="jackknife",
+    test="permutation",
+    paper="li2020",
+    undefined="no text of one of the samples has n tokens",
+)
+def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
+    r"""Coverage rate: the chance that an n-gram drawn from each sample is the same one.
+
+    .. math:: \mathrm{CR}_n = \sum_g Q_g P_g
+
+    It misleads alone: repeating the reference's most frequent n-gram beats real text. Read it with `nrr`, or
+    read `cnd`, which joins both. It is already unbiased: it only counts pairs of texts from different samples.
+    """
+    a, b = candidate.table(n), reference.table(n)
+    counts, real = aligned(a, b)
+    return (counts * real).sum(axis=-1) / (a.total * b.total)
+
+
+@metric(
+    "nrr",
+    family="ngram",
+    aspect="diversity",
+    better="closer",
+    bounds=(-1.0, 0.0),
+    interval="jackknife",
+    test="permutation",
+    paper="li2020",
+    undefined="no text has n tokens (the unbiased variant needs two that have)",
+)
+def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiased"] = "plugin") -> Value:
+    r"""Negative repetition rate: minus the chance that two n-grams drawn from the sample are the same one.
+
+    .. math:: \mathrm{NRR}_n = -\sum_g Q_g^2
+
+    It misleads when higher is taken for better: noise has the highest value of all, so compare with real text's own.
+    The plug-in value counts each n-gram against itself and is biased down by about 1/total; `variant="unbiased"`
+    uses only pairs of different texts.
+    """
+    table = candidate.table(n)
+    squares = (table.counts * table.counts).sum(axis=-1) + table.singles
+    if variant == "plugin":
+        return -squares / table.total**2
+    return -(squares - table.own_squares) / (table.total**2 - table.size_squares)
+
+
+def scores(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Mapping[str, float]:
+    """The score of each order behind the geometric mean."""
+    return {f"score_{k}": float(_score(candidate, reference, k)) for k in range(1, n + 1)}
+
+
+@metric(
+    "ms_jaccard",
+    family="ngram",
+    aspect="both",
+    better="higher",
+    bounds=(0.0, 1.0),
+    interval="jackknife",
+    test="permutation",
+    paper="montahaei2019",
+    undefined="no text of either sample has n tokens",
+    parts=scores,
+)
+def ms_jaccard(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Value:
+    r"""MS-Jaccard: the geometric mean over orders 1..n of shared n-gram mass over joint n-gram mass.
+
+    .. math:: \mathrm{score}_k = \frac{\sum_g \min(C_k(g), R_k(g))}{\sum_g \max(C_k(g), R_k(g))}
+
+    with counts a text. It is 0 when any order shares nothing. It misleads across sample sizes: more texts share
+    more n-grams, so real text against real text is far below 1; compare at equal sizes with the real-v-real row.
+    """
+    scores = np.stack([_score(candidate, reference, k) for k in range(1, n + 1)])
+    return np.asarray(scores.prod(axis=0) ** (1 / n))
+
+
+def _score(candidate: Ngrams, reference: Ngrams, k: int) -> NDArray[np.float64]:
+    a, b = candidate.table(k), reference.table(k)
+    counts, real = aligned(a, b)
+    texts, real_texts = candidate.n_texts, reference.n_texts
+    # Counts a text over one common denominator keep every sum an integer, hence exact and free of order effects.
+    if np.array_equal(texts, real_texts):
+        shared = np.minimum(counts, real).sum(axis=-1)
+        return np.asarray(shared / (a.total + b.total - shared))
+    shared = np.minimum(counts * np.asarray(real_texts)[..., None], real * np.asarray(texts)[..., None]).sum(axis=-1)
+    return np.asarray(shared / (a.total * real_texts + b.total * texts - shared))

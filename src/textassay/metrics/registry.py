@@ -1,0 +1,367 @@
+"""The registry of metrics: declarations, citations, and requests such as `bleu:n=2-5`."""
+
+import difflib
+import importlib
+import inspect
+import math
+import pkgutil
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.printable import shortened
+from textassay.corpus.values import is_whole
+from textassay.errors import InputError
+from textassay.metrics.items.item_pool import ItemPool
+from textassay.metrics.ratings.rating_view import Ratings
+
+Aspect = Literal["quality", "diversity", "both"]
+Better = Literal["higher", "lower", "closer"]
+Value = float | NDArray[np.float64]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword-only parameter of a metric."""
+
+    name: str
+    default: Any
+    kind: type
+    choices: tuple[Any, ...] = ()
+    limits: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A metric and what is true of it; `roles` and `views` come from the function's positional-only parameters."""
+
+    name: str
+    function: Callable[..., Any]
+    family: str
+    aspect: Aspect
+    better: Better
+    bounds: tuple[float, float]
+    interval: str | None
+    test: str | None
+    paper: str
+    why_no_interval: str
+    why_no_test: str
+    undefined: str
+    minimum: int | Callable[..., int]
+    in_default: bool
+    parts: Callable[..., Mapping[str, float]] | None
+    leave_out: Callable[..., Any] | None
+    exchange: Callable[..., Any] | None
+    approximate: Callable[[int], str] | None
+    item: Callable[..., NDArray[np.float64]] | None
+    most_labellings: int | None
+    variant_bounds: Mapping[str, tuple[float, float]]
+    roles: tuple[str, ...] = ()
+    views: tuple[type, ...] = ()
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+    @property
+    def compares(self) -> bool:
+        """True when it compares a candidate with a reference, False when it describes one sample."""
+        return "reference" in self.roles
+
+    @property
+    def on_samples(self) -> bool:
+        """True when it is measured on whole samples (`textassay compare`)."""
+        return not {ItemPool, Ratings} & set(self.views)
+
+    @property
+    def on_items(self) -> bool:
+        """True when it is measured on each item's few candidates and references (`textassay conditional`)."""
+        return self.item is not None
+
+    @property
+    def on_ratings(self) -> bool:
+        """True when it is measured on texts that people have rated (`textassay huse`)."""
+        return Ratings in self.views
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    def minimum_for(self, options: Mapping[str, Any]) -> int:
+        """The fewest texts a sample needs under these options."""
+        return self.minimum if isinstance(self.minimum, int) else self.minimum(**options)
+
+    def approximation(self, sizes: Sequence[int]) -> str:
+        """What a signature says of the short cut taken for samples of these sizes; empty where none is."""
+        return self.approximate(sum(sizes)) if self.approximate else ""
+
+    def bounds_for(self, options: Mapping[str, Any]) -> tuple[float, float]:
+        """The bounds under these options: an unbiased or weighted variant may leave the range of the plain one."""
+        special = (self.variant_bounds[str(value)] for value in options.values() if str(value) in self.variant_bounds)
+        return next(special, self.bounds)
+
+
+_REGISTRY: dict[str, Metric] = {}
+
+
+def metric(
+    name: str,
+    *,
+    family: str,
+    aspect: Aspect,
+    better: Better,
+    bounds: tuple[float, float],
+    interval: str | None,
+    test: str | None,
+    paper: str,
+    why_no_interval: str = "",
+    why_no_test: str = "",
+    undefined: str = "there is nothing to count",
+    minimum: int | Callable[..., int] = 2,
+    in_default: bool = True,
+    parts: Callable[..., Mapping[str, float]] | None = None,
+    leave_out: Callable[..., Any] | None = None,
+    exchange: Callable[..., Any] | None = None,
+    approximate: Callable[[int], str] | None = None,
+    item: Callable[..., NDArray[np.float64]] | None = None,
+    most_labellings: int | None = None,
+    variant_bounds: Mapping[str, tuple[float, float]] | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+) -> Callable[[Function], Function]:
+    """Declare a metric. The function itself is returned unchanged.
+
+    `undefined` is the reason given when the value is not a number, `minimum` the fewest texts a sample needs (a number
+    or a function of the options), `parts` a function of the same arguments that returns the named numbers behind the
+    value. `leave_out`, where given, is a fast way to the jackknife: a function of the views, `labels` (the group of
+    each text, one array a view) and the options that returns, one array a view, the value with each group of that view
+    left out. `exchange`, where given, is a fast way to the test: a function of the views of candidate and reference,
+    `resamples` and the options that returns one statistic a row (the metric's value, or for a metric that describes,
+    the difference of the two values); for a metric on ratings, of the view and a matrix of labels, one value a column.
+    `approximate` takes the number of pooled texts and says which short cut is taken there, as a signature field.
+    `item`, where given, measures it on the texts of one item: a function of an `ItemPool`, `Labels` and the options
+    that returns one value a labelling; `most_labellings` bounds how many of them are listed for a test where each
+    takes long.
+    `limits` bounds options.
+    """
+    if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
+        raise TypeError(f"{name}: a missing interval or test needs a reason, and only a missing one")
+
+    def declare(function: Function) -> Function:
+        roles, views, options = _read_signature(function, limits or {})
+        _REGISTRY[name] = Metric(
+            name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
+            undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
+            variant_bounds or {}, roles, views, options,
+        )  # fmt: skip
+        return function
+
+    return declare
+
+
+def _read_signature(
+    function: Callable[..., Any], limits: Mapping[str, tuple[float, float]]
+) -> tuple[tuple[str, ...], tuple[type, ...], dict[str, Option]]:
+    hints = get_type_hints(function)
+    parameters = inspect.signature(function).parameters.values()
+    roles = tuple(p.name for p in parameters if p.kind is p.POSITIONAL_ONLY)
+    options = {p.name: _option(p, hints[p.name], limits.get(p.name)) for p in parameters if p.kind is p.KEYWORD_ONLY}
+    return roles, tuple(hints[role] for role in roles), options
+
+
+def _option(parameter: inspect.Parameter, hint: Any, limits: tuple[float, float] | None) -> Option:
+    if get_origin(hint) is Literal:
+        return Option(parameter.name, parameter.default, str, get_args(hint))
+    return Option(parameter.name, parameter.default, hint, limits=limits)
+
+
+@cache
+def _discover() -> None:
+    package = importlib.import_module("textassay.metrics")
+    for module in pkgutil.walk_packages(package.__path__, "textassay.metrics."):
+        importlib.import_module(module.name)
+
+
+def all_metrics() -> dict[str, Metric]:
+    """Every declared metric by name: a file dropped into this folder is found here."""
+    _discover()
+    return dict(sorted(_REGISTRY.items()))
+
+
+def citation(key: str) -> str:
+    """The full citation of a source; a key that `papers.toml` does not list stands for itself.
+
+    >>> citation("shannon1948")
+    'Claude E. Shannon. A mathematical theory of communication. Bell System Technical Journal, 1948.'
+    """
+    return citations().get(key, key)
+
+
+@cache
+def citations() -> dict[str, str]:
+    """Every listed citation by its key."""
+    listed = resources.files("textassay.metrics").joinpath("papers.toml")
+    return tomllib.loads(listed.read_text(encoding="utf-8"))
+
+
+On = Literal["samples", "items", "ratings"]
+
+# Where a metric is measured: what that is called, and by which command.
+_PLACES: dict[On, tuple[str, str]] = {
+    "samples": ("whole samples", "compare"),
+    "items": ("items", "conditional"),
+    "ratings": ("ratings", "huse"),
+}
+_ASPECTS = ("quality", "diversity", "both")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A metric and the value of each of its options."""
+
+    metric: Metric
+    options: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Name and order as a reader knows them: `bleu-4`; options other than the default behind it."""
+        shown = self.metric.name + (f"-{self.options['n']}" if "n" in self.options else "")
+        others = [f"{k}={v}" for k, v in self.options.items() if k != "n" and v != self.metric.options[k].default]
+        return " ".join([shown, *others])
+
+    def __hash__(self) -> int:
+        return hash((self.metric.name, *self.options.items()))
+
+    def __call__(self, *views: Any) -> Any:
+        return self.metric.function(*views, **self.options)
+
+
+def parse_requests(
+    specs: Iterable[str] = (),
+    *,
+    families: Iterable[str] = (),
+    on: On = "samples",
+    settings: Mapping[str, Any] | None = None,
+) -> list[Request]:
+    """Requests from `name:option=value:...` and family names; without either, every default metric.
+
+    `settings` are values of options that metrics have where they do not say otherwise.
+
+    >>> [request.label for request in parse_requests(["bleu:n=2-3", "cnd:variant=unbiased"])]
+    ['bleu-2', 'bleu-3', 'cnd-2 variant=unbiased']
+    """
+    specs, families = list(specs), list(families)
+    known = _measurable(specs, on)
+    for family in families:
+        _check_name(family, {metric.family for metric in known.values()}, "family")
+    everything = not specs and not families
+    chosen = [m.name for m in _in_reading_order(known) if m.in_default and (everything or m.family in families)]
+    requests = [request for spec in [*chosen, *specs] for request in _parse(spec, known, settings or {})]
+    return list(dict.fromkeys(requests))
+
+
+def find_metric(name: str) -> Metric:
+    """The metric of this name, wherever it is measured, or an error with the nearest name."""
+    known = all_metrics()
+    _check_name(name, known, "metric")
+    return known[name]
+
+
+def _measurable(specs: Iterable[str], on: On) -> dict[str, Metric]:
+    """The metrics that can be measured there; one that is measured elsewhere only is an error that says where."""
+    known = {name: metric for name, metric in all_metrics().items() if _is_on(metric, on)}
+    for spec in specs:
+        name = spec.partition(":")[0].strip()
+        if name in all_metrics() and name not in known:
+            what, command = next(place for where, place in _PLACES.items() if _is_on(all_metrics()[name], where))
+            raise InputError(f"metric {name!r} is measured on {what}: use textassay {command}")
+    return known
+
+
+def _is_on(metric: Metric, on: On) -> bool:
+    return {"samples": metric.on_samples, "items": metric.on_items, "ratings": metric.on_ratings}[on]
+
+
+def _in_reading_order(known: Mapping[str, Metric]) -> list[Metric]:
+    return sorted(known.values(), key=lambda metric: (_ASPECTS.index(metric.aspect), metric.name))
+
+
+def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) -> list[Request]:
+    name, *settings = (part.strip() for part in spec.split(":"))
+    _check_separators(name, settings)
+    _check_name(name, known, "metric")
+    metric = known[name]
+    grid: list[dict[str, Any]] = [
+        {o.name: _setting(o, common[o.name]) if o.name in common else o.default for o in metric.options.values()}
+    ]
+    for setting in settings:
+        option, equals, text = setting.partition("=")
+        if not equals:
+            raise InputError(f"metric {spec!r}: {setting!r} is not option=value")
+        _check_name(option, metric.options, f"option of {name}")
+        grid = [chosen | {option: value} for chosen in grid for value in _values(metric.options[option], text, spec)]
+    return [Request(metric, options) for options in grid]
+
+
+def _check_separators(name: str, settings: Iterable[str]) -> None:
+    """Refuse an option after a comma, where only another metric can be."""
+    rule = "',' separates metrics, and ':' the options of one, as in score:distance=rouge_l:over=max"
+    if "=" in name:
+        raise InputError(f"{shortened(name, 60)!r} is an option, not a metric; {rule}")
+    if wrong := next((setting for setting in settings if "," in setting), None):
+        raise InputError(f"{shortened(wrong, 60)!r} has a comma; {rule}")
+
+
+def _setting(option: Option, value: Any) -> Any:
+    """The one value of a choice or of a whole number that goes by its name on the command line."""
+    if option.choices:
+        _check_name(str(value), option.choices, option.name)
+        return str(value)
+    low, high = option.limits or (1, 100)
+    if not is_whole(value) or not low <= value <= high:
+        given = shortened(repr(value), 40)
+        raise InputError(f"--{option.name} is {given}; wanted a whole number from {low:g} to {high:g}")
+    return int(value)
+
+
+def _values(option: Option, text: str, spec: str) -> list[Any]:
+    if option.choices:
+        _check_name(text, option.choices, option.name)
+        return [text]
+    if option.kind is int:
+        return _integers(option, text, spec)
+    if option.kind is str:
+        return [text]
+    low, high = option.limits or (-math.inf, math.inf)
+    try:
+        value = option.kind(text)
+    except ValueError:
+        value = math.nan
+    if not low <= value <= high:
+        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted a number from {low:g} to {high:g}")
+    return [value]
+
+
+def _integers(option: Option, text: str, spec: str) -> list[int]:
+    first, dash, last = text.partition("-")
+    if not (first.isdecimal() and (last.isdecimal() or not dash)) or len(text) > 9:
+        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted a whole number or a range such as 2-5")
+    values = list(range(int(first), int(last or first) + 1))
+    low, high = option.limits or (1, 100)
+    if not values or values[0] < low or values[-1] > high:
+        wanted = f"{low:g} to {high:g}{', ascending' if dash else ''}"
+        raise InputError(f"metric {spec!r}: {option.name} is {text!r}; wanted {wanted}")
+    return values
+
+
+def _check_name(name: str, known: Iterable[str], what: str) -> None:
+    names = sorted(known)
+    if name in names:
+        return
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+    raise InputError(f"no {what} {name!r}; {hint}")

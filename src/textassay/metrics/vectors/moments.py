@@ -1,0 +1,209 @@
+"""Moments: mean and scatter of a sample's vectors, which can be added and subtracted."""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import partial, reduce
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F32, F64, Bool
+from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.views import Material, Pool, Resamples
+
+# Vectors turned into float64 at once. Slices of this size are summed one by one wherever the vectors come from, so that
+# a sample that was read in pieces gives the same bytes as one held whole.
+SLICE = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """`cross` sums the outer products of the vectors less their mean: small numbers stay exact beside a large mean."""
+
+    count: int
+    mean: F64
+    cross: F64
+
+    @classmethod
+    def of(cls, values: F32) -> Self:
+        """The scatter of the rows."""
+        starts = range(0, max(len(values), 1), SLICE)
+        return reduce(lambda a, b: a.merge(b), (cls._of_slice(values[start : start + SLICE]) for start in starts))
+
+    @classmethod
+    def _of_slice(cls, values: F32) -> Self:
+        rows = values.astype(np.float64)
+        mean = rows.sum(axis=0) / max(len(rows), 1)
+        rows -= mean
+        return cls(len(rows), mean, rows.T @ rows)
+
+    def merge(self, other: Self) -> Self:
+        """The scatter of both."""
+        count = self.count + other.count
+        gap = other.mean - self.mean
+        share = other.count / max(count, 1)
+        return type(self)(
+            count, self.mean + share * gap, self.cross + other.cross + np.outer(share * self.count * gap, gap)
+        )
+
+    def without(self, part: Self) -> Self:
+        """The scatter of what is left when a part of it goes."""
+        count = self.count - part.count
+        mean = (self.count * self.mean - part.count * part.mean) / max(count, 1)
+        gap = part.mean - mean
+        weight = count * part.count / max(self.count, 1)
+        return type(self)(count, mean, self.cross - part.cross - np.outer(weight * gap, gap))
+
+
+T = TypeVar("T")
+
+# Samples up to this size are encoded once and kept; larger ones are read in batches of it and forgotten.
+MOST_KEPT = 65_536
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some vectors: `read` hands them out, from memory or by encoding their texts (again)."""
+
+    count: int
+    read: Callable[[], F32]
+
+    def chosen(self, keep: Bool) -> "Batch":
+        """The vectors under the mask, cut out when they are read."""
+        return Batch(int(keep.sum()), lambda: self.read()[keep])
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Mean and scatter of vectors, and the way back to the vectors for what resamples them."""
+
+    dimension: int
+    batches: tuple[Batch, ...]
+    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    reads: ClassVar[str] = "encoder"
+
+    @classmethod
+    def of(cls, material: Material, /) -> Self:
+        """Encode the texts of a sample, a batch at a time where they are many."""
+        texts = material.sample.texts
+        if len(texts) <= MOST_KEPT or material.has(Vectors):
+            return cls.of_values(material.view(Vectors).values)
+        encoder = material.settings.required_encoder
+        slices = [texts.slice(start, MOST_KEPT) for start in range(0, len(texts), MOST_KEPT)]
+        batches = (Batch(len(part), partial(lambda part: encoder.encode(part.to_pylist()), part)) for part in slices)
+        moments = cls(encoder.dimension, tuple(batches))
+        assert moments.total.count == len(texts)
+        return moments
+
+    @classmethod
+    def of_values(cls, values: F32) -> Self:
+        """The moments of vectors that are at hand."""
+        return cls(values.shape[1], (Batch(len(values), lambda: values),))
+
+    def merge(self, other: Self, /) -> Self:
+        """The moments of both samples."""
+        both = type(self)(self.dimension, self.batches + other.batches)
+        if "total" in self._made and "total" in other._made:
+            both._made["total"] = self.total.merge(other.total)
+        return both
+
+    def __len__(self) -> int:
+        return sum(batch.count for batch in self.batches)
+
+    @property
+    def few(self) -> bool:
+        """True where the vectors cannot span the space: then they say more, and more exactly, than their scatter."""
+        return len(self) <= self.dimension
+
+    @property
+    def total(self) -> Scatter:
+        """The scatter of all vectors."""
+        return self.once("total", lambda: reduce(lambda a, b: a.merge(b), map(Scatter.of, self.vectors())))
+
+    @property
+    def mean(self) -> F64:
+        """The mean vector."""
+        return self.once("mean", lambda: self.rows().mean(axis=0) if self.few else self.total.mean)
+
+    def vectors(self) -> Iterator[F32]:
+        """The vectors, a batch at a time."""
+        return (batch.read() for batch in self.batches)
+
+    def rows(self) -> F64:
+        """All vectors at once, for samples of few."""
+        return np.concatenate([values.astype(np.float64) for values in self.vectors()])
+
+    def chosen(self, keep: Bool) -> Self:
+        """The moments of the texts under the mask."""
+        return type(self)(self.dimension, tuple(b.chosen(own) for b, own in self._beside(keep)))
+
+    def left_out(self, labels: NDArray[np.int64]) -> Iterator[Self]:
+        """The moments with each group of texts left out in turn; `labels` names the group of each text."""
+        groups = int(labels.max()) + 1
+        parts = [] if self.few else self._scatters(labels, groups)
+        for group in range(groups):
+            rest = self.chosen(labels != group)
+            if parts:
+                rest._made["total"] = self.total.without(parts[group])
+            yield rest
+
+    def parts(self, labels: NDArray[np.int64]) -> Iterator[F64]:
+        """The vectors of each group of texts in turn."""
+        for group in range(int(labels.max()) + 1):
+            chosen = self.chosen(labels == group)
+            yield np.concatenate([values.astype(np.float64) for values in chosen.vectors()])
+
+    def without_buckets(self, buckets: int) -> tuple[Self, ...]:
+        """The moments with each of so many buckets left out; what is in a bucket depends on the vectors only."""
+        return self.once(("buckets", buckets), lambda: tuple(self.left_out(self._bucket_labels(buckets))))
+
+    def _bucket_labels(self, buckets: int) -> NDArray[np.int64]:
+        return ranks(np.concatenate([hash_vectors(values) for values in self.vectors()])) % buckets
+
+    def _scatters(self, labels: NDArray[np.int64], groups: int) -> list[Scatter]:
+        parts: list[list[Scatter]] = [[] for _ in range(groups)]
+        for batch, own in self._beside(labels):
+            values = batch.read()
+            for group in range(groups):
+                parts[group].append(Scatter.of(values[own == group]))
+        return [reduce(lambda a, b: a.merge(b), part) for part in parts]
+
+    def _beside(self, by_text: NDArray[Any]) -> Iterator[tuple[Batch, NDArray[Any]]]:
+        """Each batch with what belongs to its texts."""
+        ends = np.cumsum([batch.count for batch in self.batches])
+        return zip(self.batches, np.split(by_text, ends[:-1]), strict=True)
+
+    @classmethod
+    def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
+        """A row at a time, each with moments of its own."""
+        pooled = pool.merged(cls)
+        for rows in zip(*resamples.masks, strict=True):
+            yield tuple(pooled.chosen(row[resamples.units]) for row in rows)
+
+    def once(self, key: Hashable, make: Callable[[], T], /) -> T:
+        """What `make` returns, made once and kept under its key."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
+
+
+def hash_vectors(values: F32) -> NDArray[np.uint64]:
+    """A number for each vector that depends on its bytes only: an order without regard to where vectors lie."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    rng = np.random.default_rng(0)
+    sums = np.zeros(len(values), dtype=np.uint64)
+    for column in range(bits.shape[1]):
+        odd = 2 * int(rng.integers(2**63)) + 1
+        sums += (bits[:, column] + np.uint64(1)) * np.uint64(odd)
+    # Only the high bits of such sums are well mixed, and an order looks at them first.
+    return sums
+
+
+def ranks(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The place of each key among all keys; equal keys share consecutive places, whichever gets which."""
+    places = np.empty(len(keys), dtype=np.int64)
+    places[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    return places

@@ -1,0 +1,126 @@
+"""The chart of a strip: intervals of several columns on one axis, beside the band that a yardstick reaches."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from textassay.corpus.printable import shortened
+from textassay.inference.result import Result
+from textassay.report.charts.svg import (
+    COLOURS,
+    Axis,
+    axis,
+    drawable,
+    drawing,
+    element,
+    fitted,
+    legible,
+    line,
+    marker,
+    reach,
+    rectangle,
+    text_width,
+)
+from textassay.report.table import cell, short_names
+from textassay.studies.wording import number
+
+_WIDTH, _LEFT, _RIGHT = 360.0, 98.0, 306.0
+_TOP, _ROW, _BOTTOM = 22.0, 21.0, 22.0
+_FONT = 11.5
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The chart of one metric, its label, which way is better, and remarks on its axis and on sizes."""
+
+    label: str
+    aspect: str
+    better: str
+    chart: Markup
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One column of a strip; `chance` is drawn as an open ring where it is a number."""
+
+    name: str
+    result: Result
+    chance: float = math.nan
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the band shows: its short name on the chart, its name in words where there is no number, and its column."""
+
+    short: str
+    missing: str
+    bar: Bar
+
+
+def strip_axis(yardstick: Result, bars: Iterable[Bar]) -> Axis:
+    """The axis that holds the yardstick and all bars, wide around the yardstick."""
+    centre = yardstick.estimate if drawable(yardstick) else math.nan
+    values = [value for bar in bars for value in (*reach(bar.result), bar.chance)]
+    return axis([*reach(yardstick), *values], _LEFT, _RIGHT, about=4, centre=centre)
+
+
+def strip_chart(
+    yardstick: Yardstick, bars: Sequence[Bar], scale: Axis, *, key: str, title: str, level: float
+) -> Markup:
+    """The chart as an inline drawing."""
+    foot = _TOP + _ROW * len(bars)
+    return drawing(
+        *_ground(scale, foot),
+        *_band(yardstick, scale, foot),
+        *_rows(bars, scale, level),
+        width=_WIDTH,
+        height=foot + _BOTTOM,
+        key=key,
+        title=title,
+        summary="; ".join(
+            f"{shortened(bar.name, 40)} {cell(bar.result, level=level)}" for bar in (yardstick.bar, *bars)
+        ),
+    )
+
+
+def _ground(scale: Axis, foot: float) -> Iterator[Markup]:
+    for tick in legible(scale, _FONT):
+        yield line(scale(tick), _TOP, scale(tick), foot, "grid")
+        yield element("text", number(tick), x=scale(tick), y=foot + 15, text_anchor="middle", class_="tick")
+
+
+def _band(yardstick: Yardstick, scale: Axis, foot: float) -> Iterator[Markup]:
+    result = yardstick.bar.result
+    if not drawable(result):
+        yield element("text", f"{yardstick.missing}: no number", x=_LEFT, y=_TOP - 8, class_="tick")
+        return
+    ends = [scale(value) for value in reach(result)]
+    yield rectangle(min(ends), _TOP, max(ends) - min(ends), foot - _TOP, "band")
+    yield line(scale(result.estimate), _TOP - 4, scale(result.estimate), foot, "real")
+    said = f"{yardstick.short} {number(result.estimate)}"
+    half = text_width(said, _FONT) / 2
+    at = min(max(scale(result.estimate), half), _WIDTH - half)
+    yield element("text", said, x=at, y=_TOP - 8, text_anchor="middle", class_="real-name")
+
+
+def _rows(bars: Sequence[Bar], scale: Axis, level: float) -> Iterator[Markup]:
+    names = [shortened(bar.name, 60) for bar in bars]
+    for index, (bar, name, label) in enumerate(zip(bars, names, short_names(names), strict=True)):
+        result, y = bar.result, _TOP + _ROW * (index + 0.5)
+        shown = cell(result, level=level)
+        said = f"{name}: {shown}" if result.undefined is None else f"{name}: {shortened(result.undefined, 160)}"
+        parts = [
+            element("title", said),
+            element("text", fitted(label, _LEFT - 10, _FONT), x=0, y=y + 4, class_="name"),
+            element("text", shown.estimate, x=_WIDTH, y=y + 4, text_anchor="end", class_="value"),
+        ]
+        if not math.isnan(bar.chance):
+            parts.append(element("circle", cx=scale(bar.chance), cy=y, r=3.5, class_="chance"))
+        if drawable(result):
+            ends = [scale(value) for value in reach(result)]
+            parts.append(line(min(ends), y, max(ends), y, f"bar k{index % COLOURS}"))
+            parts.append(marker(index, scale(result.estimate), y, 4.5))
+        yield element("g", *parts, data_c=index)

@@ -1,0 +1,329 @@
+"""Charts of a conditional study: sensitivity curves, items as marks, strips, and counts per kind."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from textassay.corpus.printable import many, shortened
+from textassay.inference.result import Result
+from textassay.report.charts.strips import Bar, Strip, Yardstick, strip_axis, strip_chart
+from textassay.report.charts.svg import (
+    COLOURS,
+    SHAPES,
+    Axis,
+    Box,
+    axis,
+    drawing,
+    element,
+    legible,
+    line,
+    marker,
+    piece_bar,
+    stamps,
+)
+from textassay.report.conditional.grid import BETTER
+from textassay.report.conditional.words import part_sizes
+from textassay.studies.conditional.result import (
+    KIND_WORDS,
+    KINDS,
+    Conditional,
+    CurvePoint,
+    Sensitivity,
+    SystemColumn,
+    chance_of,
+)
+from textassay.studies.wording import p_text
+
+_CURVE_WIDTH, _CURVE_HEIGHT = 480.0, 300.0
+_CURVE_FRAME = Box(56.0, 14.0, _CURVE_WIDTH - 14.0, _CURVE_HEIGHT - 42.0)
+# Smaller p-values are drawn here: nothing is decided there any more, and one line would flatten all others.
+_SMALLEST = 1e-100
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one metric needs for the wanted power: numbers as text, and the power there is with everything."""
+
+    label: str
+    candidates: str
+    references: str
+    power: float
+    item_power: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The chart of one system, its lines in order, what each needs and every point behind it."""
+
+    sensitivity: Sensitivity
+    labels: tuple[str, ...]
+    chart: Markup | None
+    references: int
+    needs: tuple[Need, ...]
+
+
+def curves(found: Sequence[Sensitivity]) -> list[Curve]:
+    """A chart for each system whose sensitivity was looked at."""
+    return [_curve(index, each) for index, each in enumerate(found)]
+
+
+def _curve(index: int, sensitivity: Sensitivity) -> Curve:
+    labels = tuple(dict.fromkeys(point.label for point in sensitivity.points))
+    most = max((point.references for point in sensitivity.points), default=0)
+    lines = [_falling(sensitivity.points, label, most) for label in labels]
+    drawn = [point for points in lines for point in points]
+    return Curve(
+        sensitivity=sensitivity,
+        labels=labels,
+        chart=_chart(index, sensitivity, lines) if drawn else None,
+        references=most,
+        needs=tuple(_need(sensitivity, label) for label in sensitivity.needed),
+    )
+
+
+def _falling(points: Sequence[CurvePoint], label: str, references: int) -> list[CurvePoint]:
+    """The points of a metric at all references, by the number of candidates."""
+    own = [p for p in points if p.label == label and p.references == references and math.isfinite(p.p_value)]
+    return sorted(own, key=lambda point: point.candidates)
+
+
+def _chart(index: int, sensitivity: Sensitivity, lines: Sequence[Sequence[CurvePoint]]) -> Markup:
+    drawn = [point for points in lines for point in points]
+    x = axis([float(point.candidates) for point in drawn], _CURVE_FRAME.left + 8, _CURVE_FRAME.right - 8, about=10)
+    limit = math.log10(1 - sensitivity.level)
+    y = axis([0.0, limit, *map(_height, drawn)], _CURVE_FRAME.bottom, _CURVE_FRAME.top, about=5)
+    name = shortened(sensitivity.system, 60)
+    return drawing(
+        *_curve_ground(x, y, sorted({point.candidates for point in drawn})),
+        *_limit(y, limit),
+        *(_line(place, points, x, y) for place, points in enumerate(lines) if points),
+        width=_CURVE_WIDTH,
+        height=_CURVE_HEIGHT,
+        key=f"curve-{index}",
+        title=f"p-value of {name} by number of candidates",
+        summary="; ".join(_said(points) for points in lines if points),
+    )
+
+
+def _height(point: CurvePoint) -> float:
+    return math.log10(max(point.p_value, _SMALLEST))
+
+
+def _said(points: Sequence[CurvePoint]) -> str:
+    first, last = points[0], points[-1]
+    return (
+        f"{shortened(first.label, 40)}: p {p_text(first.p_value)} at {first.candidates}"
+        f" and {p_text(last.p_value)} at {last.candidates} candidates"
+    )
+
+
+def _curve_ground(x: Axis, y: Axis, counts: Sequence[int]) -> Iterator[Markup]:
+    every = max(1, math.ceil(len(counts) / 12))
+    for count in counts[::every]:
+        at = x(float(count))
+        yield line(at, _CURVE_FRAME.top, at, _CURVE_FRAME.bottom, "grid")
+        yield element("text", str(count), x=at, y=_CURVE_FRAME.bottom + 16, text_anchor="middle", class_="tick")
+    for tick in y.ticks:
+        yield line(_CURVE_FRAME.left, y(tick), _CURVE_FRAME.right, y(tick), "grid")
+        yield element("text", f"{tick:g}", x=_CURVE_FRAME.left - 6, y=y(tick) + 4, text_anchor="end", class_="tick")
+    middle, centre = (_CURVE_FRAME.top + _CURVE_FRAME.bottom) / 2, (_CURVE_FRAME.left + _CURVE_FRAME.right) / 2
+    style = {"text_anchor": "middle", "class_": "axis-name"}
+    yield element("text", "candidates per item", x=centre, y=_CURVE_FRAME.bottom + 34, **style)
+    yield element("text", "log10 of combined p", transform=f"translate(14 {middle:.0f}) rotate(-90)", **style)
+
+
+def _limit(y: Axis, limit: float) -> Iterator[Markup]:
+    yield line(_CURVE_FRAME.left, y(limit), _CURVE_FRAME.right, y(limit), "real")
+    said = f"p = {10**limit:.3g}"
+    yield element("text", said, x=_CURVE_FRAME.left + 2, y=y(limit) - 5, class_="real-name")
+
+
+def _line(place: int, points: Sequence[CurvePoint], x: Axis, y: Axis) -> Markup:
+    pixels = [(x(float(point.candidates)), y(_height(point))) for point in points]
+    path = "M" + "L".join(f"{across:.1f} {down:.1f}" for across, down in pixels)
+    return element(
+        "g",
+        element("title", _said(points)),
+        element("path", d=path, class_=f"bar curve k{place % COLOURS}"),
+        *(marker(place, across, down, 4.0) for across, down in pixels),
+    )
+
+
+def _need(sensitivity: Sensitivity, label: str) -> Need:
+    points = [point for point in sensitivity.points if point.label == label]
+    largest = max(points, key=lambda point: (point.candidates, point.references), default=None)
+    fewest = sensitivity.needed[label]
+    candidates, references = (
+        "more" if fewest.get(side) is None else f"{fewest[side]}" for side in ("candidates", "references")
+    )
+    return Need(
+        shortened(label, 60),
+        candidates,
+        references,
+        largest.power if largest else math.nan,
+        largest.item_power if largest else math.nan,
+    )
+
+
+# Names of classes; the shapes point the way: inwards for narrow, outwards for wide.
+CLASSES = {
+    "too narrow": "narrow-kind",
+    "too wide": "wide-kind",
+    "elsewhere": "elsewhere-kind",
+    "too close": "close-kind",
+    "same": "same-kind",
+    "untested": "untested-kind",
+}
+_SHAPES = {
+    "too narrow": "down",
+    "too wide": "triangle",
+    "elsewhere": "square",
+    "too close": "hexagon",
+    "same": "circle",
+    "untested": "diamond",
+}
+
+
+def kind_class(kind: str) -> str:
+    """The class that colours a kind; an unknown one looks untested."""
+    return CLASSES.get(kind, CLASSES["untested"])
+
+
+def kind_word(kind: str) -> str:
+    """What people read for a kind."""
+    return KIND_WORDS.get(kind, kind)
+
+
+def kind_key(kind: str) -> Markup:
+    """The mark of a kind, to stand before its name."""
+    mark = element("g", marker(_shape(kind), 8.0, 8.0, 5.0), class_=kind_class(kind))
+    return element("svg", mark, viewBox="0 0 16 16", class_="key", aria_hidden="true")
+
+
+def kind_marks(kind: str, places: Iterable[tuple[float, float]], r: float) -> Markup:
+    """The mark of a kind at many places."""
+    return element("g", stamps(_shape(kind), places, r), class_=kind_class(kind))
+
+
+def _shape(kind: str) -> int:
+    return SHAPES.index(_SHAPES.get(kind, "diamond"))
+
+
+def kind_bar(counts: Sequence[int]) -> Markup:
+    """A bar as long as all items, a piece a kind; the numbers stand beside it as text."""
+    return piece_bar((kind_class(kind), count) for kind, count in zip(KINDS, counts, strict=True))
+
+
+_SCATTER_WIDTH, _SCATTER_HEIGHT = 420.0, 340.0
+_SCATTER_FRAME = Box(46.0, 12.0, _SCATTER_WIDTH - 12.0, _SCATTER_HEIGHT - 44.0)
+_SMALL = 11.0
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The chart of one system, and how many of its items have no place on it."""
+
+    index: int
+    system: SystemColumn
+    chart: Markup
+    missing: int
+
+
+def scatters(conditional: Conditional, *, cell: float) -> list[Scatter]:
+    """A chart a system, all with the same axes; marks closer than a cell of so many pixels are drawn once."""
+    points = [point for system in conditional.systems for kind in KINDS for point in _points(system, kind)]
+    if not points:
+        return []
+    x = _scale([place for place, _ in points], _SCATTER_FRAME.left, _SCATTER_FRAME.right)
+    y = _scale([spread for _, spread in points], _SCATTER_FRAME.bottom, _SCATTER_FRAME.top)
+    return [_scatter(index, system, x, y, cell) for index, system in enumerate(conditional.systems)]
+
+
+def _points(system: SystemColumn, kind: str) -> list[tuple[float, float]]:
+    """Place and spread of the items that miss in this way; items without a test have no mark."""
+    if kind == "untested":
+        return []
+    misses = [item.miss for item in system.items if item.miss.kind == kind]
+    return [(m.place, m.spread) for m in misses if math.isfinite(m.place) and math.isfinite(m.spread)]
+
+
+def _scale(values: list[float], start: float, end: float) -> Axis:
+    # Chance, at zero, and some of both sides are always in sight.
+    return axis([*values, -1.0, 1.0], start, end, about=6)
+
+
+def _scatter(index: int, system: SystemColumn, x: Axis, y: Axis, cell: float) -> Scatter:
+    by_kind = {kind: _points(system, kind) for kind in KINDS}
+    drawn = sum(map(len, by_kind.values()))
+    counts = ", ".join(f"{kind_word(kind)} {system.count(kind):,}" for kind in KINDS)
+    # What was found lies on top of what was not.
+    marks = [kind_marks(kind, _cells(points, x, y, cell), 3.2) for kind, points in reversed(by_kind.items()) if points]
+    chart = drawing(
+        *_scatter_ground(x, y),
+        *marks,
+        *_names(),
+        width=_SCATTER_WIDTH,
+        height=_SCATTER_HEIGHT,
+        key=f"scatter-{index}",
+        title=f"Items of {shortened(system.name, 60)}: place against spread",
+        summary=f"{many(drawn, 'item')}: {counts}",
+    )
+    return Scatter(index, system, chart, len(system.items) - drawn)
+
+
+def _cells(points: list[tuple[float, float]], x: Axis, y: Axis, cell: float) -> list[tuple[float, float]]:
+    """Pixels of the points, one a cell: a page of ten thousand items has no room for ten thousand marks."""
+    found = {(round(x(a) / cell), round(y(b) / cell)): None for a, b in points}
+    return [(across * cell, down * cell) for across, down in found]
+
+
+def _scatter_ground(x: Axis, y: Axis) -> Iterator[Markup]:
+    for tick in legible(x, _SMALL):
+        yield line(x(tick), _SCATTER_FRAME.top, x(tick), _SCATTER_FRAME.bottom, "zero" if tick == 0 else "grid")
+        yield element("text", f"{tick:g}", x=x(tick), y=_SCATTER_FRAME.bottom + 16, text_anchor="middle", class_="tick")
+    for tick in y.ticks:
+        yield line(_SCATTER_FRAME.left, y(tick), _SCATTER_FRAME.right, y(tick), "zero" if tick == 0 else "grid")
+        yield element("text", f"{tick:g}", x=_SCATTER_FRAME.left - 6, y=y(tick) + 4, text_anchor="end", class_="tick")
+
+
+def _names() -> Iterator[Markup]:
+    middle, centre = (_SCATTER_FRAME.top + _SCATTER_FRAME.bottom) / 2, (_SCATTER_FRAME.left + _SCATTER_FRAME.right) / 2
+    style = {"text_anchor": "middle", "class_": "axis-name"}
+    yield element("text", "place: off target →", x=centre, y=_SCATTER_FRAME.bottom + 36, **style)
+    turned = f"translate(13 {middle:.0f}) rotate(-90)"
+    yield element("text", "← too wide   spread   too narrow →", transform=turned, **style)
+
+
+def item_strip(conditional: Conditional, place: int) -> Strip:
+    """The strip of the metric at this place."""
+    human = conditional.human.results[place]
+    bars = [_bar(conditional, system, place) for system in conditional.systems]
+    label = shortened(conditional.labels[place], 60)
+    scale = strip_axis(human, bars)
+    yardstick = Yardstick("human", "human", Bar(conditional.human.name, human))
+    title = f"{label} of each system"
+    chart = strip_chart(yardstick, bars, scale, key=f"strip-{place}", title=title, level=conditional.level)
+    remarks = tuple(_remarks(conditional, place, bars, scale))
+    return Strip(label, human.aspect, BETTER.get(human.better, human.better), chart, remarks)
+
+
+def beside_human(conditional: Conditional, system: SystemColumn, place: int) -> Result:
+    """The result of a system that compares with people: of the same size wherever there is one."""
+    return system.at_human_size.get(conditional.labels[place], system.results[place])
+
+
+def _bar(conditional: Conditional, system: SystemColumn, place: int) -> Bar:
+    result = beside_human(conditional, system, place)
+    return Bar(system.name, result, chance_of(result))
+
+
+def _remarks(conditional: Conditional, place: int, bars: Sequence[Bar], scale: Axis) -> Iterator[str]:
+    if scale.bend:
+        yield "Axis stretched around the human value"
+    if any(bar.result is not system.results[place] for bar, system in zip(bars, conditional.systems, strict=True)):
+        size = part_sizes(conditional.human.results[place], conditional.human_sizes)
+        yield f"All drawn at {size} texts per item, the most that people allow; the table also has whole items"
+    if any(not math.isnan(bar.chance) for bar in bars):
+        yield "The open ring is chance"

@@ -1,0 +1,139 @@
+"""How far raters agree: Krippendorff's alpha on its scale, each rater, and scores without those who look random."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from textassay.corpus.printable import shortened
+from textassay.report.charts.svg import Axis, drawing, element, line, marker
+from textassay.report.huse.words import interval_text, score, without_flagged
+from textassay.studies.huse.result import Agreement, HuseResult, RaterFacts, titled
+
+# Krippendorff's customary limits: below the first he would draw no conclusion, from the second on a firm one.
+TENTATIVE, FIRM = 0.667, 0.8
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _MIDDLE = 360.0, 66.0, 8.0, 352.0, 28.0
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A score with all raters and without flagged ones, as text; `change` is empty where there is no number."""
+
+    title: str
+    everybody: str
+    everybody_interval: str
+    without: str
+    without_interval: str
+    change: str
+    undefined: str
+
+
+@dataclass(frozen=True)
+class Raters:
+    """What the section shows; `left_out` counts raters who do not fit into its table.
+
+    `excluded` is True where flagged raters are in no score.
+    """
+
+    alpha: str
+    interval: str
+    ordinal: str
+    meaning: str
+    gauge: Markup | None
+    flagged: tuple[RaterFacts, ...]
+    rows: tuple[RaterFacts, ...]
+    left_out: int
+    total: int
+    excluded: bool
+    beside: tuple[Beside, ...]
+
+
+def raters(found: HuseResult, *, most: int) -> Raters | None:
+    """The section with at most so many raters in its table, flagged ones first; None where there are only means."""
+    agreement = found.agreement
+    if agreement is None:
+        return None
+    ordered = sorted(agreement.raters, key=_order)
+    flagged = tuple(rater for rater in ordered if rater.flagged)
+    return Raters(
+        alpha=score(agreement.alpha),
+        interval=interval_text(agreement.interval),
+        ordinal=score(agreement.alpha_ordinal) if math.isfinite(agreement.alpha_ordinal) else "",
+        meaning=_meaning(agreement.alpha),
+        gauge=_gauge(agreement) if math.isfinite(agreement.alpha) else None,
+        flagged=flagged,
+        rows=tuple(ordered[:most]),
+        left_out=max(len(ordered) - most, 0),
+        total=len(ordered),
+        excluded=without_flagged(found),
+        beside=tuple(_beside(found, agreement)),
+    )
+
+
+def _order(rater: RaterFacts) -> tuple[bool, float]:
+    return not rater.flagged, rater.agreement if math.isfinite(rater.agreement) else -2.0
+
+
+def _meaning(alpha: float) -> str:
+    if not math.isfinite(alpha):
+        return "It does not exist here: nobody rated what somebody else did, or all ratings are the same."
+    if alpha >= FIRM:
+        return "By that custom single ratings are reliable."
+    if alpha >= TENTATIVE:
+        return "By that custom single ratings allow tentative conclusions only."
+    if alpha > 0:
+        return (
+            "By that custom single ratings are not to be relied on one by one. HUSE takes means over all raters of an"
+            " item, which are steadier; how steady they are is seen under stability."
+        )
+    return "Raters agree no better than by chance: the mean ratings say little about the texts."
+
+
+def _beside(found: HuseResult, agreement: Agreement) -> Iterator[Beside]:
+    for label, before, without in zip(found.labels, found.results, agreement.without, strict=False):
+        change = without.estimate - before.estimate
+        yield Beside(
+            title=titled(label),
+            everybody=score(before.estimate),
+            everybody_interval=interval_text(before.interval),
+            without=score(without.estimate),
+            without_interval=interval_text(without.interval),
+            change=_signed(change),
+            undefined=shortened(without.undefined or "", 200),
+        )
+
+
+def _signed(change: float) -> str:
+    """A change with its sign; what rounds to nothing has none.
+
+    >>> _signed(-0.101), _signed(0.001), _signed(math.nan)
+    ('-0.10', '0.00', '')
+    """
+    if not math.isfinite(change):
+        return ""
+    return f"{change:+.2f}" if abs(change) >= 0.005 else "0.00"
+
+
+def _gauge(agreement: Agreement) -> Markup:
+    interval = agreement.interval
+    values = [agreement.alpha, *((interval.low, interval.high) if interval else ()), 0.0, 1.0]
+    scale = Axis(min(v for v in values if math.isfinite(v)), 1.0, _LEFT, _RIGHT)
+    parts = [line(_LEFT, _MIDDLE, _RIGHT, _MIDDLE, "gauge-line")]
+    for tick, text in ((0.0, "0: chance"), (TENTATIVE, "0.667"), (FIRM, "0.8"), (1.0, "1: full")):
+        at = scale(tick)
+        anchor = "end" if tick == 1 else "start" if at < _LEFT + 30 else "middle"
+        parts.append(line(at, _MIDDLE - 14, at, _MIDDLE + 14, "real" if tick in (TENTATIVE, FIRM) else "zero"))
+        parts.append(element("text", text, x=at, y=_MIDDLE + 30, text_anchor=anchor, class_="tick"))
+    if interval and math.isfinite(interval.low) and math.isfinite(interval.high):
+        parts.append(line(scale(interval.low), _MIDDLE, scale(interval.high), _MIDDLE, "bar k0"))
+    parts.append(marker(0, scale(agreement.alpha), _MIDDLE, 6.0))
+    said = f"{score(agreement.alpha)} {interval_text(interval)}".strip()
+    return drawing(
+        *parts,
+        width=_WIDTH,
+        height=_HEIGHT,
+        key="alpha",
+        title="Krippendorff's alpha",
+        summary=f"{said}, limits 0.667, 0.8",
+    )

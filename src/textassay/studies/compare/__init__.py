@@ -1,0 +1,1 @@
+"""Compare candidates with a reference."""

@@ -1,0 +1,278 @@
+"""Dependence: notice that the texts of a comparison are not independent, without being told.
+
+Tests and intervals take every text for a separate draw. Several texts per prompt or document break that, and so do the
+same prompts on both sides. Four checks look for signs of it: values that prompts or ids share, the order of the texts
+within a sample, the order of one sample beside that of the other, and near-duplicates.
+
+None of them sees texts of one prompt in shuffled order that have no field for the prompt and differ in their wording.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from textassay.corpus.arrays import I64
+from textassay.corpus.hashed_ngrams import Sequences
+from textassay.corpus.sample import Sample, is_not_blank
+from textassay.corpus.tokenizers import Tokenizer
+from textassay.inference.order import CHARACTERS, FEWEST, alignment_test, order_test
+from textassay.inference.p_values import is_significant
+from textassay.inference.rng import stream
+from textassay.metrics.ngrams.duplicates import NearDuplicates
+
+PAIR, GROUP = "--pair FIELD", "--group FIELD"
+
+# Five tests per comparison at this chance each: at most 1 % of independent comparisons are flagged by them.
+CHANCE = 0.002
+# Smaller shares of texts with a shared prompt or a near-duplicate are not worth a warning.
+SHARED_SHARE, CLUSTER_SHARE, CLUSTERS = 0.1, 0.05, 3
+CLUSTER_TEXTS = 10_000
+SIMILARITY, SHINGLE = 0.5, 2
+# Lists of row numbers may have gaps where blank texts were left out.
+_GAPS = 1.1
+
+
+@dataclass(frozen=True)
+class DependenceWarning:
+    """A sign that texts are not independent; `option` is what to use, None where no option helps."""
+
+    kind: str
+    message: str
+    option: str | None
+
+
+def check_dependence(
+    candidate: Sample, reference: Sample, *, tokenizer: Tokenizer, seed: int = 0
+) -> tuple[DependenceWarning, ...]:
+    """Signs that texts are not independent; none where the samples already name their groups.
+
+    Give the samples as they were read: a sample cut to a smaller size has lost most of its neighbours.
+
+    >>> from textassay.corpus.tokenizers import get_tokenizer
+    >>> prompts = pa.array([f"prompt {number // 2}" for number in range(20)])
+    >>> one, other = (Sample.of([f"{name} {n}" for n in range(20)], contexts=prompts) for name in ("a", "b"))
+    >>> [(found.kind, found.option) for found in check_dependence(one, other, tokenizer=get_tokenizer())]
+    [('shared_prompts', '--pair FIELD')]
+    """
+    if candidate.groups is not None or reference.groups is not None:
+        return ()
+    named = {_named(candidate, "the candidate"): candidate, _named(reference, "the reference"): reference}
+    declared = tuple(_declared(candidate, reference, named))
+    if declared:
+        return declared
+    in_order = {name: sample for name, sample in named.items() if sorted_by(sample) is None}
+    ordered = tuple(_ordered(in_order, tokenizer, seed))
+    together = bool(ordered)
+    return (
+        *_sorted(named),
+        *ordered,
+        *(_aligned(candidate, reference, tokenizer, seed, together) if len(in_order) == 2 else ()),
+        *_clustered(candidate, reference, tuple(named), tokenizer, seed),
+    )
+
+
+def _named(sample: Sample, role: str) -> str:
+    return f"{role} {sample.name!r}"
+
+
+# Prompts and ids
+
+
+def _declared(candidate: Sample, reference: Sample, named: dict[str, Sample]) -> Iterator[DependenceWarning]:
+    """Warnings from the prompts or ids that came with the texts; prompts first, and ids only without any of those."""
+    for noun, columns in (
+        ("prompt", (candidate.contexts, reference.contexts)),
+        ("id", (candidate.ids, reference.ids)),
+    ):
+        values = [None if column is None else _strings(column) for column in columns]
+        both = [value for value in values if value is not None and not _is_row_numbers(value)]
+        if len(both) == 2 and _shared(*both) >= SHARED_SHARE:
+            yield DependenceWarning(
+                f"shared_{noun}s",
+                f"{_shared(*both):.0%} of the texts have a {noun} that occurs in both samples: texts of one {noun} are "
+                f"not independent; use {PAIR} with the field of the {noun}",
+                PAIR,
+            )
+            return
+        repeated = {name: _repeated(value) for name, value in zip(named, values, strict=True) if value is not None}
+        repeated = {name: share for name, share in repeated.items() if share >= SHARED_SHARE}
+        for name, share in repeated.items():
+            yield DependenceWarning(
+                f"several_per_{noun}",
+                f"{name}: {share:.0%} of the texts share their {noun} with another text of the sample: they are not "
+                f"independent; use {GROUP} with the field of the {noun}",
+                GROUP,
+            )
+        if repeated:
+            return
+
+
+def _strings(column: pa.Array) -> pa.Array:
+    """The values as strings; blank ones are null, since an empty field names no prompt."""
+    try:
+        values = column.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        listed = column.to_pylist()
+        values = pa.array([None if value is None else repr(value) for value in listed], type=pa.large_string())
+    return pc.if_else(is_not_blank(values), values, pa.scalar(None, pa.large_string()))
+
+
+def _is_row_numbers(values: pa.Array) -> bool:
+    """Whether values only count the rows, so that equal ones on two sides need not have anything in common."""
+    try:
+        numbers = np.asarray(values.drop_null().cast(pa.int64()))
+    except pa.ArrowInvalid:
+        return False
+    span = numbers[-1] - numbers[0] if len(numbers) else 0
+    return bool((np.diff(numbers) > 0).all() and span < _GAPS * len(numbers) + 1)
+
+
+def _shared(mine: pa.Array, theirs: pa.Array) -> float:
+    """Share of all texts whose value occurs on both sides; 0 where only one value does, since it divides nothing."""
+    found = [pc.is_in(one, value_set=other.drop_null()) for one, other in ((mine, theirs), (theirs, mine))]
+    if len(mine.filter(found[0]).drop_null().unique()) < 2:
+        return 0.0
+    return sum(pc.sum(side).as_py() or 0 for side in found) / (len(mine) + len(theirs))
+
+
+def _repeated(values: pa.Array) -> float:
+    """Share of texts whose value occurs more than once in the sample; 0 where there is one value only."""
+    counts = np.asarray(values.drop_null().value_counts().field("counts"))
+    return float(counts[counts > 1].sum() / len(values)) if len(counts) > 1 else 0.0
+
+
+# Order
+
+
+def sorted_by(sample: Sample) -> str | None:
+    """What the texts are sorted by, if they are: "text" or "length"; equal values count as sorted either way.
+
+    >>> sorted_by(Sample.of([f"text {letter}" for letter in "abcdefghijkl"]))
+    'text'
+    """
+    if len(sample) < FEWEST:
+        return None
+    beginnings = pc.utf8_slice_codeunits(sample.texts, 0, 64)
+    lengths, words = pc.utf8_length(sample.texts), pc.count_substring(sample.texts, " ")
+    lower = pc.utf8_lower(beginnings)
+    for name, values in (("text", beginnings), ("text", lower), ("length", lengths), ("length", words)):
+        up, down = (pc.all(rule(values[:-1], values[1:])).as_py() for rule in (pc.less_equal, pc.greater_equal))
+        if up != down:
+            return name
+    return None
+
+
+def _sorted(named: dict[str, Sample]) -> Iterator[DependenceWarning]:
+    for name, sample in named.items():
+        by = sorted_by(sample)
+        if by is not None:
+            yield DependenceWarning(
+                "sorted",
+                f"{name}: the texts are sorted by {by}, so their order cannot show whether they are independent",
+                None,
+            )
+
+
+def _ordered(named: dict[str, Sample], tokenizer: Tokenizer, seed: int) -> Iterator[DependenceWarning]:
+    """One warning for all samples whose order is not a random one."""
+    near, apart = {}, {}
+    for name, sample in named.items():
+        beside, distance, chance = order_test(sample, tokenizer=tokenizer, seed=seed)
+        if is_significant(beside, 1 - CHANCE):
+            near[name] = sample
+        elif is_significant(chance, 1 - CHANCE):
+            apart[name] = distance
+    if near:
+        yield DependenceWarning(
+            "order",
+            f"{' and '.join(near)}: neighbouring texts are more alike than distant ones: they may come from the same "
+            f"prompts or documents ({GROUP}), or the file may be sorted",
+            GROUP,
+        )
+    for name, distance in apart.items():
+        yield DependenceWarning(
+            "period",
+            f"{name}: texts that are {distance} places apart are more alike than others: the same prompts or documents "
+            f"may return in the same order ({GROUP})",
+            GROUP,
+        )
+
+
+# One order beside the other
+
+
+def _aligned(
+    candidate: Sample, reference: Sample, tokenizer: Tokenizer, seed: int, together: bool
+) -> Iterator[DependenceWarning]:
+    p = alignment_test(candidate, reference, tokenizer=tokenizer, together=together, seed=seed)
+    if is_significant(p, 1 - CHANCE):
+        yield DependenceWarning(
+            "aligned",
+            "texts at the same place in both samples are more alike than others: both sides may answer the same "
+            f"prompts in the same order ({PAIR})",
+            PAIR,
+        )
+
+
+# Near-duplicates
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Near-duplicates of one sample that have none in the other: share of its texts, share by chance, and how many."""
+
+    share: float
+    by_chance: float
+    number: int
+
+
+def _clustered(
+    candidate: Sample, reference: Sample, names: tuple[str, ...], tokenizer: Tokenizer, seed: int
+) -> Iterator[DependenceWarning]:
+    for name, who, found in zip(
+        names, ("generator", "source"), own_clusters(candidate, reference, tokenizer=tokenizer, seed=seed), strict=True
+    ):
+        if found.number >= CLUSTERS and found.share - found.by_chance >= CLUSTER_SHARE:
+            yield DependenceWarning(
+                "near_duplicates",
+                f"{name}: {found.share:.0%} of the texts are near-duplicates of each other, in {found.number:,} "
+                "clusters that the other sample does not have; if the texts of a cluster come from the same prompt or "
+                f"document, use {GROUP}; otherwise the {who} repeats itself",
+                GROUP,
+            )
+
+
+def own_clusters(
+    candidate: Sample, reference: Sample, *, tokenizer: Tokenizer, seed: int = 0
+) -> tuple[Clusters, Clusters]:
+    """Clusters of near-duplicates that only one sample has, for each of the two.
+
+    Independent samples of one source repeat the same texts: a cluster of s texts is on one side alone with the chance
+    that all its texts fall there. What exceeds that are groups, or a sample that repeats what the other does not have.
+    """
+    parts = [
+        sample.cut(CLUSTER_TEXTS, stream(seed, "dependence", "clusters", sample.digest)).texts
+        for sample in (candidate, reference)
+    ]
+    texts = pc.utf8_slice_codeunits(pa.concat_arrays(parts), 0, CHARACTERS)
+    twins = NearDuplicates.from_sequences(Sequences.from_tokens(tokenizer(texts)))
+    alike = twins.neighbours(SHINGLE, SIMILARITY)
+    shape = (len(twins.sizes), len(twins.sizes))
+    _, cluster_of = connected_components(csr_array((np.ones(len(alike)), alike.T), shape=shape), directed=False)
+    clusters = cluster_of[twins.class_of]
+    cut = len(parts[0])
+    counts = [np.bincount(side, minlength=len(twins.sizes)) for side in (clusters[:cut], clusters[cut:])]
+    return _own(counts[0], counts[1]), _own(counts[1], counts[0])
+
+
+def _own(mine: I64, theirs: I64) -> Clusters:
+    total, n_texts = mine + theirs, mine.sum()
+    own = mine[(mine > 1) & (theirs == 0)]
+    sizes = total[total > 1]
+    expected = (sizes * (n_texts / total.sum()) ** sizes).sum()
+    return Clusters(float(own.sum() / n_texts), float(expected / n_texts), len(own))

@@ -1,0 +1,273 @@
+"""Phrases that a candidate uses too often or too rarely, with examples."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F64, I64, U64
+from textassay.corpus.hashed_ngrams import Sequences, order_of, union
+from textassay.corpus.tokenizers import Tokenizer, Tokens
+from textassay.errors import InputError
+from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams, spread
+from textassay.metrics.ngrams.duplicates import ranges
+from textassay.metrics.views import Material
+from textassay.studies.compare.log_odds import LEAST_Z, association_z, clustering, log_odds_z
+from textassay.studies.compare.result import Phrase
+
+WIDTH = 160
+_DOTS = "…"
+
+# What stands before, between and after the tokens of a phrase in the text itself.
+_SEAMS = {"char": ("", "", ""), "whitespace": (r"(?<!\S)", r"\s+", r"(?!\S)"), "hf": ("", r"\s*", "")}
+# What subword tokenizers put before a word or its continuation.
+_SUBWORD_MARK = re.compile("^(?:[Ġ▁]+|##)")
+
+
+def joined(words: Sequence[str], tokenizer: Tokenizer) -> str:
+    """Tokens as a phrase to read."""
+    return ("" if tokenizer.name == "char" else " ").join(words)
+
+
+def excerpt(text: str, words: Sequence[str], tokenizer: Tokenizer) -> str:
+    """At most 160 characters of a text around the phrase; the beginning, where its tokens are not found as written."""
+    if len(text) <= WIDTH:
+        return text
+    found = _pattern(words, tokenizer).search(text)
+    begin, end = found.span() if found else (0, 0)
+    room = WIDTH - 2 * len(_DOTS)
+    start = min(max((begin + end - room) // 2, 0), len(text) - room)
+    # A phrase wider than the window is shown from its beginning.
+    start = min(start, begin)
+    stop = start + room
+    return f"{_DOTS if start else ''}{text[start:stop]}{_DOTS if stop < len(text) else ''}"
+
+
+def _pattern(words: Sequence[str], tokenizer: Tokenizer) -> re.Pattern[str]:
+    kind = tokenizer.name.partition(":")[0]
+    if kind == "hf":
+        words = [_SUBWORD_MARK.sub("", word).strip() for word in words]
+    if kind in _SEAMS:
+        before, between, after = _SEAMS[kind]
+    else:
+        before, between, after = _edge(words[0][0], r"(?<!\w)"), r"\s*", _edge(words[-1][-1], r"(?!\w)")
+    # Two repetitions side by side would make the search slow on long runs of white space: no empty words.
+    body = between.join(r"\s+" if word.isspace() else re.escape(word) for word in words if word)
+    return re.compile(before + body + after, re.IGNORECASE if tokenizer.lowercase else 0)
+
+
+def _edge(character: str, guard: str) -> str:
+    return guard if character.isalnum() else ""
+
+
+@dataclass(frozen=True)
+class Gram:
+    """A gram with its counts in the sample that has `more` of it and in the other one; `z` is above 0."""
+
+    n: int
+    key: np.uint64
+    more: int
+    less: int
+    z: float
+    words: tuple[str, ...] = ()
+
+    def times_in(self, other: "Gram") -> int:
+        """How often it stands within the words of another gram."""
+        places = range(other.n - self.n + 1)
+        return sum(other.words[at : at + self.n] == self.words for at in places)
+
+    def overlaps(self, other: "Gram") -> bool:
+        """Does one of them end in the words with which the other begins?"""
+        widths = range(1, min(self.n, other.n))
+        return any(a.words[-m:] == b.words[:m] for m in widths for a, b in ((self, other), (other, self)))
+
+
+def holders(gram: Gram, material: Material) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The texts of a sample that hold a gram, in order, and how often each does."""
+    incidence = material.view(TextNgrams).order(gram.n)
+    place = int(np.searchsorted(incidence.keys, gram.key))
+    if place == len(incidence.keys) or incidence.keys[place] != gram.key:
+        return incidence.texts[:0], incidence.counts[:0]
+    entries = slice(incidence.starts[place], incidence.starts[place + 1])
+    return incidence.texts[entries], incidence.counts[entries]
+
+
+def with_words(grams: list[Gram], material: Material) -> list[Gram]:
+    """The grams with their words, read from the first text that holds each; no other text is tokenised again."""
+    words: dict[tuple[int, np.uint64], tuple[str, ...]] = {}
+    for n in {gram.n for gram in grams}:
+        keys = np.array([gram.key for gram in grams if gram.n == n], dtype=np.uint64)
+        texts = {int(holders(gram, material)[0][0]) for gram in grams if gram.n == n}
+        tokens = material.settings.tokenizer(material.sample.texts.take(pa.array(sorted(texts))))
+        for key, begin in zip(keys, _first_places(tokens, keys, n).tolist(), strict=True):
+            words[n, key] = tuple(tokens.words(begin, begin + n))
+    return [replace(gram, words=words[gram.n, gram.key]) for gram in grams]
+
+
+def _first_places(tokens: Tokens, keys: U64, n: int) -> NDArray[np.int64]:
+    """Where each n-gram first begins among the tokens."""
+    sequences = Sequences.from_tokens(tokens)
+    grams, _ = sequences.ngrams(n)
+    order = order_of(grams)
+    places = ranges(sequences.offsets[:-1], np.maximum(sequences.lengths - n + 1, 0))
+    return places[order[np.searchsorted(grams[order], keys)]]
+
+
+# A gram that shares words with a listed one needs this share of its evidence for itself.
+OWN_EVIDENCE = 0.5
+# A whole that is this clear, relative to its part, is listed in place of the part.
+NEARLY = 0.9
+# Overlapping grams that stand in the same texts (by Jaccard similarity) are pieces of one phrase.
+SAME_TEXTS = 0.5
+
+
+def telling(grams: list[Gram], more: Material, less: Material, *, top: int) -> list[Gram]:
+    """At most `top` grams, the clearest first, leaving out those that a listed one already says.
+
+    `grams` come with their words and the clearest first; `more` is the sample that has more of them.
+    """
+    listed: list[Gram] = []
+    said: list[Gram] = []
+    for gram in grams:
+        if len(listed) == top:
+            break
+        if not _is_said(gram, said, more, less):
+            # `red panda` rather than `panda`, if it is always red.
+            wider = (other for other in grams if other.z >= NEARLY * gram.z and gram.times_in(other))
+            news = (other for other in wider if other is gram or not _is_said(other, said, more, less))
+            listed.append(max(news, key=lambda other: (other.n, other.z)))
+            # Where `red panda` says all there is to say of `panda`, `panda cub` is no news either.
+            said += [part for part in grams if part.times_in(listed[-1]) and _says(listed[-1], part, more, less)]
+    return sorted(listed, key=lambda gram: -gram.z)
+
+
+def _is_said(gram: Gram, said: list[Gram], more: Material, less: Material) -> bool:
+    return any(_says(one, gram, more, less) or _continues(one, gram, more) for one in said)
+
+
+def _says(said: Gram, gram: Gram, more: Material, less: Material) -> bool:
+    """Is the shift of a gram mostly that of one that was said and contains it or is part of it?"""
+    if times := gram.times_in(said):
+        own = _outside(gram, said, times, more, less)
+    elif said.times_in(gram):
+        # Has the whole shifted more than its said part has?
+        own = association_z((gram.more, gram.less), (said.more, said.less))
+    else:
+        return False
+    return own < max(LEAST_Z, OWN_EVIDENCE * gram.z)
+
+
+def _outside(gram: Gram, said: Gram, times: int, more: Material, less: Material) -> float:
+    """The z-score of what is left of a part outside the said whole."""
+    rest = max(gram.more - times * said.more, 0), max(gram.less - times * said.less, 0)
+    totals = int(more.view(Ngrams).table(gram.n).total), int(less.view(Ngrams).table(gram.n).total)
+    return float(log_odds_z(np.array(rest[:1]), np.array(rest[1:]), totals=totals)[0])
+
+
+def _continues(said: Gram, gram: Gram, material: Material) -> bool:
+    """Are two overlapping grams pieces of one longer phrase, found in the same texts?"""
+    if not gram.overlaps(said):
+        return False
+    few, many = sorted((holders(each, material)[0] for each in (gram, said)), key=len)
+    if len(few) < SAME_TEXTS * len(many):
+        return False
+    shared = len(np.intersect1d(few, many, assume_unique=True))
+    return shared >= SAME_TEXTS * (len(few) + len(many) - shared)
+
+
+# So many of the strongest grams are looked at for each phrase that may be listed.
+_DEPTH = 25
+# Grams scored at once, and texts looked at for different examples.
+_BLOCK, _MOST_HOLDERS = 1 << 20, 100
+
+
+def what_differs(
+    candidate: Material, reference: Material, *, orders: Sequence[int] = (1, 2, 3), top: int = 12, examples: int = 2
+) -> tuple[tuple[Phrase, ...], tuple[Phrase, ...]]:
+    """The phrases that the candidate over-produces and those that it under-produces, the clearest first.
+
+    Grams are ranked by the z-score of their log-odds with a prior, so that rare words do not float to the top. Only
+    those of |z| >= 4 are listed, and only if that still holds when the variance is taken over texts: one long text that
+    repeats a name is no habit of the sample. A gram whose shift is that of a listed one which it contains, is part of
+    or overlaps is left out. Each phrase has up to `examples` different texts of the sample that has more of it.
+
+    >>> from textassay.corpus.sample import Sample
+    >>> made = Material(Sample.of(["the cat sat on a mat", "my dog sat on a mat"] * 50))
+    >>> real = Material(Sample.of(["the cat lay on a rug", "my dog ran up a hill"] * 50))
+    >>> over, under = what_differs(made, real)
+    >>> [(phrase.text, phrase.candidate_count, phrase.reference_count) for phrase in over]
+    [('on a mat', 100, 0), ('sat', 100, 0)]
+    """
+    if any(n < 1 for n in orders):
+        raise InputError(f"orders: {tuple(orders)} given; wanted whole numbers of at least 1")
+    over, under = _strongest(candidate, reference, orders=sorted(set(orders)), most=_DEPTH * top)
+    over, under = _listed(over, candidate, reference, top), _listed(under, reference, candidate, top)
+    return (
+        tuple(Phrase(_text(g, candidate), g.n, g.more, g.less, g.z, _examples(g, candidate, examples)) for g in over),
+        tuple(Phrase(_text(g, reference), g.n, g.less, g.more, -g.z, _examples(g, reference, examples)) for g in under),
+    )
+
+
+def _strongest(
+    candidate: Material, reference: Material, *, orders: Sequence[int], most: int
+) -> tuple[list[Gram], list[Gram]]:
+    """The significant grams of all orders, those with the largest z first: over-produced and under-produced."""
+    over: list[Gram] = []
+    under: list[Gram] = []
+    for n in orders:
+        keys, counts, others, z = _significant(candidate.view(Ngrams).table(n), reference.view(Ngrams).table(n))
+        best, worst = np.lexsort((keys, -z))[:most], np.lexsort((keys, z))[:most]
+        over += [Gram(n, keys[i], int(counts[i]), int(others[i]), float(z[i])) for i in best if z[i] > 0]
+        under += [Gram(n, keys[i], int(others[i]), int(counts[i]), -float(z[i])) for i in worst if z[i] < 0]
+    over.sort(key=lambda gram: -gram.z)
+    under.sort(key=lambda gram: -gram.z)
+    return over[:most], under[:most]
+
+
+def _significant(candidate: Table, reference: Table) -> tuple[U64, I64, I64, F64]:
+    """Keys, counts in both samples and z-scores of the significant grams; a block at a time, to spare memory."""
+    keys = union(candidate.keys, reference.keys)
+    counts, others = spread(candidate, keys), spread(reference, keys)
+    totals = int(candidate.total), int(reference.total)
+    z = np.zeros(len(keys))
+    if min(totals):
+        for begin in range(0, len(keys), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            z[block] = log_odds_z(counts[block], others[block], totals=totals)
+    kept = np.flatnonzero(np.abs(z) >= LEAST_Z)
+    return keys[kept], counts[kept], others[kept], z[kept]
+
+
+def _listed(grams: list[Gram], more: Material, less: Material, top: int) -> list[Gram]:
+    solid = [gram for gram in grams if _is_solid(gram, more, less)]
+    return telling(with_words(solid, more), more, less, top=top)
+
+
+def _is_solid(gram: Gram, more: Material, less: Material) -> bool:
+    """Is it still significant when texts, not words, are what was sampled?"""
+    tables = [material.view(Ngrams).table(gram.n) for material in (more, less)]
+    inflation = tuple(_inflation(gram, *pair) for pair in zip((more, less), tables, strict=True))
+    totals = int(tables[0].total), int(tables[1].total)
+    z = log_odds_z(np.array([gram.more]), np.array([gram.less]), totals=totals, inflation=(inflation[0], inflation[1]))
+    return bool(z[0] >= LEAST_Z)
+
+
+def _inflation(gram: Gram, material: Material, table: Table) -> float:
+    texts, counts = holders(gram, material)
+    sizes = material.view(TextNgrams).lengths[texts] - (gram.n - 1)
+    return clustering(counts, sizes, total=int(table.total), size_squares=int(table.size_squares))
+
+
+def _text(gram: Gram, material: Material) -> str:
+    return joined(gram.words, material.settings.tokenizer)
+
+
+def _examples(gram: Gram, material: Material, most: int) -> tuple[str, ...]:
+    """Different texts that hold the gram, from all over the sample."""
+    texts, _ = holders(gram, material)
+    few = min(len(texts), _MOST_HOLDERS)
+    chosen = material.sample.texts.take(pa.array(texts[np.arange(few) * len(texts) // few])).unique()
+    return tuple(excerpt(text, gram.words, material.settings.tokenizer) for text in chosen[:most].to_pylist())

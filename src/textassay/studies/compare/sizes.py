@@ -1,0 +1,269 @@
+"""Sizes: many metrics move with sample size, so samples are cut to one size unless told otherwise.
+
+Estimates and intervals are made on the cut samples. Tests are valid for samples of unequal sizes and use all texts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.sample import Sample
+from textassay.errors import InputError
+from textassay.inference.design import group_numbers
+from textassay.inference.rng import stream
+
+FEWEST_TEXTS = 2
+# In a test the larger sample has at most this many times the texts of the smaller one: more would add next to nothing.
+MOST_TIMES = 20
+# Samples cut by whole groups may differ in size; beyond this ratio they do not compare.
+UNEVEN = 1.1
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The samples to compare, the real parts of the yardstick, and what was done in words.
+
+    Metrics that compare have `held_out` against `base` as their yardstick, metrics that describe have `plain`. A
+    candidate compares with the yardstick only on as many texts as these have. `tested` has, for each candidate, the
+    candidate and the reference that the tests use.
+    """
+
+    reference: Sample
+    candidates: Mapping[str, Sample]
+    held_out: Sample
+    base: Sample
+    plain: Sample
+    tested: Mapping[str, tuple[Sample, Sample]]
+    notes: tuple[str, ...]
+    yardstick_notes: tuple[str, ...] = ()
+
+    @property
+    def everything(self) -> tuple[Sample, ...]:
+        """All samples that anything is measured on."""
+        tested = [sample for pair in self.tested.values() for sample in pair]
+        return self.reference, self.held_out, self.base, self.plain, *self.candidates.values(), *tested
+
+
+def cut_samples(
+    reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, yardstick: bool = True
+) -> Cut:
+    """Cut every sample to a common size (`match`: the smallest), to a number of texts, or not at all (`all`)."""
+    everyone = {"reference": reference} | {f"candidate {name}": sample for name, sample in candidates.items()}
+    for role, sample in everyone.items():
+        if len(sample) < FEWEST_TEXTS:
+            raise InputError(f"{role}: {len(sample)} text; comparing needs at least {FEWEST_TEXTS}")
+    smallest = min(len(sample) for sample in everyone.values())
+    wanted = _wanted(size, everyone, smallest)
+    if wanted is None:
+        tested = _pairs(reference, candidates, seed)
+        return _halved(reference, candidates, smallest, seed, tested=tested, yardstick=yardstick)
+    smaller = {name: cut_to(sample, wanted, stream(seed, "cut", sample.digest)) for name, sample in candidates.items()}
+    used, spare = _split(reference, wanted, stream(seed, "cut", reference.digest))
+    tested = _pairs(reference, candidates, seed) if size == "match" else _pairs(used, smaller, seed)
+    notes = _notes(everyone, wanted, (used, *smaller.values()), tests_all=size == "match", tested=tested)
+    if len(spare) >= wanted:
+        held_out = cut_to(spare, wanted, stream(seed, "yardstick", spare.digest))
+        return Cut(used, smaller, held_out, used, used, tested, notes)
+    whole = used if len(spare) else reference
+    return _halved(whole, smaller, wanted, seed, tested=tested, notes=notes, yardstick=yardstick)
+
+
+def cut_pairs(
+    reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, yardstick: bool = True
+) -> Cut:
+    """Keep the groups that all samples have, each with equally many texts in every sample; tests use all their texts.
+
+    With `all`, estimates use all texts of these groups; with a number, estimates and tests use random groups with that
+    many texts together. The yardstick compares real texts of the same groups where each has enough of them,
+    else of different groups.
+    """
+    everyone = (reference, *candidates.values())
+    names, numbers = group_numbers(*(sample.groups for sample in everyone))
+    sides = np.split(numbers, np.cumsum([len(sample) for sample in everyone])[:-1])
+    counts = np.stack([np.bincount(side, minlength=names) for side in sides])
+    fewest = counts.min(axis=0)
+    if not fewest.any():
+        raise InputError("no group is in all samples; pairs need groups that the reference and every candidate have")
+    notes = _unmatched(sides, fewest, ["reference", *candidates])
+    limit = _limit(size)
+    if limit is not None:
+        fewest = _groups_up_to(limit, fewest, seed)
+        notes = (*notes, f"{int(fewest.sum()):,} texts of {int((fewest > 0).sum()):,} groups used of each sample")
+    shared = [sample.take(np.flatnonzero(fewest[side] > 0)) for sample, side in zip(everyone, sides, strict=True)]
+    kept = [side[fewest[side] > 0] for side in sides]
+    cut = [
+        sample if size == "all" else sample.take(_per_group(side, fewest, stream(seed, "cut", sample.digest)))
+        for sample, side in zip(shared, kept, strict=True)
+    ]
+    tested = {name: (shared[place], shared[0]) for place, name in enumerate(candidates, 1)}
+    if limit is not None:
+        tested = {name: (cut[place], cut[0]) for place, name in enumerate(candidates, 1)}
+    taken = dict(zip(candidates, cut[1:], strict=True))
+    if not yardstick:
+        return Cut(cut[0], taken, cut[0], cut[0], cut[0], tested, notes)
+    held_out, base, how = _paired_yardstick(shared[0], kept[0], cut[0], fewest, seed)
+    return Cut(cut[0], taken, held_out, base, cut[0], tested, notes, how)
+
+
+def _groups_up_to(limit: int, fewest: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """The counts of random groups that have at most this many texts together, and 0 for all others."""
+    if limit > fewest.sum():
+        raise InputError(
+            f"--size is {limit:,}; the groups that all samples have hold {int(fewest.sum()):,} texts of each"
+        )
+    order = stream(seed, "groups of pairs").permutation(len(fewest))
+    chosen = np.zeros_like(fewest)
+    chosen[order] = np.where(np.cumsum(fewest[order]) <= limit, fewest[order], 0)
+    if np.count_nonzero(chosen) < FEWEST_TEXTS:
+        raise InputError(
+            f"--size is {limit:,}; wanted enough for {FEWEST_TEXTS} groups, which have more texts than that"
+        )
+    return chosen
+
+
+def _paired_yardstick(
+    whole: Sample, groups: NDArray[np.int64], used: Sample, fewest: NDArray[np.int64], seed: int
+) -> tuple[Sample, Sample, tuple[str, ...]]:
+    counts = np.bincount(groups, minlength=len(fewest))
+    there = fewest > 0
+    enough = (counts >= 2 * fewest)[there].all()
+    share = fewest if enough else counts // 2
+    if (share > 0)[there].all():
+        first = _per_group(groups, share, stream(seed, "yardstick"))
+        rest = np.setdiff1d(np.arange(len(whole)), first)
+        second = rest[_per_group(groups[rest], share, stream(seed, "second half"))]
+        note = (
+            () if enough else (f"real v real is two parts of the real texts of each group, {len(first):,} texts each",)
+        )
+        return whole.take(first), whole.take(second), note
+    first_half, rest_half = _split(used, len(used) // 2, stream(seed, "yardstick"))
+    note = ("real v real compares texts of different groups, since some groups have one real text: a loose yardstick",)
+    return first_half, cut_to(rest_half, len(first_half), stream(seed, "second half")), note
+
+
+def _per_group(groups: NDArray[np.int64], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Places of that many texts of each group, chosen at random, in their original order."""
+    mixed = rng.permutation(len(groups))
+    order = mixed[np.argsort(groups[mixed], kind="stable")]
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    rank = np.arange(len(groups)) - np.repeat(starts, np.diff(np.append(starts, len(groups))))
+    return np.sort(order[rank < counts[groups[order]]])
+
+
+def _unmatched(sides: Sequence[NDArray[np.int64]], fewest: NDArray[np.int64], names: Sequence[str]) -> tuple[str, ...]:
+    lost = {name: int((fewest[side] == 0).sum()) for name, side in zip(names, sides, strict=True)}
+    listed = ", ".join(f"{name} {count:,}" for name, count in lost.items() if count)
+    return (f"texts left out because their group is not in every sample: {listed}",) if listed else ()
+
+
+def _pairs(reference: Sample, candidates: Mapping[str, Sample], seed: int) -> dict[str, tuple[Sample, Sample]]:
+    """Candidate and reference of each test."""
+    found = {}
+    for name, sample in candidates.items():
+        most = MOST_TIMES * min(len(sample), len(reference))
+        groups = MOST_TIMES * min(_count_groups(sample), _count_groups(reference))
+        found[name] = (
+            cut_to(sample, most, stream(seed, "test", sample.digest), groups=groups),
+            cut_to(reference, most, stream(seed, "test", reference.digest), groups=groups),
+        )
+    return found
+
+
+def _count_groups(sample: Sample) -> int:
+    return len(sample) if sample.groups is None else group_numbers(sample.groups)[0]
+
+
+def _notes(
+    everyone: Mapping[str, Sample],
+    wanted: int,
+    used: Sequence[Sample],
+    *,
+    tests_all: bool,
+    tested: Mapping[str, tuple[Sample, Sample]],
+) -> tuple[str, ...]:
+    largest = max(len(sample) for sample in everyone.values())
+    if largest <= wanted:
+        return ()
+    sizes = [len(sample) for sample in used]
+    count = f"{sizes[0]:,} texts of each sample"
+    if len(set(sizes)) > 1:
+        count = f"whole groups of about {wanted:,} texts of each sample ({min(sizes):,} to {max(sizes):,})"
+        if max(sizes) > UNEVEN * min(sizes):
+            count += ": too unequal to compare metrics that depend on the size"
+    if not tests_all:
+        return (f"estimates and tests use {count} (the largest has {largest:,})",)
+    most = max(len(sample) for pair in tested.values() for sample in pair)
+    texts = "all texts" if most == largest else f"up to {most:,} texts"
+    return (
+        f"estimates use {count} (the largest has {largest:,}); tests use {texts}; --size all uses all texts for both",
+    )
+
+
+def cut_to(sample: Sample, size: int, rng: np.random.Generator, *, groups: int | None = None) -> Sample:
+    """At most about `size` texts, chosen at random; by whole groups where there are groups, and at most `groups`."""
+    if sample.groups is not None and groups is not None and _count_groups(sample) > groups:
+        count, numbers = group_numbers(sample.groups)
+        chosen = np.zeros(count, dtype=bool)
+        chosen[rng.permutation(count)[:groups]] = True
+        sample = sample.take(np.flatnonzero(chosen[numbers]))
+    return sample if size >= len(sample) else _split(sample, size, rng)[0]
+
+
+def _split(sample: Sample, size: int, rng: np.random.Generator) -> tuple[Sample, Sample]:
+    """About `size` texts and the rest; no group is divided, so with groups the size is the nearest possible."""
+    if sample.groups is None:
+        return sample.split(size, rng)
+    count, groups = group_numbers(sample.groups)
+    order = rng.permutation(count)
+    reached = np.cumsum(np.bincount(groups, minlength=count)[order])
+    last = int(np.argmin(np.abs(reached - size)))
+    inside = np.zeros(count, dtype=bool)
+    inside[order[: last + 1]] = True
+    return sample.take(np.flatnonzero(inside[groups])), sample.take(np.flatnonzero(~inside[groups]))
+
+
+def _limit(size: str | int) -> int | None:
+    """The number of texts asked for; None for `match` and `all`."""
+    if size in ("all", "match"):
+        return None
+    if not isinstance(size, int) and not str(size).isdecimal():
+        raise InputError(f"--size is {size!r}; wanted match, all or a number of texts")
+    if int(size) < FEWEST_TEXTS:
+        raise InputError(f"--size is {int(size)}; wanted at least {FEWEST_TEXTS}")
+    return int(size)
+
+
+def _wanted(size: str | int, samples: Mapping[str, Sample], smallest: int) -> int | None:
+    wanted = _limit(size)
+    if wanted is None:
+        return smallest if size == "match" else None
+    for role, sample in samples.items():
+        if len(sample) < wanted:
+            raise InputError(f"{role}: {len(sample):,} texts; --size {wanted} needs as many")
+    return wanted
+
+
+def _halved(
+    reference: Sample,
+    candidates: Mapping[str, Sample],
+    smallest: int,
+    seed: int,
+    *,
+    tested: Mapping[str, tuple[Sample, Sample]],
+    yardstick: bool,
+    notes: tuple[str, ...] = (),
+) -> Cut:
+    """Where the reference has no texts to spare, it is cut in two halves, no larger than the smallest sample."""
+    plain = cut_to(reference, smallest, stream(seed, "plain", reference.digest))
+    if not yardstick:
+        return Cut(reference, candidates, reference, reference, plain, tested, notes)
+    half = min(len(reference) // 2, smallest)
+    first, rest = _split(reference, half, stream(seed, "yardstick", reference.digest))
+    second = cut_to(rest, half, stream(seed, "second half", rest.digest))
+    if not len(first) or not len(second):
+        raise InputError("the reference has one group only; the yardstick needs two groups or more")
+    sizes = f"{len(first):,} texts each" if len(first) == len(second) else f"{len(first):,} and {len(second):,} texts"
+    note = f"real v real is two parts of the reference, {sizes}: rows at that size compare with it"
+    return Cut(reference, candidates, first, second, plain, tested, notes, (note,))

@@ -1,0 +1,462 @@
+"""Compare: is each candidate distributed like the reference, and if not, how does it differ?"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.printable import many
+from textassay.corpus.readers import named_candidates, read_sample
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.encoders.base import Encoder
+from textassay.encoders.remembered import Remembered
+from textassay.engines.local import Engine, LocalEngine
+from textassay.errors import InputError
+from textassay.inference.design import group_numbers
+from textassay.inference.intervals import FEWEST_TEXTS, Replicates
+from textassay.inference.measure import Measured, Plan, count_steps, measure, paired_difference
+from textassay.inference.overall import Overall, OverallPlan, overall_test
+from textassay.inference.p_values import holm, is_significant
+from textassay.inference.progress import Progress, Silent
+from textassay.inference.result import Result
+from textassay.inference.rng import stream
+from textassay.metrics.ngrams.duplicates import NearDuplicates
+from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.views import Material, Settings
+from textassay.studies.compare.dependence import check_dependence
+from textassay.studies.compare.differences import what_differs
+from textassay.studies.compare.meaning import what_differs_in_meaning
+from textassay.studies.compare.result import Column, Comparison, Contest
+from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples, cut_to
+from textassay.studies.compare.verdict import Row, Setting, Sight, judge
+from textassay.studies.encoding import choose, show_all
+from textassay.studies.format_check import check_format
+from textassay.studies.outcome import check_plan, enough_resamples
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What was measured of a candidate: all its texts, and where the yardstick had fewer, as many as that."""
+
+    measured: Measured
+    overall: Overall | None
+    at_real_size: Mapping[Request, Result]
+    replicates_at_real_size: Mapping[Request, Replicates]
+
+
+@dataclass(frozen=True, eq=False)
+class Measurer:
+    """The requests and everything they are measured with."""
+
+    requests: Sequence[Request]
+    settings: Settings
+    cut: Cut
+    train: Material | None
+    plan: Plan
+    progress: Progress
+    yardstick: bool = True
+
+    @property
+    def comparing(self) -> list[Request]:
+        """Metrics that compare a candidate with a reference."""
+        return [request for request in self.requests if request.metric.compares]
+
+    @property
+    def describing(self) -> list[Request]:
+        """Metrics that describe one sample."""
+        return [request for request in self.requests if not request.metric.compares]
+
+    def steps(self) -> int:
+        """Steps of progress for the yardstick and all candidates."""
+        real = count_steps(self.requests, self.plan, tested=False)
+        return real + len(self.cut.candidates) * (1 + count_steps(self.requests, self.plan, tested=True))
+
+    def real(self) -> tuple[Result, ...]:
+        """The yardstick: describing metrics on the reference alone, comparing metrics between two real parts."""
+        if not self.yardstick:
+            return tuple(map(_not_measured, self.requests))
+        plain, held_out, base = (
+            Material(sample, self.settings) for sample in (self.cut.plain, self.cut.held_out, self.cut.base)
+        )
+        found = dict(zip(self.describing, self._measure(self.describing, plain, None).results, strict=True))
+        compared = self._measure(self.comparing, held_out, base, test=False)
+        found |= dict(zip(self.comparing, compared.results, strict=True))
+        return tuple(found[request] for request in self.requests)
+
+    def candidate(self, name: str, material: Material, reference: Material) -> Outcome:
+        """A candidate against the reference, and again on as few texts as the yardstick had."""
+        tested = self._tested(name, material, reference)
+        measured = self._measure(self.requests, material, reference, tested=tested)
+        again = [*self._compared_again(material), *self._described_again(material)] if self.yardstick else []
+        overall = None
+        if self.plan.n_resamples:
+            plan = OverallPlan(self.plan.level, self.plan.n_resamples, self.plan.seed, len(self.cut.candidates))
+            overall = overall_test(*tested, plan=plan, progress=self.progress)
+        return Outcome(
+            measured,
+            overall,
+            {request: result for request, result, _ in again},
+            {request: replicates for request, _, replicates in again if replicates is not None},
+        )
+
+    def _tested(self, name: str, material: Material, reference: Material) -> tuple[Material, Material]:
+        """The texts that the tests use; what the estimates use already is not read again."""
+        mine, real = self.cut.tested[name]
+        return (
+            material if mine is material.sample else Material(mine, self.settings),
+            reference if real is reference.sample else Material(real, self.settings),
+        )
+
+    def _measure(
+        self,
+        requests: Sequence[Request],
+        candidate: Material,
+        reference: Material | None,
+        *,
+        tested: tuple[Material, Material] | None = None,
+        test: bool = True,
+    ) -> Measured:
+        roles = {"candidate": candidate, "reference": reference, "train": self.train}
+        given = {role: material for role, material in roles.items() if material is not None}
+        return measure(requests, given, plan=self.plan, test=test, tested=tested, progress=self.progress)
+
+    def _compared_again(self, material: Material) -> Iterable[tuple[Request, Result, Replicates | None]]:
+        size = len(self.cut.base)
+        if len(material.sample) == len(self.cut.reference) == size:
+            return []
+        base = Material(self.cut.base, self.settings)
+        return self._again(self.comparing, {"candidate": self._cut(material, size), "reference": base})
+
+    def _described_again(self, material: Material) -> Iterable[tuple[Request, Result, Replicates | None]]:
+        size = len(self.cut.plain)
+        if len(material.sample) == size:
+            return []
+        train = {} if self.train is None else {"train": self.train}
+        return self._again(self.describing, {"candidate": self._cut(material, size), **train})
+
+    def _again(
+        self, requests: Sequence[Request], roles: Mapping[str, Material]
+    ) -> Iterable[tuple[Request, Result, Replicates | None]]:
+        found = measure(requests, roles, plan=self.plan, test=False)
+        return [
+            (request, result, found.replicates.get(request))
+            for request, result in zip(requests, found.results, strict=True)
+        ]
+
+    def _cut(self, material: Material, size: int) -> Material:
+        rng = stream(self.plan.seed, "at real size", material.sample.digest)
+        return Material(cut_to(material.sample, size, rng), self.settings)
+
+
+def _not_measured(request: Request) -> Result:
+    metric = request.metric
+    return Result(
+        metric=metric.name,
+        options=dict(request.options),
+        estimate=math.nan,
+        better=metric.better,
+        aspect=metric.aspect,
+        interval=None,
+        p_value=None,
+        parts={},
+        undefined="not measured: the yardstick was not asked for",
+        signature="",
+        seconds=0.0,
+    )
+
+
+def contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, level: float) -> Iterable[Contest]:
+    """Every two candidates on every metric with a jackknife; of unequal samples, parts of one size."""
+    found = list(_contests(requests, outcomes, level=level))
+    adjusted = holm([contest.p_value for contest in found])
+    return [replace(contest, adjusted=p) for contest, p in zip(found, adjusted, strict=True)]
+
+
+def _contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, level: float) -> Iterable[Contest]:
+    sizes = {outcome.measured.results[0].n for outcome in outcomes.values()} if requests else set()
+    for (first, one), (second, other) in combinations(outcomes.items(), 2):
+        for place, request in enumerate(requests):
+            mine, theirs = (_standing(outcome, place, request, whole=len(sizes) == 1) for outcome in (one, other))
+            if mine is not None and theirs is not None:
+                gap = paired_difference(mine, theirs, level=level)
+                yield Contest(first, second, request.label, gap.estimate, gap.low, gap.high, gap.p_value)
+
+
+def _standing(outcome: Outcome, place: int, request: Request, *, whole: bool) -> tuple[float, Replicates] | None:
+    if whole or request not in outcome.at_real_size:
+        replicates = outcome.measured.replicates.get(request)
+        estimate = outcome.measured.results[place].estimate
+    else:
+        replicates = outcome.replicates_at_real_size.get(request)
+        estimate = outcome.at_real_size[request].estimate
+    return None if replicates is None else (estimate, replicates)
+
+
+def compare(
+    reference: Any,
+    candidates: Any,
+    *,
+    metrics: str | Sequence[str] = (),
+    families: str | Sequence[str] = (),
+    tokenizer: str = "words",
+    lowercase: bool = False,
+    encoder: str | Encoder | None = None,
+    train: Any = None,
+    pair: str | None = None,
+    group: str | None = None,
+    size: str | int = "match",
+    level: float = 0.95,
+    n_resamples: int = 999,
+    seed: int = 0,
+    explain: bool | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare candidates with a reference; texts are a `Sample`, a path, or any iterable of strings.
+
+    `candidates` is one such thing, a list of paths, or a mapping of names to texts. Metrics are written as on the
+    command line (`"bleu:n=4,cnd"` or `["bleu:n=4", "cnd"]`); without any, every default metric is measured.
+    So is the encoder (`"minilm"`, `"lsa"`, ...), which may also be an object with `name`, `dimension` and `encode`.
+
+    Texts that are not independent need `group` or `pair`, the field that names the prompt, document or author of each
+    text (or samples made with `Sample.of(texts, groups=...)`). With `group`, texts of a group that both samples have
+    exchange labels within it, other groups as a whole. With `pair`, only groups that all samples have are used.
+
+    `explain` adds what puts the numbers in context: the yardstick of real text against real text, format differences,
+    phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
+    """
+    check_plan(level, n_resamples, seed)
+    if pair is not None and group is not None:
+        raise InputError("both pair and group given; wanted one of them")
+    progress = progress or Silent()
+    metrics, families = _listed(metrics), _listed(families)
+    named = {spec.partition(":")[0].strip() for spec in metrics}
+    choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
+    words = get_tokenizer(tokenizer, lowercase=lowercase)
+    field = pair or group
+    samples = {name: as_sample(texts, name, group=field) for name, texts in named_candidates(candidates).items()}
+    if not samples:
+        raise InputError("no candidate given; wanted at least one sample to compare with the reference")
+    real = as_sample(reference, "reference", group=field)
+    chosen = _answerable(choice.requests, train is not None, named)
+    yardstick = n_resamples > 0 if explain is None else explain
+    cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, yardstick=yardstick)
+    seen = None
+    if choice.encoder is not None:
+        seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=progress)
+    settings = Settings(words, seen)
+    measurer = Measurer(
+        requests=chosen,
+        settings=settings,
+        cut=cut,
+        train=None if train is None else Material(as_sample(train, "train"), settings),
+        plan=Plan(level, enough_resamples(n_resamples, len(samples), level), seed),
+        progress=progress,
+        yardstick=yardstick,
+    )
+    notes = (*choice.notes, *(seen.notes if seen else ()))
+    study = _Study(
+        measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes, sight=_sight(seen)
+    )
+    return study.run(engine or LocalEngine())
+
+
+def _listed(specs: str | Sequence[str]) -> list[str]:
+    """Names as a list: a string has them separated by commas, as on the command line.
+
+    >>> _listed("mauve, bleu:n=4"), _listed(["cnd"])
+    (['mauve', 'bleu:n=4'], ['cnd'])
+    """
+    return [spec.strip() for spec in specs.split(",") if spec.strip()] if isinstance(specs, str) else list(specs)
+
+
+def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:
+    """A sample from whatever a user hands over, with the groups of its texts where they are asked for."""
+    found = texts if isinstance(texts, Sample) else read_sample(texts, name=name, group=group)
+    if group is not None and found.groups is None:
+        raise InputError(f"{name}: a sample without groups; make it with read_sample(..., group={group!r})")
+    return found
+
+
+def _sight(seen: Remembered | None) -> Sight:
+    """What a verdict may claim about vectors of this encoder."""
+    if seen is None:
+        return Sight()
+    return Sight(seen.sees, reliable=seen.reads_these_texts and seen.reads_whole_texts)
+
+
+def _answerable(requests: list[Request], has_train: bool, asked: set[str]) -> list[Request]:
+    """Without a training file the default table leaves out what needs one; a metric asked for by name stays."""
+    return [r for r in requests if has_train or r.metric.name in asked or "train" not in r.metric.roles]
+
+
+@dataclass(frozen=True, eq=False)
+class _Study:
+    measurer: Measurer
+    reference: Sample
+    candidates: Mapping[str, Sample]
+    asked_resamples: int
+    notes: tuple[str, ...]
+    sight: Sight
+
+    def run(self, engine: Engine) -> Comparison:
+        measurer, cut = self.measurer, self.measurer.cut
+        reference = Material(cut.reference, measurer.settings)
+        materials = [Material(sample, measurer.settings) for sample in cut.candidates.values()]
+        measurer.progress.start("comparing", measurer.steps())
+        tasks: list[Callable[[], Any]] = [
+            measurer.real,
+            *(
+                partial(measurer.candidate, name, material, reference)
+                for name, material in zip(cut.candidates, materials, strict=True)
+            ),
+            *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates),
+        ]
+        real_results, *rest = engine.map(lambda task: task(), tasks)
+        outcomes: dict[str, Outcome] = dict(zip(cut.candidates, rest[: len(materials)], strict=True))
+        remarked: list[dict[str, Any]] = rest[len(materials) :]
+        real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
+        columns = [
+            self._column(name, outcome, remarks)
+            for (name, outcome), remarks in zip(outcomes.items(), remarked, strict=True)
+        ]
+        return Comparison(
+            reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
+            real=real,
+            candidates=tuple(self._judged(_corrected(columns, measurer.plan.level), real)),
+            labels=tuple(request.label for request in measurer.requests),
+            contests=tuple(contests(measurer.requests, outcomes, level=measurer.plan.level)),
+            level=measurer.plan.level,
+            notes=tuple(self._notes(columns)),
+            n_resamples=measurer.plan.n_resamples,
+        )
+
+    def _remarks(self, name: str, sample: Sample) -> dict[str, Any]:
+        """Format, phrases and meaning; on as many texts of both sides, or the larger one would show its rare words."""
+        warnings = {"warnings": self._warnings(name)}
+        if not self.measurer.yardstick:
+            return warnings
+        settings, seed = self.measurer.settings, self.measurer.plan.seed
+        size = min(len(sample), len(self.measurer.cut.reference))
+        sides = [
+            Material(cut_to(side, size, stream(seed, "phrases", side.digest)), settings)
+            for side in (sample, self.measurer.cut.reference)
+        ]
+        over, under = what_differs(*sides)
+        # The whole samples, not what the cut left of them: blank texts are counted against all texts.
+        findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
+        meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
+        return {"findings": findings, "over": over, "under": under, "meaning": meaning} | warnings
+
+    def _warnings(self, name: str) -> tuple[str, ...]:
+        """Signs that texts are not independent, which the tests take for granted."""
+        if not self.measurer.plan.n_resamples:
+            return ()
+        tokenizer, seed = self.measurer.settings.tokenizer, self.measurer.plan.seed
+        found = check_dependence(self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
+        # Sorted texts are no sign of dependence; they only hide the signs that their order could show.
+        return tuple(f"{'caution' if warning.option else 'note'}: {warning.message}" for warning in found)
+
+    def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
+        sample = self.measurer.cut.candidates[name]
+        again = {request.label: result for request, result in outcome.at_real_size.items()}
+        measured = outcome.measured
+        return Column(
+            name,
+            len(sample),
+            sample.digest,
+            measured.results,
+            at_real_size=again,
+            overall=outcome.overall,
+            adjusted=tuple(measured.adjusted[request] for request in self.measurer.requests),
+            **remarks,
+        )
+
+    def _judged(self, columns: list[Column], real: Column) -> Iterable[Column]:
+        plan, requests = self.measurer.plan, self.measurer.requests
+        overlap = self._real_overlap() if plan.n_resamples else 0.0
+        setting = Setting(plan.level, self.sight, overlap, len(columns))
+        for column in columns:
+            rows = [
+                Row(
+                    request.label,
+                    result,
+                    yardstick,
+                    is_significant(p, plan.level),
+                    column.beside_real(request.label, result),
+                )
+                for request, result, yardstick, p in zip(
+                    requests, column.results, real.results, column.adjusted, strict=True
+                )
+            ]
+            verdict = judge(
+                rows,
+                column.overall,
+                setting=setting,
+                warnings=column.warnings,
+                format_differs=any(not finding.harmless for finding in column.findings),
+            )
+            yield replace(column, verdict=verdict)
+
+    def _group_notes(self) -> Iterable[str]:
+        """Where texts come in groups, fewer groups than an interval needs."""
+        for name, sample in [("reference", self.measurer.cut.reference), *self.measurer.cut.candidates.items()]:
+            if sample.groups is not None and self.measurer.plan.n_resamples:
+                groups = group_numbers(sample.groups)[0]
+                if groups < FEWEST_TEXTS:
+                    yield f"{name}: {groups:,} groups; jackknife intervals need at least {FEWEST_TEXTS}"
+
+    def _real_overlap(self) -> float:
+        """The share of real texts of the yardstick's one part that are in its other part word for word."""
+        cut, settings = self.measurer.cut, self.measurer.settings
+        mine, base = (Material(part, settings).view(NearDuplicates).keys for part in (cut.held_out, cut.base))
+        return float(np.isin(mine, base).mean())
+
+    def _notes(self, columns: Sequence[Column]) -> Iterable[str]:
+        cut, plan = self.measurer.cut, self.measurer.plan
+        yield from self.notes
+        yield from cut.notes
+        yield from cut.yardstick_notes if self.measurer.yardstick else ()
+        for name, sample in [("reference", cut.reference), *cut.candidates.items()]:
+            yield from (f"{name}: {note}" for note in sample.notes)
+        yield from self._group_notes()
+        for column in columns:
+            if column.digest == cut.reference.digest:
+                yield f"{column.name} has the same texts as the reference: it is a copy, not a second sample"
+        if plan.n_resamples > self.asked_resamples:
+            yield (
+                f"raised to {plan.n_resamples:,} resamples, because correcting for {many(len(columns), 'candidate')}"
+                f" at level {plan.level:g} needs them"
+            )
+
+
+def _corrected(columns: list[Column], level: float) -> list[Column]:
+    """Overall p-values corrected for the number of candidates, and no other p-value of a candidate below its own.
+
+    A metric or region can only differ where there is a difference at all, so the larger of the two p-values is right
+    for both questions (a closed test).
+    """
+    p_values = [math.nan if c.overall is None or c.overall.p_value is None else c.overall.p_value for c in columns]
+    return [
+        column if math.isnan(p) else _bounded(column, p, level)
+        for column, p in zip(columns, holm(p_values), strict=True)
+    ]
+
+
+def _bounded(column: Column, p: float, level: float) -> Column:
+    assert column.overall is not None
+    differs = is_significant(p, level)
+    return replace(
+        column,
+        overall=replace(column.overall, adjusted=p),
+        adjusted=tuple(max(own, p) if not math.isnan(own) else own for own in column.adjusted),
+        # Phrases have no p-values: without a difference there is nothing that they could explain.
+        over=column.over if differs else (),
+        under=column.under if differs else (),
+        meaning=column.meaning and column.meaning.at_least(p),
+    )

@@ -1,0 +1,354 @@
+"""A verdict in plain words.
+
+Whether a candidate differs from the reference is decided by the overall test alone, so the chance of any false sentence
+about a difference is at most 1 - level over all candidates. Every sentence on *how* it differs needs, on top of that,
+evidence of its own: the adjusted test of its metric, and where it names a direction, intervals that do not overlap.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from textassay.inference.overall import Overall, level_beside
+from textassay.inference.p_values import is_significant
+from textassay.inference.result import Result
+from textassay.studies.compare.result import Verdict
+from textassay.studies.wording import number, p_text, plus_minus, share
+
+# A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
+COLLAPSED = 0.5
+# Copies of the reference are the main finding when they are at least this share of the texts.
+COPIED = 0.05
+# Where only a distance beyond this could have been found, "no difference found" would say next to nothing.
+TOO_FEW = 0.5
+# With this many texts a sample is not small, whatever can be measured on it.
+ENOUGH = 100
+# Samples further apart than this have hardly a word pair in common. They may be in two languages or scripts, whose
+# words are of different kinds, so their numbers of different words do not compare.
+UNRELATED = 0.98
+# Up to these distances a difference is called slight or clear; beyond, strong. Sentence vectors of any two kinds of
+# text have much in common: captions and news are 0.2 apart, a language model's captions and real ones 0.1.
+_WORD_GRADES = ((0.15, "slightly"), (0.5, "clearly"))
+_VECTOR_GRADES = ((0.05, "slightly"), (0.18, "clearly"))
+# Members of the bank that are named in a verdict.
+_MOST_NAMED = 4
+
+_PHRASES = {
+    "cr": "uses the reference's common phrases less often",
+    # A longer text may use them all, and more that the reference does not have.
+    "bleu": "fewer of its phrases are in the reference",
+}
+_FORMAT = "the format differs as well (see the format findings), which may explain the difference or a part of it"
+_CLOSER = "closer to the reference than two independent samples are"
+
+# Which way a value moves when a sample becomes less diverse.
+_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
+# Of these, the ones that depend on the number of words.
+_BY_LENGTH = ("distinct", "entropy")
+_WORDS = ("ms_jaccard", "cnd", "edges")
+_VECTORS = ("energy", "mmd", "frechet", "mauve")
+_REACH = (
+    ("produces texts unlike those in the reference", ("precision", "density")),
+    ("leaves parts of the reference uncovered", ("coverage", "recall")),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of a candidate beside the yardstick; `significant` is after all corrections.
+
+    `like_real` is the candidate's result on as many texts as the yardstick had; only that one compares with it.
+    """
+
+    label: str
+    result: Result
+    real: Result
+    significant: bool
+    like_real: Result
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What the encoder of a run sees: `meaning` or `word patterns`, and whether it can read these texts at all."""
+
+    what: str = "meaning"
+    reliable: bool = True
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a verdict depends on beside the results.
+
+    These are the level, what the encoder sees, the share of real texts that are in other real texts word for word, and
+    the number of candidates: sentences on copies and closeness share one small error rate over all of them.
+    """
+
+    level: float
+    sight: Sight = field(default_factory=Sight)
+    real_overlap: float = 0.0
+    n_candidates: int = 1
+
+    @property
+    def beside(self) -> float:
+        """The level of the sentences that the overall test does not decide."""
+        return level_beside(self.level, self.n_candidates)
+
+
+def judge(
+    rows: Sequence[Row],
+    overall: Overall | None,
+    *,
+    setting: Setting,
+    warnings: Sequence[str] = (),
+    format_differs: bool = False,
+) -> Verdict:
+    """What can be claimed about a candidate; `format_differs` is about format that the metrics see."""
+    usable = [row for row in rows if row.result.undefined is None and row.real.undefined is None]
+    by_metric: dict[str, list[Row]] = {}
+    for row in usable:
+        by_metric.setdefault(row.result.metric, []).append(row)
+    if overall is None:
+        collapse = _repetition(by_metric.get("repetition", ()), tested=False)
+        return Verdict("collapsed" if collapse else "untested", (*collapse, "no test was run: estimates only"))
+    if overall.p_value is None:
+        collapse = _repetition(by_metric.get("repetition", ()), tested=False)
+        why = overall.undefined or "no test could be run"
+        return Verdict("collapsed" if collapse else "untested", (*collapse, why, *warnings))
+    copies = _copies(overall, setting)
+    if not is_significant(overall.adjusted, setting.level):
+        return _nothing_found(overall, copies, setting, warnings)
+    collapse = _repetition(by_metric.get("repetition", ()), tested=True)
+    reasons = [
+        *collapse,
+        *copies,
+        _difference(overall, setting.level, doubtful=bool(warnings)),
+        *([_FORMAT] if format_differs else ()),
+        *_diversity(usable, overall, setting.sight),
+        *_separation(by_metric, overall, setting.sight),
+        *_quality(by_metric, setting),
+        *_reach(by_metric, setting),
+        *_copying(by_metric.get("copying", ())),
+    ]
+    is_collapsed = any(reason.startswith("collapsed") for reason in collapse)
+    return Verdict("collapsed" if is_collapsed else "differs", (*reasons, *warnings))
+
+
+def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, warnings: Sequence[str]) -> Verdict:
+    found = f"no difference found ({_cited(overall)})"
+    is_closer = is_significant(overall.closer, setting.beside)
+    if copies:
+        # The same texts on both sides are alike whatever the other texts are, so the test says little about these.
+        hidden = f"{found}, but copies hide differences: compare again without them"
+        return Verdict("copied", (*copies, *([_CLOSER] if is_closer else ()), hidden, *warnings))
+    limit = overall.detectable
+    if limit is None and overall.distance is None and min(overall.n) >= ENOUGH:
+        return Verdict("same", (found, "its size is not known: hardly any word pair is in two texts", *warnings))
+    if limit is None or limit >= TOO_FEW:
+        few = f"too few texts to find any but very large differences ({_cited(overall)})"
+        return Verdict("untested", (few, *warnings))
+    power = f"a word-pair distance (from 0 to 1) of {limit:.2f} or more would probably have been found"
+    advice = [f"{_CLOSER}: check for paraphrased texts, or for texts of the same prompts"] if is_closer else []
+    return Verdict("same", (found, power, *advice, *warnings))
+
+
+def _sizes(overall: Overall) -> str:
+    return f"{overall.n[0]:,} and {overall.n[1]:,} texts"
+
+
+def _cited(overall: Overall) -> str:
+    """The p-value of the overall test, corrected for several candidates, and the sizes it comes from."""
+    assert overall.adjusted is not None
+    groups = ""
+    if overall.design != "independent":
+        groups = f" in {overall.n_groups[0]:,} and {overall.n_groups[1]:,} groups"
+    at_floor = overall.p_value is not None and overall.p_value <= overall.floor
+    p = p_text(overall.adjusted, floor=overall.adjusted if at_floor else 0.0)
+    return f"overall test: p {p if p[0] in '≤<' else f'= {p}'}, {_sizes(overall)}{groups}"
+
+
+def _difference(overall: Overall, level: float, *, doubtful: bool) -> str:
+    members = overall.found_by(level)
+    names = [member.label for member in members[:_MOST_NAMED]]
+    more = f" and {len(members) - _MOST_NAMED} more" if len(members) > _MOST_NAMED else ""
+    by = f"; found by {', '.join(names)}{more}" if members else ""
+    # A warning is a sign that single texts may not be exchanged, which the test takes for granted.
+    return f"differs from the reference{', if the texts are independent' * doubtful} ({_cited(overall)}{by})"
+
+
+def _copies(overall: Overall, setting: Setting) -> list[str]:
+    shared = overall.shared_texts or 0.0
+    is_sure = is_significant(overall.copied, setting.beside)
+    if not is_sure or shared < COPIED or shared <= setting.real_overlap:
+        return []
+    return [
+        f"not an independent sample: {share(shared)} of its texts are in the reference word for word"
+        f" (real text {share(setting.real_overlap)})"
+    ]
+
+
+def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
+    for row in rows:
+        value, real = row.like_real.estimate, row.real.estimate
+        if value <= real or (tested and not _apart(row)):
+            continue
+        parts = row.like_real.parts
+        texts = "text" if parts["unique_texts"] == 1 else "texts"
+        counted = (
+            f"{share(value)} of texts repeat another one, {share(parts['exact'])} word for word"
+            f" ({int(parts['unique_texts']):,} different {texts} of {row.like_real.n:,})"
+        )
+        if value >= COLLAPSED:
+            return [f"collapsed: {counted}"]
+        if tested:
+            return [f"repeats itself: {counted}; real text {share(real)}"]
+    return []
+
+
+def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[str]:
+    """Which of the two is more diverse; the test finds "not from one source", so the values must show the direction."""
+    votes: dict[int, Row] = {}
+    left_out = [*_of_length(rows), *(() if sight.reliable else ("vendi",))]
+    if (overall.distance or 0.0) >= UNRELATED:
+        left_out += [name for name in _LESS_DIVERSE if name != "vendi"]
+    for name in (name for name in _LESS_DIVERSE if name not in left_out):
+        for row in rows:
+            if row.result.metric == name and _differs(row) and _beyond(row):
+                votes.setdefault(_direction(row), row)
+    if len(votes) == 2:
+        return [f"diversity measures disagree: lower by {_against(votes[-1])}, higher by {_against(votes[1])}"]
+    return [
+        f"{'less' if direction < 0 else 'more'} diverse {_than(row, sight)} ({_against(row)})"
+        for direction, row in votes.items()
+    ]
+
+
+def _than(row: Row, sight: Sight) -> str:
+    """Vectors alone show what the encoder sees: of words that it does not know, they see little difference."""
+    return f"in {sight.what} as the encoder measures it" if row.result.metric == "vendi" else "than the reference"
+
+
+def _direction(row: Row) -> int:
+    """-1 where the candidate is the less diverse one, 1 where it is the more diverse one, 0 where they are equal."""
+    moved = _moved(row) * _LESS_DIVERSE[row.result.metric]
+    return (moved < 0) - (moved > 0)
+
+
+def _of_length(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Measures that only show how long the texts are.
+
+    Shorter texts have a larger share of different n-grams and a smaller entropy. Where these two point in opposite
+    directions, the number of words explains them, and neither shows that a sample is more or less diverse.
+    """
+    directions = {_direction(row) for row in rows if row.result.metric in _BY_LENGTH}
+    return _BY_LENGTH if {-1, 1} <= directions else ()
+
+
+def _moved(row: Row) -> float:
+    return row.like_real.estimate - row.real.estimate
+
+
+def _separation(by_metric: Mapping[str, Sequence[Row]], overall: Overall, sight: Sight) -> list[str]:
+    """How far the samples are apart in words and in vectors, graded by effect sizes that do not depend on n."""
+    # Texts that repeat within one sample move every distance a little, whatever they are about.
+    repeats = any(map(_apart, by_metric.get("repetition", ())))
+    found = []
+    words, vectors = overall.distance or 0.0, overall.vector_distance or 0.0
+    least = [grades[0][0] if repeats else 0.0 for grades in (_WORD_GRADES, _VECTOR_GRADES)]
+    # Word pairs show order as well as choice. A distance that was estimated as 0 is no size of a difference.
+    if words > least[0] and _any_significant(by_metric, _WORDS):
+        grade = _grade(words, _WORD_GRADES)
+        found.append(f"{grade} different in wording (word-pair distance {_short(words)})")
+    if vectors > least[1] and sight.reliable and _any_significant(by_metric, _VECTORS):
+        what = f"{_grade(vectors, _VECTOR_GRADES)} different in {sight.what}"
+        found.append(f"{what} as the encoder measures it (vector distance {_short(vectors)})")
+    return found
+
+
+def _short(distance: float) -> str:
+    """Two decimals: more would be noise.
+
+    >>> _short(0.0717), _short(0.002)
+    ('0.07', 'below 0.01')
+    """
+    return f"{distance:.2f}" if distance >= 0.01 else "below 0.01"
+
+
+def _any_significant(by_metric: Mapping[str, Sequence[Row]], names: Sequence[str]) -> bool:
+    return any(row.significant for name in names for row in by_metric.get(name, ()))
+
+
+def _grade(distance: float, grades: Sequence[tuple[float, str]]) -> str:
+    """Slightly, clearly or strongly.
+
+    >>> [_grade(x, _WORD_GRADES) for x in (0.03, 0.36, 0.9)]
+    ['slightly', 'clearly', 'strongly']
+    """
+    return next((word for limit, word in grades if distance < limit), "strongly")
+
+
+def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
+    """Texts beyond the other sample's; only where the test and the value beside real text agree."""
+    found = []
+    for said, names in _REACH:
+        tested = [
+            row for name in names for row in by_metric.get(name, ()) if row.significant and setting.sight.reliable
+        ]
+        rows = [row for row in tested if _moved(row) < 0 and _beyond(row)]
+        if said.startswith("leaves"):
+            # Little of the reference is reached by noise and by other topics too, so it is about cover, not diversity.
+            rows += [row for row in _bleu(by_metric, "reverse_bleu", setting) if _moved(row) < 0 and _apart(row)]
+        found += [f"{said} ({_against(row, 'real v real')})" for row in rows[:1]]
+    return found
+
+
+def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
+    """Only a value below real text's own is lost quality: a test of `cr` also finds who repeats what is common."""
+    rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *_bleu(by_metric, "bleu", setting)]
+    lower = [row for row in rows if _moved(row) < 0 and _apart(row)]
+    return [f"{_PHRASES[row.result.metric]} ({_against(row, 'real v real')})" for row in lower[:1]]
+
+
+def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -> Sequence[Row]:
+    """Rows of the BLEU family, which have no test; none where real v real has the same texts in both parts.
+
+    Such a yardstick is higher than any independent sample of the same source.
+    """
+    return by_metric.get(name, ()) if setting.real_overlap < COPIED else ()
+
+
+def _copying(rows: Iterable[Row]) -> list[str]:
+    return [
+        f"copies: {share(row.like_real.estimate)} of texts are in the training file word for word"
+        f" (real text {share(row.real.estimate)})"
+        for row in rows
+        if row.like_real.estimate > row.real.estimate and _apart(row)
+    ]
+
+
+def _differs(row: Row) -> bool:
+    """By its test where it has one, otherwise by intervals that do not overlap."""
+    return row.significant if row.result.p_value is not None else _apart(row)
+
+
+def _apart(row: Row) -> bool:
+    """True when both have an interval and the two do not overlap."""
+    mine, real = row.like_real.interval, row.real.interval
+    return mine is not None and real is not None and (mine.low > real.high or mine.high < real.low)
+
+
+def _beyond(row: Row) -> bool:
+    """True when the values differ by more than their intervals; where one has none, the other's must leave it out."""
+    mine, real = row.like_real.interval, row.real.interval
+    if mine is not None and real is not None:
+        return _apart(row)
+    if real is not None:
+        return row.like_real.estimate not in real
+    return mine is not None and row.real.estimate not in mine
+
+
+def _against(row: Row, real_name: str = "real") -> str:
+    real = f"{real_name} {number(row.real.estimate)}"
+    if row.real.interval is not None and not math.isnan(row.real.estimate):
+        real += f" ± {plus_minus((row.real.interval.high - row.real.interval.low) / 2)}"
+    size = f" at n = {row.real.n:,}" if row.like_real is not row.result else ""
+    return f"{row.label} {number(row.like_real.estimate)}, {real}{size}"

@@ -1,0 +1,1 @@
+"""Compare candidates with references item by item."""

@@ -1,0 +1,303 @@
+"""The outcome of a conditional study, and its JSON form."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from typing import Any
+
+from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.errors import InputError
+from textassay.inference.result import Result, one_nan
+from textassay.studies.compare.result import Contest, Verdict
+from textassay.studies.outcome import with_nan, without_nan
+from textassay.version import __version__
+
+# How candidates can miss, by the stable keys of the JSON form, and what people read for them. `same` is an item where
+# nothing was found, `untested` one where nothing could be: no labelling of its texts would be significant.
+KIND_WORDS = {
+    "too narrow": "too narrow",
+    "too wide": "too wide",
+    "elsewhere": "off target",
+    "too close": "too close",
+    "same": "no difference found",
+    "untested": "untested",
+}
+KINDS = tuple(KIND_WORDS)
+
+
+@dataclass(frozen=True)
+class Miss:
+    """How one item's candidates miss its references.
+
+    The closeness of a side is how often the edge between two of its texts is the shortest of a triangle less how often
+    it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
+    0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 both sides keep to themselves. Both run
+    from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` puts it in
+    words.
+    """
+
+    kind: str
+    spread: float
+    place: float
+    p_value: float
+
+    def __post_init__(self) -> None:
+        for name in ("spread", "place", "p_value"):
+            object.__setattr__(self, name, one_nan(getattr(self, name)))
+
+    @property
+    def far(self) -> float:
+        """How far off, to rank items by; 0 where nothing could be measured."""
+        known = [abs(z) for z in (self.spread, max(self.place, 0.0)) if not math.isnan(z)]
+        return max(known, default=0.0)
+
+
+@dataclass(frozen=True)
+class ItemOutcome:
+    """One system's results on one item, in the order of the labels, and how it misses there."""
+
+    id: str
+    results: tuple[Result, ...]
+    miss: Miss
+
+
+@dataclass(frozen=True)
+class SystemColumn:
+    """One system: each metric over all items, every item, and a verdict.
+
+    Results over items have the mean as estimate and the p-value of the combined test (labels exchanged within items) as
+    `p_value`. Their `parts` have `z`, `adjusted` (the p-value after correction for the whole table), `draws` and
+    `units` (joint labellings drawn, and what is labelled by itself: items, or clusters that share texts), `items` (that
+    have a number), `chance` (the mean over all labellings of the same texts), and other ways to combine the items'
+    p-values, none of which decides anything: `harmonic_mean_raw` (the paper's), `harmonic_mean` (corrected), `fisher`,
+    `simes`, `mean_p` and `mean_log_p`. `n` is the number of items. `at_human_size` has, by label, the mean over parts
+    of the items as small as those of the human row: only that compares with it.
+    """
+
+    name: str
+    results: tuple[Result, ...]
+    items: tuple[ItemOutcome, ...]
+    verdict: Verdict | None = None
+    at_human_size: Mapping[str, Result] = field(default_factory=dict)
+
+    def count(self, kind: str) -> int:
+        """Items that miss in this way."""
+        return sum(item.miss.kind == kind for item in self.items)
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One metric at a number of candidates and references: the p-value of the combined test and the power there.
+
+    `power` is the share of sets of as many items, drawn anew from these, that come out significant; `item_power` the
+    share of single items that do.
+    """
+
+    label: str
+    candidates: int
+    references: int
+    items: int
+    p_value: float
+    power: float
+    item_power: float
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How the p-value of one system falls with the number of candidates, and what a wanted power needs.
+
+    `needed` gives, by label, the fewest candidates (at all references) and the fewest references (at all candidates)
+    with at least the wanted power, None where even all are too few.
+    """
+
+    system: str
+    level: float
+    power: float
+    points: tuple[CurvePoint, ...]
+    needed: Mapping[str, Mapping[str, int | None]]
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """Systems against the references of many items. `labels` names the metrics, one for each result of a column.
+
+    `human` measures references against references, parts of `human_sizes` (candidates, references) for most items.
+    `central` has for each item the place of the reference nearest to all others, None for a single one.
+    """
+
+    items: ItemSet
+    human: SystemColumn
+    systems: tuple[SystemColumn, ...]
+    labels: tuple[str, ...]
+    contests: tuple[Contest, ...]
+    central: tuple[int | None, ...]
+    human_sizes: tuple[int, int]
+    level: float
+    notes: tuple[str, ...]
+    sensitivity: tuple[Sensitivity, ...] = ()
+
+    def adjusted(self) -> tuple[tuple[float, ...], ...]:
+        """The p-values after correction for the whole table, one tuple per system; NaN where there is no test."""
+        return tuple(tuple(result.parts.get("adjusted", math.nan) for result in s.results) for s in self.systems)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; what goes beyond it stands under `details`."""
+        plain: dict[str, Any] = _written().as_dict(self)
+        return plain
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """JSON text; never NaN or Infinity, which are not JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_html(self) -> str:
+        """The report as one self-contained HTML page."""
+        return str(_report("conditional.html").render_items_html(self))
+
+    def to_pandas(self) -> Any:
+        """A data frame with one row a result: of the human row first, then of the systems, over items and an item."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise InputError("pandas is not installed; get it with: pip install pandas") from None
+        csv = _report("conditional.text_forms")
+        return pandas.DataFrame(csv.rows(self), columns=list(csv.FIELDS))
+
+    def _repr_html_(self) -> str:
+        return str(_report("conditional.text_forms").items_notebook_html(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Conditional":
+        """Read back what `to_json` wrote; equal to what was written."""
+        read: Conditional = _written().from_text(text)
+        return read
+
+
+def chance_of(result: Result) -> float:
+    """What chance alone gives, to set beside the estimate; NaN where it is not known.
+
+    None of scores: exchanged labels mix a system's own repeats with the references, which says nothing of quality.
+    """
+    if result.undefined is not None or result.metric == "score":
+        return math.nan
+    return result.parts.get("chance", math.nan)
+
+
+def _report(name: str) -> Any:
+    """A way out of the house, opened on demand: reports know studies, studies only know where to knock."""
+    return import_module(f"textassay.report.{name}")
+
+
+def _written() -> Any:
+    """The JSON form, in a file of its own that knows this one."""
+    return import_module("textassay.studies.conditional.result")
+
+
+def as_dict(found: Conditional) -> dict[str, Any]:
+    """Plain values: the documented keys, and under `details` what goes beyond them."""
+    return {
+        "textassay": __version__,
+        "items": {"name": found.items.name, "n": len(found.items), "digest": found.items.digest},
+        "systems": [_column(system) for system in found.systems],
+        "details": {
+            "labels": list(found.labels),
+            "level": found.level,
+            "notes": list(found.notes),
+            "human": _column(found.human),
+            "human_sizes": list(found.human_sizes),
+            "central": list(found.central),
+            "columns": [_remarks(column) for column in (found.human, *found.systems)],
+            "contests": [without_nan(asdict(contest)) for contest in found.contests],
+            "sensitivity": [_curve(curve) for curve in found.sensitivity],
+            "texts": {"items": [asdict(item) for item in found.items.items], "notes": list(found.items.notes)},
+        },
+    }
+
+
+def from_text(text: str) -> Conditional:
+    """Read back what `as_dict` gave, written as JSON."""
+    try:
+        return _read(json.loads(text))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"not the JSON of a conditional study ({reason}); wanted what --json wrote") from None
+
+
+def _read(plain: Mapping[str, Any]) -> Conditional:
+    details = plain["details"]
+    columns = [details["human"], *plain["systems"]]
+    human, *systems = [_read_column(c, r) for c, r in zip(columns, details["columns"], strict=True)]
+    return Conditional(
+        items=_read_items(plain["items"], details["texts"]),
+        human=human,
+        systems=tuple(systems),
+        labels=tuple(details["labels"]),
+        contests=tuple(Contest(**with_nan(contest)) for contest in details["contests"]),
+        central=tuple(details["central"]),
+        human_sizes=(details["human_sizes"][0], details["human_sizes"][1]),
+        level=details["level"],
+        notes=tuple(details["notes"]),
+        sensitivity=tuple(map(_read_curve, details["sensitivity"])),
+    )
+
+
+def _column(column: SystemColumn) -> dict[str, Any]:
+    items = [{"id": item.id, "results": [r.to_dict() for r in item.results]} for item in column.items]
+    return {"name": column.name, "results": [r.to_dict() for r in column.results], "items": items}
+
+
+def _remarks(column: SystemColumn) -> dict[str, Any]:
+    return {
+        "n": [result.n for result in column.results],
+        "verdict": asdict(column.verdict) if column.verdict else None,
+        "at_human_size": {label: [r.to_dict(), r.n] for label, r in column.at_human_size.items()},
+        "misses": [without_nan(asdict(item.miss)) for item in column.items],
+        "sizes": [[result.n for result in item.results] for item in column.items],
+    }
+
+
+def _read_column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> SystemColumn:
+    items = [
+        ItemOutcome(item["id"], _read_results(item["results"], sizes), Miss(**with_nan(miss)))
+        for item, sizes, miss in zip(plain["items"], remarks["sizes"], remarks["misses"], strict=True)
+    ]
+    verdict = remarks["verdict"]
+    return SystemColumn(
+        plain["name"],
+        _read_results(plain["results"], remarks["n"]),
+        tuple(items),
+        Verdict(verdict["level"], tuple(verdict["reasons"])) if verdict else None,
+        {label: Result.from_dict(result, n=n) for label, (result, n) in remarks["at_human_size"].items()},
+    )
+
+
+def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Result, ...]:
+    return tuple(Result.from_dict(result, n=n) for result, n in zip(results, sizes, strict=True))
+
+
+def _read_items(identity: Mapping[str, Any], texts: Mapping[str, Any]) -> ItemSet:
+    items = [
+        Item(
+            item["id"],
+            tuple(item["references"]),
+            {system: tuple(written) for system, written in item["candidates"].items()},
+            item["prompt"],
+        )
+        for item in texts["items"]
+    ]
+    return ItemSet(identity["name"], identity["digest"], tuple(items), tuple(texts["notes"]))
+
+
+def _curve(curve: Sensitivity) -> dict[str, Any]:
+    return asdict(curve) | {"points": [without_nan(asdict(point)) for point in curve.points]}
+
+
+def _read_curve(plain: Mapping[str, Any]) -> Sensitivity:
+    return Sensitivity(
+        plain["system"],
+        plain["level"],
+        plain["power"],
+        tuple(CurvePoint(**with_nan(point)) for point in plain["points"]),
+        plain["needed"],
+    )

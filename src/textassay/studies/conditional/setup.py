@@ -1,0 +1,137 @@
+"""What a conditional study is made with: requests, distances and vectors, checked before any time is spent."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from textassay.corpus.items.item_set import ItemSet
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import Tokenizer
+from textassay.distances.choose import NEEDS_ENCODER, Distance, Surroundings, check_distance, get_distance
+from textassay.distances.custom import check_own, own_distance
+from textassay.encoders.base import Encoder
+from textassay.encoders.choose import DEFAULT, check_name, default_is_installed, missing_default
+from textassay.encoders.remembered import Remembered
+from textassay.errors import InputError
+from textassay.inference.progress import Progress
+from textassay.metrics.registry import Request, parse_requests
+from textassay.studies.conditional.per_item import Pools, all_texts, table_of
+from textassay.studies.encoding import reads_vectors, show_all
+from textassay.studies.format_check import check_format
+
+Own = Mapping[str, Callable[[str, str], float]]
+
+# What is measured unless told otherwise; those on vectors where an encoder is there.
+_DISTANCES = ("meteor", "cider", "bert")
+# The triangle statistic as the paper has it, and with ties in equal parts: where texts repeat, only that one is a test.
+_BY_DISTANCE = ("score", "trm", "trm:variant=split")
+_BY_VECTORS = ("mmd", "frechet")
+_WITHOUT_MODEL = "choose --encoder lsa, which needs no model"
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What to measure, and everything it is measured with."""
+
+    requests: list[Request]
+    pools: Pools
+    encoder_name: str | None
+    notes: tuple[str, ...]
+    encoder: Remembered | None = None
+
+
+def set_up(
+    items: ItemSet,
+    *,
+    metrics: Sequence[str],
+    distances: Sequence[str] | Own,
+    tokenizer: Tokenizer,
+    encoder: str | Encoder | None,
+    document_frequencies: str | None,
+    progress: Progress,
+) -> Setup:
+    """Choose the requests, make the distances, encode the texts."""
+    own = distances if isinstance(distances, Mapping) else {}
+    for name, function in own.items():
+        check_own(name, function)
+    if isinstance(encoder, str):
+        check_name(encoder)
+    requests, left_out = _choose(metrics, list(distances), own, has_encoder=encoder is not None)
+    needs = any(_needs_encoder(request) for request in requests)
+    table = table_of(items, tokenizer)
+    seen = None
+    if needs:
+        seen = _encoded(items, DEFAULT if encoder is None else encoder, progress)
+    surroundings = Surroundings(table, seen, document_frequencies)
+    progress.start("preparing distances", 0)
+    names = dict.fromkeys(request.options["distance"] for request in requests if "distance" in request.options)
+    made = {n: own_distance(n, own[n], table) if n in own else get_distance(n, surroundings) for n in names}
+    on_vectors = any(reads_vectors(request) for request in requests)
+    values = seen.encode(table.texts) if seen is not None and on_vectors else None
+    notes = [*left_out, *(seen.notes if seen else ()), *_said_by(made.values()), *_format(items, tokenizer)]
+    shares = any(request.options.get("over") == "coco" for request in requests)
+    return Setup(requests, Pools(table, made, values, shares), seen.name if seen else None, tuple(notes), seen)
+
+
+def _choose(
+    metrics: Sequence[str], distances: Sequence[str], own: Own, *, has_encoder: bool
+) -> tuple[list[Request], list[str]]:
+    """The requests, and what was left out for want of an encoder that nobody asked for by name."""
+    for name in distances:
+        check_distance(name, list(own))
+    specs, left_out = list(metrics), []
+    encodes = has_encoder or default_is_installed()
+    if not metrics:
+        wanted = list(distances) or [name for name in _DISTANCES if encodes or name not in NEEDS_ENCODER]
+        specs = [f"{metric}:distance={name}" for name in wanted for metric in _BY_DISTANCE]
+        if not distances and encodes:
+            specs += _BY_VECTORS
+        elif not distances:
+            missing = ", ".join([*(f"distance {name}" for name in NEEDS_ENCODER), *_BY_VECTORS])
+            left_out = [f"left out: {missing}: {missing_default()}, or {_WITHOUT_MODEL}"]
+    elif distances:
+        specs = [spec for metric in metrics for spec in _with_distances(metric, distances)]
+    requests = parse_requests(specs, on="items")
+    for request in requests:
+        if "distance" in request.options:
+            check_distance(request.options["distance"], list(own))
+        if request.options.get("over") == "coco" and request.options["distance"] != "rouge_l":
+            raise InputError(f"over=coco is for distance=rouge_l; the distance is {request.options['distance']!r}")
+        if _needs_encoder(request) and not encodes:
+            raise InputError(f"{missing_default()}, or {_WITHOUT_MODEL}")
+    return requests, left_out
+
+
+def _with_distances(spec: str, distances: Sequence[str]) -> list[str]:
+    """A metric with each of the distances, unless it names its own or has none."""
+    (first, *_) = parse_requests([spec], on="items")
+    if "distance" not in first.options or ":distance=" in spec.replace(" ", ""):
+        return [spec]
+    return [f"{spec}:distance={name}" for name in distances]
+
+
+def _needs_encoder(request: Request) -> bool:
+    return reads_vectors(request) or request.options.get("distance") in NEEDS_ENCODER
+
+
+def _encoded(items: ItemSet, encoder: str | Encoder, progress: Progress) -> Remembered:
+    reference = Sample.of(dict.fromkeys(all_texts(items.items)), name="references")
+    candidates = {
+        system: Sample.of(dict.fromkeys(all_texts(items.items, system)), name=system) for system in items.systems
+    }
+    used = [reference, *candidates.values()]
+    return show_all(encoder, reference=reference, candidates=candidates, used=used, progress=progress)
+
+
+def _said_by(distances: Iterable[Distance]) -> list[str]:
+    """What distances have to say of themselves, such as that WordNet is missing."""
+    return [note for distance in distances for note in getattr(distance, "notes", ())]
+
+
+def _format(items: ItemSet, tokenizer: Tokenizer) -> Iterable[str]:
+    """Differences in form come before every metric."""
+    reference = Sample.of(all_texts(items.items), name="references")
+    for system in items.systems:
+        candidate = Sample.of(all_texts(items.items, system), name=system)
+        for finding in check_format(candidate, reference, tokenizer=tokenizer):
+            if not finding.harmless:
+                yield f"format of {system!r}: {finding.message}: {finding.fix}"

@@ -1,0 +1,1 @@
+"""HUSE: ratings by people and probabilities of the model."""

@@ -1,0 +1,122 @@
+"""What each item of a HUSE study tells: how its neighbours vote, what is wrong with it, and the map of all votes."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F64
+from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.inference.ratings.resamples import Groups
+from textassay.inference.rng import stream
+from textassay.metrics.ratings.rating_view import Per, Ratings, in_deviations
+from textassay.metrics.ratings.votes import Tied, VoteSets, mistaken, share_around, votes_at
+from textassay.studies.huse.preparation import RatedPlan
+from textassay.studies.huse.result import KINDS, AtK, DecisionMap, HuseItem
+
+# A source is told clearly where three of four neighbours are of it: of 16 that fall by chance, 12 do so in 4 of 100.
+CLEAR = 0.75
+_GRID = 48
+_MOST_EXCHANGES, _LABELS_AT_ONCE = 200, 2**22
+_MOST_K = 64
+
+
+def judged_items(rated: RatedItems, *, k: int, tied: Tied, per: Per) -> tuple[HuseItem, ...]:
+    """Every item with its features, its votes and its kind."""
+    view = Ratings.of(rated)
+    share = view.own_votes(quality_only=False, k=k, tied=tied, per=per)
+    by_rating = view.own_votes(quality_only=True, k=k, tied=tied, per=per)
+    (by_log_prob,) = votes_at(view.points(per)[:, 1:], view.is_model, ks=[k], tied=tied, origin=view.origin)
+    own = np.column_stack([np.where(view.is_model, votes, 1 - votes) for votes in (share, by_rating, by_log_prob)])
+    told, told_by_rating = (mistaken(votes, view.is_model, tied) < 0.5 for votes in (share, by_rating))
+    means, log_probs = view.means, view.log_probs()
+    return tuple(
+        HuseItem(
+            item=item,
+            rating=float(means[place]),
+            n_ratings=int(view.counts[place]),
+            log_prob=float(log_probs[place]),
+            votes=votes,
+            votes_by_rating=alone,
+            votes_by_log_prob=other,
+            share_model=float(share[place]),
+            told=bool(told[place]),
+            told_by_rating=bool(told_by_rating[place]),
+            kind=kind_of(votes, alone, other),
+        )
+        for place, (item, (votes, alone, other)) in enumerate(zip(rated.items, own.tolist(), strict=True))
+    )
+
+
+def kind_of(votes: float, by_rating: float, by_log_prob: float) -> str:
+    """What tells an item's source clearly: its rating, its probability, or nothing.
+
+    What only both together tell clearly is put down to the one that tells more by itself: were it put down to the
+    probability, most diversity failures of a model with none would be texts of low quality.
+
+    >>> kind_of(0.5, 0.8, 0.9), kind_of(0.8, 0.7, 0.5), kind_of(0.8, 0.6, 0.9), kind_of(0.7, 0.7, 0.7)
+    ('quality failure', 'quality failure', 'diversity failure', 'indistinguishable')
+    """
+    quality, diversity = (bool(found) for found in _failures(*map(np.array, (votes, by_rating, by_log_prob))))
+    return KINDS[0] if quality else KINDS[1] if diversity else KINDS[2]
+
+
+def _failures(votes: F64, by_rating: F64, by_log_prob: F64) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which items are failures of quality, and which of diversity."""
+    clear, rating_tells_more = votes >= CLEAR, by_rating >= by_log_prob
+    quality = (by_rating >= CLEAR) | (clear & rating_tells_more)
+    return quality, clear & ~quality
+
+
+def kinds_by_chance(view: Ratings, plan: RatedPlan, *, k: int, tied: Tied, per: Per) -> tuple[float, ...]:
+    """How many items of each kind there would be with sources exchanged at random, on average."""
+    n = min(plan.n_resamples, _MOST_EXCHANGES, max(_LABELS_AT_ONCE // len(view), 1))
+    if not n:
+        return ()
+    labels = Groups.of(view).exchanged(view.is_model, n, stream(plan.seed, "ratings", "kinds"))
+    points = view.points(per)
+    shares = [VoteSets.of(part, k=k, tied=tied).shares(labels) for part in (points, points[:, :1], points[:, 1:])]
+    failures = _failures(*(np.where(labels, each, 1 - each) for each in shares))
+    quality, diversity = (float(found.sum()) / n for found in failures)
+    return quality, diversity, len(view) - quality - diversity
+
+
+def scores_by_k(view: Ratings, *, chosen: int, tied: Tied, per: Per) -> tuple[AtK, ...]:
+    """The three scores for every number of neighbours up to a quarter of the items, from one order of neighbours."""
+    ks = range(1, max(chosen, min(_MOST_K, len(view) // 4)) + 1)
+    points = view.points(per)
+    both, quality = (_scores(part, view, ks, tied) for part in (points, points[:, :1]))
+    # A probability that is the same everywhere can add nothing, and HUSE-D is not defined either.
+    added = 1.0 if points[:, 1].any() else math.nan
+    return tuple(AtK(k, h, q, added + h - q) for k, h, q in zip(ks, both, quality, strict=True))
+
+
+def _scores(points: F64, view: Ratings, ks: Sequence[int], tied: Tied) -> list[float]:
+    """Twice the share of mistaken votes for every k; no number where all items are the same point."""
+    if not points.any():
+        return [math.nan] * len(ks)
+    votes = votes_at(points, view.is_model, ks=ks, tied=tied, origin=view.origin)
+    return [2 * float(mistaken(each, view.is_model, tied).mean()) for each in votes]
+
+
+def decision_map(view: Ratings, *, k: int, per: Per) -> DecisionMap:
+    """The vote everywhere in the plane of both features, as far as items reach."""
+    means, log_probs = view.means, view.log_probs(per)
+    across, up = _axis(means), _axis(log_probs)
+    spread = [_unit(values) for values in (means, log_probs)]
+    grid = np.array([(rating / spread[0], log_prob / spread[1]) for log_prob in up for rating in across])
+    shares = share_around(grid, view.points(per), view.is_model, k=k).reshape(len(up), len(across))
+    return DecisionMap(tuple(across), tuple(up), tuple(tuple(map(float, row)) for row in shares))
+
+
+def _axis(values: F64) -> list[float]:
+    margin = 0.04 * (float(np.ptp(values)) or 1.0)
+    return [float(x) for x in np.linspace(values.min() - margin, values.max() + margin, _GRID)]
+
+
+def _unit(values: F64) -> float:
+    """What a feature is divided by before distances are taken."""
+    scaled = in_deviations(values)
+    place = int(np.argmax(np.abs(scaled)))
+    return float(values[place] / scaled[place]) if scaled[place] else 1.0

@@ -1,0 +1,390 @@
+"""The outcome of a HUSE study, and its JSON form."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
+from textassay.errors import InputError
+from textassay.inference.result import Interval, Result
+from textassay.studies.compare.result import Verdict
+from textassay.studies.outcome import with_nan, without_nan
+from textassay.version import __version__
+
+# What can be wrong with an item. A quality failure is told by its rating alone, a diversity failure only with the
+# model's probability beside it; everything else could be from either source.
+KINDS = ("quality failure", "diversity failure", "indistinguishable")
+
+
+# What readers of the paper call the scores.
+TITLES = {"huse": "HUSE", "huse_q": "HUSE-Q", "huse_d": "HUSE-D"}
+
+
+def titled(label: str) -> str:
+    """A metric's label with the name that readers know.
+
+    >>> titled("huse_d k=8"), titled("huse")
+    ('HUSE-D k=8', 'HUSE')
+    """
+    name, blank, options = label.partition(" ")
+    return f"{TITLES.get(name, name)}{blank}{options}"
+
+
+@dataclass(frozen=True)
+class HuseItem:
+    """One item, its mean rating and log-probability a token, and how its neighbours vote.
+
+    `votes` is the share of its neighbours that come from the item's own source, with both features; `votes_by_rating`
+    and `votes_by_log_prob` are the same with one feature alone. `told` says whether the vote names its source rightly.
+    `share_model` is the share of neighbours from the model.
+    """
+
+    item: RatedItem
+    rating: float
+    n_ratings: int
+    log_prob: float
+    votes: float
+    votes_by_rating: float
+    votes_by_log_prob: float
+    share_model: float
+    told: bool
+    told_by_rating: bool
+    kind: str
+
+
+@dataclass(frozen=True)
+class AtK:
+    """The scores with this many neighbours."""
+
+    k: int
+    huse: float
+    huse_q: float
+    huse_d: float
+
+
+@dataclass(frozen=True)
+class StabilityPoint:
+    """A score on random parts of the ratings: mean over parts, and the range that holds `level` of them.
+
+    `along` is `items` (that many of both sources together, all ratings) or `ratings` (all items, that many each).
+    """
+
+    metric: str
+    along: str
+    n: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What more data would bring to a score: half of its interval now and with more.
+
+    `half_width_more_items` is at twice the items, `half_width_more_ratings` at twice the ratings an item; `worth` puts
+    into words which to pay for.
+    """
+
+    metric: str
+    half_width: float
+    half_width_more_items: float
+    half_width_more_ratings: float
+    worth: str
+
+
+@dataclass(frozen=True)
+class RaterFacts:
+    """One rater: how many ratings, how they agree with everybody else's, and why they look random, if they do.
+
+    `agreement` is the correlation of the rater's ratings with the mean rating of the same items by all others, NaN
+    where it does not exist; `p_value` is that of no agreement at all (one-sided), `reason` is empty for a rater in good
+    order.
+    """
+
+    name: str
+    n: int
+    mean: float
+    agreement: float
+    p_value: float
+    reason: str
+
+    @property
+    def flagged(self) -> bool:
+        """True when the ratings look as if given at random."""
+        return bool(self.reason)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far raters agree: Krippendorff's alpha with its interval, every rater, and the scores without flagged ones.
+
+    `without` has the results of the same metrics after leaving out flagged raters; it is empty where none is flagged,
+    or where too little is left.
+    """
+
+    alpha: float
+    alpha_ordinal: float
+    interval: Interval | None
+    raters: tuple[RaterFacts, ...]
+    without: tuple[Result, ...]
+
+
+@dataclass(frozen=True)
+class DecisionMap:
+    """The vote of the nearest neighbours over the plane of both features: share of the model, a row a log-probability.
+
+    `ratings` and `log_probs` are the places of columns and rows, both ascending; `share_model[row][column]`.
+    """
+
+    ratings: tuple[float, ...]
+    log_probs: tuple[float, ...]
+    share_model: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class HuseResult:
+    """HUSE and all that explains it. `labels` names the metrics, one for each result.
+
+    Results have among their `parts`: `accuracy`, and where there is a test `chance` (the mean score when sources are
+    exchanged at random), `chance_low` and `chance_high` (the range that holds `level` of those), `told_below` (what a
+    score must be below to be significant). `rated` is what was measured, after balancing. `cloud` has (HUSE-D, HUSE-Q)
+    of resamples, for the plane. `chance_kinds` is how many items of each kind exchanged sources give on average, in the
+    order of `KINDS`; empty without resamples.
+    """
+
+    rated: RatedItems
+    labels: tuple[str, ...]
+    results: tuple[Result, ...]
+    items: tuple[HuseItem, ...]
+    by_k: tuple[AtK, ...]
+    stability: tuple[StabilityPoint, ...]
+    outlook: tuple[Outlook, ...]
+    agreement: Agreement | None
+    decision_map: DecisionMap
+    cloud: tuple[tuple[float, float], ...]
+    verdict: Verdict
+    level: float
+    notes: tuple[str, ...]
+    chance_kinds: tuple[float, ...] = ()
+
+    def result(self, metric: str) -> Result | None:
+        """The first result of this metric."""
+        return next((result for result in self.results if result.metric == metric), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; what goes beyond it stands under `details`."""
+        plain: dict[str, Any] = as_dict(self)
+        return plain
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """JSON text; never NaN or Infinity, which are not JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "HuseResult":
+        """Read back what `to_dict` gave."""
+        read: HuseResult = from_dict(plain)
+        return read
+
+    @classmethod
+    def from_json(cls, text: str) -> "HuseResult":
+        """Read back what `to_json` wrote."""
+        read: HuseResult = from_text(text)
+        return read
+
+    def to_html(self) -> str:
+        """The report as one self-contained HTML page."""
+        return str(_report("huse.html").render_huse_html(self))
+
+    def to_pandas(self) -> Any:
+        """A data frame with one row an item."""
+        return _report("huse.text_forms").to_pandas(self)
+
+    def _repr_html_(self) -> str:
+        return str(_report("huse.text_forms").render_huse_notebook(self))
+
+    def __str__(self) -> str:
+        return str(_report("huse.terminal").as_text(self))
+
+
+def _report(name: str) -> Any:
+    """A way out of the house, opened on demand: reports know studies, studies only know where to knock."""
+    return import_module(f"textassay.report.{name}")
+
+
+def as_dict(found: HuseResult) -> dict[str, Any]:
+    """Plain values: the documented keys, and under `details` what goes beyond them."""
+    return {
+        "textassay": __version__,
+        "results": [result.to_dict() for result in found.results],
+        "details": {
+            "labels": list(found.labels),
+            "n": [result.n for result in found.results],
+            "level": found.level,
+            "verdict": asdict(found.verdict),
+            "notes": list(found.notes),
+            "items": _items(found),
+            "by_k": [without_nan(asdict(point)) for point in found.by_k],
+            "stability": [without_nan(asdict(point)) for point in found.stability],
+            "outlook": [without_nan(asdict(outlook)) for outlook in found.outlook],
+            "agreement": _agreement(found.agreement) if found.agreement else None,
+            "decision_map": _map(found.decision_map),
+            "cloud": [_numbers(pair) for pair in found.cloud],
+            "chance_kinds": list(found.chance_kinds),
+            "rated": _rated(found.rated),
+        },
+    }
+
+
+def from_text(text: str) -> HuseResult:
+    """Read back what `as_dict` gave, written as JSON."""
+    try:
+        plain = json.loads(text)
+    except ValueError as error:
+        raise _refusal(error) from None
+    return from_dict(plain)
+
+
+def from_dict(plain: Mapping[str, Any]) -> HuseResult:
+    """Read back what `as_dict` gave."""
+    try:
+        return _read(plain)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise _refusal(error) from None
+
+
+def _refusal(error: Exception) -> InputError:
+    return InputError(f"not the JSON of a HUSE study ({type(error).__name__}: {error}); wanted what --json wrote")
+
+
+def _read(plain: Mapping[str, Any]) -> HuseResult:
+    details = plain["details"]
+    rated = _read_rated(details["rated"])
+    agreement = details["agreement"]
+    verdict = details["verdict"]
+    return HuseResult(
+        rated=rated,
+        labels=tuple(details["labels"]),
+        results=_read_results(plain["results"], details["n"]),
+        items=tuple(_read_item(item, rated.items) for item in details["items"]),
+        by_k=tuple(AtK(**with_nan(point)) for point in details["by_k"]),
+        stability=tuple(StabilityPoint(**with_nan(point)) for point in details["stability"]),
+        outlook=tuple(Outlook(**with_nan(outlook)) for outlook in details["outlook"]),
+        agreement=_read_agreement(agreement) if agreement else None,
+        decision_map=_read_map(details["decision_map"]),
+        cloud=tuple((_number(x), _number(y)) for x, y in details["cloud"]),
+        chance_kinds=tuple(details["chance_kinds"]),
+        verdict=Verdict(verdict["level"], tuple(verdict["reasons"])),
+        level=details["level"],
+        notes=tuple(details["notes"]),
+    )
+
+
+def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Result, ...]:
+    return tuple(Result.from_dict(result, n=n) for result, n in zip(results, sizes, strict=True))
+
+
+def _items(found: HuseResult) -> list[dict[str, Any]]:
+    """Each judged item by its place among the rated ones, where its texts are; its id is there to be read."""
+    places = {item: place for place, item in enumerate(found.rated.items)}
+    return [
+        {"place": places[judged.item], "id": judged.item.id}
+        | without_nan({name: value for name, value in vars(judged).items() if name != "item"})
+        for judged in found.items
+    ]
+
+
+def _read_item(plain: Mapping[str, Any], items: tuple[RatedItem, ...]) -> HuseItem:
+    values = {name: value for name, value in plain.items() if name not in ("place", "id")}
+    return HuseItem(items[plain["place"]], **with_nan(values))
+
+
+def _agreement(agreement: Agreement) -> dict[str, Any]:
+    interval = agreement.interval
+    return {
+        **without_nan({"alpha": agreement.alpha, "alpha_ordinal": agreement.alpha_ordinal}),
+        "interval": without_nan(asdict(interval)) if interval else None,
+        "raters": [without_nan(asdict(rater)) for rater in agreement.raters],
+        "without": [[result.to_dict(), result.n] for result in agreement.without],
+    }
+
+
+def _read_agreement(plain: Mapping[str, Any]) -> Agreement:
+    interval = plain["interval"]
+    return Agreement(
+        _number(plain["alpha"]),
+        _number(plain["alpha_ordinal"]),
+        Interval(**with_nan(interval)) if interval else None,
+        tuple(RaterFacts(**with_nan(rater)) for rater in plain["raters"]),
+        tuple(Result.from_dict(result, n=n) for result, n in plain["without"]),
+    )
+
+
+def _map(found: DecisionMap) -> dict[str, Any]:
+    return {
+        "ratings": _numbers(found.ratings),
+        "log_probs": _numbers(found.log_probs),
+        "share_model": [_numbers(row) for row in found.share_model],
+    }
+
+
+def _read_map(plain: Mapping[str, Any]) -> DecisionMap:
+    return DecisionMap(
+        tuple(map(_number, plain["ratings"])),
+        tuple(map(_number, plain["log_probs"])),
+        tuple(tuple(map(_number, row)) for row in plain["share_model"]),
+    )
+
+
+def _rated(rated: RatedItems) -> dict[str, Any]:
+    """The texts, ratings and raters behind it all. JSON has no numbers as keys, so labels are pairs."""
+    return {
+        "name": rated.name,
+        "model": rated.model,
+        "digest": rated.digest,
+        "scale": list(rated.scale),
+        "labels": [[rating, label] for rating, label in rated.labels.items()],
+        "notes": list(rated.notes),
+        "items": [without_nan(asdict(item)) for item in rated.items],
+        "raters": list(rated.raters),
+        "raters_known": rated.raters_known,
+        "item_of": rated.item_of.tolist(),
+        "rater_of": rated.rater_of.tolist(),
+        "ratings": rated.ratings.tolist(),
+    }
+
+
+def _read_rated(plain: Mapping[str, Any]) -> RatedItems:
+    low, high = plain["scale"]
+    return RatedItems(
+        name=plain["name"],
+        items=tuple(map(_read_rated_item, plain["items"])),
+        raters=tuple(plain["raters"]),
+        item_of=np.array(plain["item_of"], dtype=np.int64),
+        rater_of=np.array(plain["rater_of"], dtype=np.int64),
+        ratings=np.array(plain["ratings"], dtype=np.float64),
+        scale=(low, high),
+        labels=dict(plain["labels"]),
+        model=plain["model"],
+        notes=tuple(plain["notes"]),
+        raters_known=bool(plain["raters_known"]),
+    )
+
+
+def _read_rated_item(plain: Mapping[str, Any]) -> RatedItem:
+    """A text is never without a log-probability: where JSON could not hold it, the model cannot write the text."""
+    log_prob = plain["log_prob"]
+    return RatedItem(**{**plain, "log_prob": -math.inf if log_prob is None else log_prob})
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _numbers(values: tuple[float, ...]) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in values]

@@ -1,0 +1,310 @@
+"""Scores on ratings with intervals, tests, sources of uncertainty, and the effect of single raters."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F64
+from textassay.corpus.ratings.assembly import raters_are_known
+from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.inference.intervals import wilson
+from textassay.inference.p_values import p_value
+from textassay.inference.ratings.krippendorff import alpha, alpha_interval
+from textassay.inference.ratings.raters import rater_facts
+from textassay.inference.ratings.resamples import (
+    Groups,
+    interval_around,
+    resampled,
+    with_other_raters,
+    with_other_ratings,
+)
+from textassay.inference.result import Interval, Result
+from textassay.inference.rng import stream
+from textassay.metrics.ratings.rating_view import Ratings
+from textassay.metrics.registry import Request
+from textassay.studies.huse.preparation import RatedPlan, balanced, without_raters
+from textassay.studies.huse.result import Agreement, RaterFacts
+from textassay.version import __version__
+
+# Variances are known well enough from so many resamples.
+_MOST = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Variances of each score, one entry a score: of nested resamples, of the noise of ratings within it, of raters.
+
+    `raters` is what drawing raters anew adds to drawing ratings anew: habits and tastes that go through all ratings of
+    a person. It is not in `nested`, where every item draws its ratings for itself.
+    """
+
+    nested: F64
+    ratings: F64
+    raters: F64
+
+    @property
+    def total(self) -> F64:
+        """All of it."""
+        return self.nested + self.raters
+
+    @property
+    def widening(self) -> F64:
+        """By how much nested resamples must be spread so that raters are in them."""
+        return np.sqrt(np.divide(self.total, self.nested, out=np.ones_like(self.nested), where=self.nested > 0))
+
+
+def what_varies(view: Ratings, *, raters_known: bool) -> tuple[str, ...]:
+    """What drawing anew can change beside the items: ratings where one has several, raters who gave several."""
+    if not (view.counts > 1).any():
+        return ()
+    people = len(np.unique(view.raters))
+    return ("ratings", "raters") if raters_known and 1 < people < len(view.ratings) else ("ratings",)
+
+
+def spread_of(
+    view: Ratings, requests: Sequence[Request], resampled: F64, plan: RatedPlan, *, raters_known: bool
+) -> Spread:
+    """The variances, from resamples of ratings and of raters on the same items."""
+    nothing = np.zeros(len(requests))
+    varied = what_varies(view, raters_known=raters_known)
+    if not len(resampled) or not varied:
+        return Spread(_variance(resampled, nothing), nothing, nothing)
+    n = min(plan.n_resamples, _MOST)
+    people = len(np.unique(view.raters))
+    crossed = "raters" in varied
+    plan.progress.start("ratings and raters drawn anew", n * (1 + crossed))
+
+    def of_other_ratings(rng: np.random.Generator) -> list[float]:
+        part = with_other_ratings(view, rng)
+        return [request(part) for request in requests]
+
+    def of_other_raters(rng: np.random.Generator) -> list[float]:
+        part = with_other_raters(view, rng)
+        return [request(part) for request in requests]
+
+    noise = _variance(plan.over(of_other_ratings, n=n, what="ratings-only"), nothing)
+    if not crossed:
+        return Spread(_variance(resampled, nothing), noise, nothing)
+    # A bootstrap of few has too little variance, by one in so many.
+    drawn = _variance(plan.over(of_other_raters, n=n, what="raters-only"), nothing) * people / (people - 1)
+    return Spread(_variance(resampled, nothing), noise, np.maximum(drawn - noise, 0.0))
+
+
+def _variance(values: F64, nothing: F64) -> F64:
+    """Of each column, over what is defined in it."""
+    if not len(values):
+        return nothing
+    found = [np.var(column[~np.isnan(column)]) if not np.isnan(column).all() else 0.0 for column in values.T]
+    return np.array(found, dtype=np.float64)
+
+
+def at_least(
+    estimate: float, ends: tuple[float, float], parts: Mapping[str, float], n: int, level: float
+) -> tuple[float, float]:
+    """An interval no narrower than what the number of items allows.
+
+    Where no vote is wrong, no resample has a wrong one either; yet of 40 items that are all told rightly, one in ten of
+    others may not be. The error behind a score is a share of items, and Wilson's interval knows that.
+    """
+    named = [name for name in ("accuracy", "accuracy_by_rating") if name in parts]
+    if not named:
+        return ends
+    down, up = [], []
+    for name in named:
+        error = 1 - parts[name]
+        low, high = wilson(error, n, level)
+        # The second error is taken away from the first, so its ends change places.
+        ways = (error - low, high - error) if name == "accuracy" else (high - error, error - low)
+        down.append(2 * ways[0])
+        up.append(2 * ways[1])
+    return min(ends[0], estimate - math.hypot(*down)), max(ends[1], estimate + math.hypot(*up))
+
+
+_LABELS_AT_ONCE = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Results, the values of each on resamples, one column a result, and where their spread comes from."""
+
+    results: tuple[Result, ...]
+    resampled: F64
+    spread: Spread
+
+
+def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> Scores:
+    """Every score with its interval, p-value and chance."""
+    view = Ratings.of(rated)
+    groups = Groups.of(view)
+    began = time.perf_counter()
+    estimates = [float(request(view)) for request in requests]
+
+    def scores_of(rng: np.random.Generator) -> list[float]:
+        part = resampled(view, groups, rng)
+        return [request(part) for request in requests]
+
+    plan.progress.start("resampling", plan.n_resamples)
+    values = plan.over(scores_of, n=plan.n_resamples, what="bootstrap").reshape(-1, len(requests))
+    spread = spread_of(view, requests, values, plan, raters_known=raters_are_known(rated))
+    chance = Chance(view, groups, plan, sum(request.metric.test is not None for request in requests))
+    scene = _Scene(rated, chance, began)
+    results = [
+        scene.result(request, estimate, _widened(values[:, column], float(spread.widening[column])))
+        for column, (request, estimate) in enumerate(zip(requests, estimates, strict=True))
+    ]
+    return Scores(tuple(results), values, spread)
+
+
+def _widened(values: F64, by: float) -> F64:
+    """Spread about their mean."""
+    known = values[~np.isnan(values)]
+    centre = known.mean() if len(known) else 0.0
+    moved: F64 = centre + by * (values - centre)
+    return moved
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    rated: RatedItems
+    chance: "Chance"
+    began: float
+
+    def result(self, request: Request, estimate: float, values: F64) -> Result:
+        """One score with all that goes with it."""
+        metric, defined, plan = request.metric, not math.isnan(estimate), self.chance.plan
+        tested = metric.test is not None and plan.n_resamples > 0 and defined
+        null = self.chance.of(request) if tested else np.zeros(0)
+        parts = metric.parts(self.chance.view, **request.options) if metric.parts is not None and defined else {}
+        return Result(
+            metric=metric.name,
+            options=dict(request.options),
+            estimate=estimate,
+            better=metric.better,
+            aspect=metric.aspect,
+            interval=self._interval(metric.bounds, estimate, values, parts) if defined else None,
+            # Low scores are the telling ones.
+            p_value=p_value(-estimate, -null, exact=False) if tested else None,
+            parts={**parts, **self.chance.summary(null)},
+            undefined=None if defined else metric.undefined,
+            signature=_signature(request, self.rated, self.chance),
+            seconds=time.perf_counter() - self.began,
+            n=len(self.rated.items),
+        )
+
+    def _interval(
+        self, bounds: tuple[float, float], estimate: float, values: F64, parts: Mapping[str, float]
+    ) -> Interval | None:
+        known, level = values[~np.isnan(values)], self.chance.plan.level
+        # A resample may be undefined by bad luck (all ratings the same); an interval rests on the great majority.
+        if not len(known) or len(known) <= 0.9 * len(values):
+            return None
+        ends = interval_around(estimate, known, level=level, bounds=bounds)
+        low, high = at_least(estimate, ends, parts, len(self.rated.items), level)
+        method = "bootstrap" if (self.chance.view.counts > 1).any() else "bootstrap-items"
+        return Interval(max(low, bounds[0]), min(high, bounds[1]), level, method)
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """Scores when sources are exchanged at random within contexts: what texts that cannot be told apart would get."""
+
+    view: Ratings
+    groups: Groups
+    plan: RatedPlan
+    n_tests: int
+
+    def of(self, request: Request) -> F64:
+        """The score under each exchange."""
+        rng = stream(self.plan.seed, "ratings", "exchange")
+        at_once = max(1, _LABELS_AT_ONCE // max(len(self.view), 1))
+        scores = []
+        for start in range(0, self.plan.n_resamples, at_once):
+            count = min(at_once, self.plan.n_resamples - start)
+            labels = self.groups.exchanged(self.view.is_model, count, rng)
+            scores.append(self._under(request, labels))
+        return np.concatenate(scores)
+
+    def _under(self, request: Request, labels: NDArray[np.bool_]) -> F64:
+        if request.metric.exchange is not None:
+            return np.asarray(request.metric.exchange(self.view, labels, **request.options), dtype=np.float64)
+        return np.array([request(replace(self.view, is_model=column)) for column in labels.T])
+
+    def summary(self, null: F64) -> dict[str, float]:
+        """Mean and range of the exchanges, and below what a score is significant after correction for all tests."""
+        if not len(null):
+            return {}
+        tail = (1 - self.plan.level) / 2
+        low, high = np.quantile(null, (tail, 1 - tail))
+        # As many exchanges as may score as low at the most: (count + 1) / (n + 1), times the tests, stays below.
+        most = math.ceil((1 - self.plan.level) * (len(null) + 1) / self.n_tests - 1 - 1e-9) - 1
+        below = float(np.sort(null)[most]) if most >= 0 else math.nan
+        return {
+            "chance": float(null.mean()), "chance_low": float(low), "chance_high": float(high), "told_below": below
+        }  # fmt: skip
+
+
+def _signature(request: Request, rated: RatedItems, chance: Chance) -> str:
+    plan, groups = chance.plan, chance.groups
+    fields = [request.metric.name, *(f"{name}:{value}" for name, value in request.options.items())]
+    fields.append(f"items:{len(rated.items)}/{rated.digest}")
+    fields.append(f"ratings:{len(rated.ratings) if rated.single else 'means'}")
+    if plan.n_resamples:
+        drawn = [*_groups_drawn(groups), *what_varies(chance.view, raters_known=raters_are_known(rated))]
+        fields += [f"interval:bootstrap-{'+'.join(drawn)}", f"level:{plan.level}"]
+        inside = [*(["contexts"] if groups.mixed else []), *(["rest"] if len(groups.rest) else [])]
+        fields += [f"test:exchange-in-{'+'.join(inside)}"] if request.metric.test else []
+    fields += [f"resamples:{plan.n_resamples}", f"seed:{plan.seed}", f"v:{__version__}"]
+    return "|".join(fields)
+
+
+def _groups_drawn(groups: Groups) -> list[str]:
+    """Contexts, items, or both: contexts of few shapes are drawn item by item."""
+    whole = [any(len(group) > 1 for group in stratum) for stratum in groups.strata]
+    return [*(["contexts"] if any(whole) else []), *(["items"] if not all(whole) else [])]
+
+
+def facts_of(rated: RatedItems, *, seed: int) -> tuple[RaterFacts, ...]:
+    """What can be said of each rater; nothing where raters are not known."""
+    if not raters_are_known(rated):
+        return ()
+    found = rater_facts(rated.item_of, rated.rater_of, rated.ratings, len(rated.raters), seed=seed)
+    return tuple(
+        RaterFacts(rated.raters[each.rater], each.n, each.mean, each.agreement, each.p_value, each.reason)
+        for each in found
+        if each.n
+    )
+
+
+def agreement_of(
+    rated: RatedItems, raters: tuple[RaterFacts, ...], without: tuple[Result, ...], plan: RatedPlan
+) -> Agreement | None:
+    """Krippendorff's alpha over all ratings; None where only means are known."""
+    if not rated.single:
+        return None
+    ends = alpha_interval(rated.item_of, rated.ratings, level=plan.level, n_resamples=plan.n_resamples, seed=plan.seed)
+    return Agreement(
+        alpha(rated.item_of, rated.ratings),
+        alpha(rated.item_of, rated.ratings, metric="ordinal"),
+        Interval(*ends, plan.level, "bootstrap-items") if ends is not None else None,
+        raters,
+        without,
+    )
+
+
+def scores_without(
+    rated: RatedItems, flagged: Sequence[str], requests: Sequence[Request], plan: RatedPlan, *, fewest: int
+) -> tuple[Result, ...]:
+    """The same scores after leaving out raters; nothing where too few items would be left."""
+    if not flagged:
+        return ()
+    rest = without_raters(rated, flagged)
+    if len({item.is_model for item in rest.items}) < 2:
+        return ()
+    rest = balanced(rest, seed=plan.seed)
+    if len(rest.items) < fewest:
+        return ()
+    return measure(rest, requests, plan).results

@@ -1,0 +1,1 @@
+"""New studies from files of texts."""

@@ -1,0 +1,102 @@
+"""Remarks on a new study: unusual items, and format differences that give the source away."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from textassay.corpus.printable import many, quoted
+from textassay.survey.model import SurveyItem
+
+_ADVICE = "raters see such differences and may go by them; make both sides alike before you ask anybody"
+
+
+def differing_looks(items: Sequence[SurveyItem], human: str) -> Iterator[str]:
+    """Differences in format between the texts of each model and those by people, and at the end what to do."""
+    from textassay.corpus.sample import Sample
+    from textassay.corpus.tokenizers import get_tokenizer
+    from textassay.studies.format_check import check_format
+
+    by_source: dict[str, list[str]] = {}
+    for item in items:
+        by_source.setdefault(item.source, []).append(item.text)
+    reference = Sample.of(by_source.pop(human, []), name=human)
+    # Of all tokenizers the one that hides least: what it does not see, such as white space at an end, nobody sees.
+    tokenizer = get_tokenizer("whitespace")
+    found = [
+        f"format of {quoted([source])} (candidate) and human texts (reference): {finding.message}{_fix(finding.fix)}"
+        for source, texts in by_source.items()
+        for finding in check_format(Sample.of(texts, name=source), reference, tokenizer=tokenizer)
+        if not finding.harmless
+    ]
+    yield from found
+    if found:
+        yield _ADVICE
+
+
+def _fix(fix: str) -> str:
+    """What can be done about it in the files; options of other commands change nothing on a page."""
+    return "" if fix.startswith("--") else f": {fix}"
+
+
+def remarks_on(items: Sequence[SurveyItem], human: str) -> list[str]:
+    """Remarks, those first that a study could be ruined by; `human` is the source that models are compared with."""
+    counts = Counter(item.source for item in items)
+    return [
+        *_too_few(counts, human),
+        *_unequal(counts),
+        *_repeated(items, list(counts)),
+        *_without_log_probs(items),
+        *differing_looks(items, human),
+    ]
+
+
+def _too_few(counts: Counter[str], human: str) -> Iterator[str]:
+    """Models of which HUSE could not be measured, however many people rate."""
+    fewest, k = _fewest_for_huse()
+    for source, count in counts.items():
+        n = 2 * min(count, counts[human])
+        if source != human and n < fewest:
+            yield (
+                f"{n:,} texts in equal parts of {quoted([human])} and {quoted([source])}: textassay huse needs "
+                f"{fewest:,}, two for each of its k = {k} neighbours (or a smaller --k there)"
+            )
+
+
+def _fewest_for_huse() -> tuple[int, int]:
+    """The fewest items with which HUSE is measured as it is declared, and the neighbours that it then asks."""
+    from textassay.metrics.registry import all_metrics
+
+    huse = all_metrics()["huse"]
+    options = {name: option.default for name, option in huse.options.items()}
+    return huse.minimum_for(options), options["k"]
+
+
+def _unequal(counts: Counter[str]) -> Iterator[str]:
+    if len(set(counts.values())) > 1:
+        each = ", ".join(f"{count:,} of {quoted([source])}" for source, count in counts.items())
+        yield f"unequal numbers of texts: {each}; textassay huse will use as many of each (or set --size)"
+
+
+def _repeated(items: Sequence[SurveyItem], sources: Sequence[str]) -> Iterator[str]:
+    texts = {source: Counter((i.text, i.context) for i in items if i.source == source) for source in sources}
+    for source, found in texts.items():
+        repeated = found.total() - len(found)
+        if repeated:
+            verb = "repeats" if repeated == 1 else "repeat"
+            yield f"{many(repeated, 'text')} of {quoted([source])} {verb} another; each is rated on its own"
+    for one, other in combinations(sources, 2):
+        if shared := len(texts[one].keys() & texts[other].keys()):
+            verb = "is" if shared == 1 else "are"
+            alike = " with the same context" if any(context is not None for _, context in texts[one]) else ""
+            yield (
+                f"{many(shared, 'text')} {verb} in both {quoted([one])} and {quoted([other])}{alike}; each is rated on "
+                "its own, and a rater may meet both"
+            )
+
+
+def _without_log_probs(items: Sequence[SurveyItem]) -> Iterator[str]:
+    missing = sum(item.log_prob is None for item in items)
+    if missing:
+        which = "the texts have" if missing == len(items) else f"{missing:,} of {len(items):,} texts have"
+        which = which.replace("have", "has") if missing == 1 else which
+        yield f"{which} no log-probability; join them later with textassay huse --log-probs"

@@ -1,0 +1,110 @@
+"""A rater's tasks in the store: giving the next one, recording an answer, taking the last one back.
+
+`give`, `answer` and `undo` write and belong inside a transaction of the writer.
+"""
+
+import sqlite3
+from typing import Literal
+
+from textassay.survey.model import Stage, Task
+from textassay.survey.store.assignment import Plan, items_left, next_item
+
+Recorded = Literal["recorded", "already", "kept", "stale", "refused"]
+
+# A task that has been open for longer than this no longer keeps its item from others.
+HOLD_SECONDS = 30 * 60.0
+# Enough for anyone who changes their mind, and an end for a script that would fill the log.
+_MOST_WITHDRAWN = 100
+_LARGEST = 2**63 - 1
+
+
+def current(connection: sqlite3.Connection, plan: Plan, rater: int) -> Task | None:
+    """The first of a rater's tasks that has no answer. Answers come in order, so its place is how many are done."""
+    row = connection.execute(
+        "SELECT t.number, i.text, c.text, t.place FROM tasks t JOIN items i ON i.number = t.item"
+        " LEFT JOIN contexts c ON c.number = i.context"
+        " WHERE t.rater = ? AND t.value IS NULL ORDER BY t.place LIMIT 1",
+        (rater,),
+    ).fetchone()
+    if row is None:
+        return None
+    number, text, context, place = row
+    return Task(number, text, context, done=place, total=plan.total)
+
+
+def given_so_far(connection: sqlite3.Connection, rater: int) -> int:
+    """How many tasks this rater has been given: the place of the next one."""
+    (last,) = connection.execute("SELECT max(place) FROM tasks WHERE rater = ?", (rater,)).fetchone()
+    return 0 if last is None else int(last) + 1
+
+
+def stage_of(connection: sqlite3.Connection, plan: Plan, rater: int) -> Stage:
+    """How far a rater is."""
+    (answered,) = connection.execute("SELECT count(value) FROM tasks WHERE rater = ?", (rater,)).fetchone()
+    task = current(connection, plan, rater)
+    left = task is not None or items_left(connection, plan, rater=rater)
+    return Stage(answered, plan.total, task=None if task is None else task.number, left=left)
+
+
+def give(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: float) -> Task | None:
+    """The rater's open task, or a new one; None when there is nothing left to do."""
+    found = current(connection, plan, rater)
+    if found is not None:
+        return found
+    connection.execute("UPDATE tasks SET held_until = NULL WHERE held_until <= ?", (now,))
+    place = given_so_far(connection, rater)
+    item = next_item(connection, plan, rater=rater, place=place)
+    _saw(connection, rater, now)
+    if item is None:
+        return None
+    connection.execute(
+        "INSERT INTO tasks (rater, place, item, shown, held_until) VALUES (?, ?, ?, ?, ?)",
+        (rater, place, item, now, now + HOLD_SECONDS),
+    )
+    return current(connection, plan, rater)
+
+
+def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int, now: float) -> Recorded:
+    """Record the answer to the rater's current task, and to no other."""
+    if not 0 < task <= _LARGEST:
+        return "stale"
+    row = connection.execute("SELECT place, value FROM tasks WHERE number = ? AND rater = ?", (task, rater)).fetchone()
+    if row is None:
+        return "stale"
+    place, earlier = row
+    if earlier is not None:
+        return "already" if earlier == value else "kept"
+    (first,) = connection.execute("SELECT min(place) FROM tasks WHERE rater = ? AND value IS NULL", (rater,)).fetchone()
+    if place != first:
+        return "stale"
+    connection.execute(
+        "UPDATE tasks SET value = ?, answered = ?, held_until = NULL WHERE number = ?", (value, now, task)
+    )
+    _saw(connection, rater, now)
+    return "recorded"
+
+
+def undo(connection: sqlite3.Connection, rater: int, *, now: float) -> bool:
+    """Take back the rater's last answer. What it was stays in a log."""
+    row = connection.execute(
+        "SELECT number, value, answered FROM tasks WHERE rater = ? AND value IS NOT NULL ORDER BY place DESC LIMIT 1",
+        (rater,),
+    ).fetchone()
+    if row is None:
+        return False
+    task, value, answered = row
+    (times,) = connection.execute("SELECT count(*) FROM withdrawn WHERE task = ?", (task,)).fetchone()
+    if times >= _MOST_WITHDRAWN:
+        return False
+    connection.execute(
+        "INSERT INTO withdrawn (task, value, answered, withdrawn) VALUES (?, ?, ?, ?)", (task, value, answered, now)
+    )
+    connection.execute(
+        "UPDATE tasks SET value = NULL, answered = NULL, held_until = ? WHERE number = ?", (now + HOLD_SECONDS, task)
+    )
+    _saw(connection, rater, now)
+    return True
+
+
+def _saw(connection: sqlite3.Connection, rater: int, now: float) -> None:
+    connection.execute("UPDATE raters SET seen = ? WHERE number = ?", (now, rater))

@@ -1,0 +1,142 @@
+"""Hosts: which host names and origins are accepted, and which proxies are trusted."""
+
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from textassay.corpus.printable import shortened
+from textassay.errors import InputError
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+# What a Host header may hold: a name or a number, in brackets or not, and a port. Links are made from it.
+_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?", re.IGNORECASE)
+
+# The path of a base URL goes into links and cookies as it stands.
+_BASE = re.compile(r"https?://[^/?#\s]+[A-Za-z0-9._~/-]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The names under which the page may be asked for, and the address it is known by from outside.
+
+    `any_address` is set where the page listens on all addresses: a number in the Host header is then fine, since an
+    attack by DNS rebinding needs a name. `outside` is host and port of the base URL, `prefix` its path.
+    """
+
+    names: frozenset[str]
+    any_address: bool = False
+    base_url: str | None = None
+    outside: tuple[str, int] | None = None
+    prefix: str = ""
+
+    @classmethod
+    def of(cls, hosts: Iterable[str], base_url: str | None) -> "Origins":
+        """From the bound hosts and the base URL, which must be an http or https URL."""
+        bound = [host.strip("[]").lower() for host in hosts]
+        names = frozenset({*LOOPBACK, *bound})
+        any_address = any(_is_wildcard(host) for host in bound)
+        if base_url is None:
+            return cls(names, any_address)
+        outside, prefix = _parsed_base(base_url)
+        return cls(names | {outside[0]}, any_address, base_url.rstrip("/"), outside, prefix)
+
+    def knows(self, host: str) -> bool:
+        """Whether a Host header names this page."""
+        found = _host_and_port(f"http://{host}") if _HOST.fullmatch(host) else None
+        if found is None:
+            return False
+        return found[0] in self.names or (self.any_address and _is_address(found[0]))
+
+    def is_own(self, origin: str, host: str) -> bool:
+        """Whether a page of this origin (or with this address) is one of ours, asked for under `host`."""
+        sender = _host_and_port(origin)
+        if sender is None:
+            return False
+        scheme = urlsplit(origin).scheme
+        return sender in (_host_and_port(f"{scheme}://{host}"), self.outside)
+
+    def link(self, scheme: str, host: str, path: str) -> str:
+        """The whole address of a page, as somebody outside must type it."""
+        return f"{self.base_url or f'{scheme}://{host}'}{path}"
+
+
+def same_site(origins: Origins, headers: dict[str, str]) -> bool:
+    """Whether a post came from our own page, as far as the browser says.
+
+    Our pages send no referrer, so browsers give their origin as `null`: that says nothing and is left to
+    Sec-Fetch-Site and to the key in the form.
+    """
+    if headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
+        return False
+    sender = headers.get("origin", "null")
+    if sender == "null":
+        sender = headers.get("referer", "")
+    return not sender or origins.is_own(sender, headers.get("host", ""))
+
+
+def _parsed_base(base_url: str) -> tuple[tuple[str, int], str]:
+    outside = _host_and_port(base_url)
+    parts = urlsplit(base_url) if outside else None
+    if outside is None or parts is None or not _BASE.fullmatch(base_url):
+        seen = shortened(base_url, 80)
+        raise InputError(f"--url: '{seen}' is not a web address; wanted something like https://rate.example.org")
+    return outside, parts.path.rstrip("/")
+
+
+def _host_and_port(url: str) -> tuple[str, int] | None:
+    """Host and port of an http or https URL, None for anything that is not clearly one."""
+    try:
+        parts = urlsplit(url)
+        name, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if not name or parts.scheme not in _DEFAULT_PORTS or "@" in parts.netloc:
+        return None
+    return name.lower(), _DEFAULT_PORTS[parts.scheme] if port is None else port
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_wildcard(name: str) -> bool:
+    return _is_address(name) and ipaddress.ip_address(name).is_unspecified
+
+
+# A proxy on this machine.
+_NEAR = ("127.0.0.1", "::1")
+_WANTED = "wanted the address or network of a proxy, such as 192.0.2.7 or 10.0.0.0/8"
+
+
+def trusted_proxies(given: Sequence[str], base_url: str | None) -> list[str]:
+    """Addresses and networks, as they were given; where there is only a base URL, this machine; else nobody.
+
+    >>> trusted_proxies([], None), trusted_proxies([], "https://rate.example.org")
+    ([], ['127.0.0.1', '::1'])
+    >>> trusted_proxies(["192.0.2.7", "10.1.2.3/8"], None)
+    ['192.0.2.7', '10.0.0.0/8']
+    """
+    if not given:
+        return [] if base_url is None else list(_NEAR)
+    return [_network(proxy) for proxy in given]
+
+
+def _network(given: str) -> str:
+    try:
+        network = ipaddress.ip_network(given.strip("[]"), strict=False)
+    except ValueError:
+        raise InputError(f"{_named(given)} is no address; {_WANTED}") from None
+    if network.prefixlen == 0:
+        raise InputError(f"{_named(given)} is everybody; {_WANTED}")
+    return str(network.network_address if network.num_addresses == 1 else network)
+
+
+def _named(given: str) -> str:
+    return f"--proxy: '{shortened(given, 80)}'"

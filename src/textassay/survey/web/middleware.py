@@ -1,0 +1,203 @@
+"""Middleware of all pages: host check, limits, cross-site posts, security headers, and form bodies."""
+
+import asyncio
+import logging
+import re
+import secrets
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from textassay.errors import InputError
+from textassay.survey.store.connections import StudyBusy, StudyGone
+from textassay.survey.web.hosts import Origins, same_site
+from textassay.survey.web.pages import Pages, Problem, Said
+from textassay.survey.web.rate_limits import Limits, address_key
+
+MOST_BODY = 16 * 1024
+MOST_PATH = 512
+MOST_HEADERS = 16 * 1024
+# When to ask again, in seconds, while another program holds the study.
+_LATER = 5.0
+# Not the words of other 503s: what was confirmed before may have gone with the file, and waiting alone helps nobody.
+_GONE = Said(
+    "This study cannot be reached",
+    "Its file is not in its place, so nothing could be saved just now. Please tell those who sent you the link, and "
+    "keep the link.",
+    again=True,
+)
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "x-robots-tag": "noindex, nofollow",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+log = logging.getLogger("textassay.survey")
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The outermost layer of the application. It refuses before anything is read, and lets no fault tell its story."""
+
+    app: ASGIApp
+    origins: Origins
+    limits: Limits
+    pages: Pages
+    # Which of the times that the study's file was gone the log has: everybody who asks meets it.
+    _told: set[int] = field(default_factory=set)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sealed = _Sealed(send)
+        try:
+            self._admit(scope)
+            await self.app(self._inside(scope), _Bounded(receive), sealed)
+        except ClientDisconnect:
+            # Gone in the middle of a download: there is nobody to tell.
+            return
+        except Exception as fault:
+            self._report(fault)
+            if not sealed.started:
+                await self._page_of(fault)(scope, receive, sealed)
+            elif not isinstance(fault, InputError):
+                raise
+
+    def _admit(self, scope: Scope) -> None:
+        """Refuse what can be refused by its head alone."""
+        raw: list[tuple[bytes, bytes]] = scope["headers"]
+        if len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"]) > MOST_PATH:
+            raise Problem(414)
+        if sum(len(name) + len(value) for name, value in raw) > MOST_HEADERS:
+            raise Problem(431)
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
+        if [name.lower() for name, _ in raw].count(b"host") != 1 or not self.origins.knows(headers["host"]):
+            raise Problem(400)
+        if wait := self.limits.addresses.take(address_key(scope.get("client"))):
+            raise Problem(429, retry_after=wait)
+        if scope["method"] not in {"GET", "HEAD"} and not same_site(self.origins, headers):
+            raise Problem(403)
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()):
+            raise Problem(400)
+        if int(length[:12]) > MOST_BODY:
+            raise Problem(413)
+
+    def _inside(self, scope: Scope) -> Scope:
+        """The request as the routes know it: a proxy may leave the path of the base URL on, or take it off."""
+        prefix, path = self.origins.prefix, scope["path"]
+        if prefix and f"{path}/".startswith(f"{prefix}/"):
+            return {**scope, "path": path[len(prefix) :] or "/"}
+        return scope
+
+    def _page_of(self, fault: Exception) -> Response:
+        if isinstance(fault, StudyGone):
+            return self.pages.page("problem", status=503, said=_GONE)
+        if isinstance(fault, StudyBusy):
+            return self.pages.problem(Problem(503, retry_after=_LATER))
+        return self.pages.problem(fault if isinstance(fault, Problem) else Problem(500))
+
+    def _report(self, fault: Exception) -> None:
+        """Say what is wrong: in one line where it is a matter of the disk or of other programs, at length else."""
+        if isinstance(fault, StudyGone):
+            if fault.time not in self._told:
+                self._told.add(fault.time)
+                log.error("no answer is taken: %s", fault)
+        elif isinstance(fault, InputError):
+            log.error("a request failed: %s", fault)
+        elif not isinstance(fault, Problem) or fault.status == 500:
+            log.error("a request failed", exc_info=fault)
+
+
+class _Sealed:
+    """A `send` that puts the security headers on every response, and knows whether one has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.started = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            given = {name.lower() for name, _ in message["headers"]}
+            missing = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given]
+            message = {**message, "headers": [*message["headers"], *missing]}
+        await self._send(message)
+
+
+class _Bounded:
+    """A `receive` that stops reading a body that is too large, however it is cut up."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._read = 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._read += len(message.get("body", b""))
+        if self._read > MOST_BODY:
+            raise Problem(413)
+        return message
+
+
+_SECONDS = 20.0
+_MOST_FIELDS = 8
+_INTEGER = re.compile(r"-?[0-9]{1,9}")
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of a posted form; a body that is not plainly such a form is refused."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            body = await request.body()
+    except (TimeoutError, ClientDisconnect):
+        raise Problem(408) from None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if body and kind != "application/x-www-form-urlencoded":
+        raise Problem(415)
+    return _fields(body)
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    try:
+        text = body.decode("ascii")
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise Problem(400) from None
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise Problem(400)
+    return fields
+
+
+def integer(text: str) -> int:
+    """A whole number in plain digits; anything else is refused."""
+    if not _INTEGER.fullmatch(text):
+        raise Problem(400)
+    return int(text)
+
+
+def check_key(given: str, wanted: str) -> None:
+    """Refuse a form that does not carry the key of its rater; takes as long for a near miss as for a far one."""
+    if not secrets.compare_digest(given.encode(), wanted.encode()):
+        raise Problem(403)

@@ -1,0 +1,174 @@
+"""What raters see: the link to join by, the introduction, one text after the other, and thanks."""
+
+import threading
+from dataclasses import dataclass, field
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from textassay.survey.model import Choice, Stage
+from textassay.survey.store.study_store import Recorded, Store
+from textassay.survey.web.access import Access
+from textassay.survey.web.hosts import Origins
+from textassay.survey.web.middleware import check_key, integer, read_form
+from textassay.survey.web.pages import Pages, Problem
+
+COOKIE = "textassay_rater"
+_YEAR = 365 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Message:
+    """What the line above a text says; a warning where something was not done, which must not look like success."""
+
+    words: str
+    warning: bool = False
+
+
+# By a word in the address: nothing that comes from outside is ever shown.
+STATUS = {
+    "start": Message(""),
+    "saved": Message("Your last answer is saved."),
+    "kept": Message("You had answered that text before, and that answer stays. Use Undo to change it.", warning=True),
+    "old": Message("That answer was not saved: this text comes before that one.", warning=True),
+    "undone": Message("Your last answer is withdrawn. Please answer again."),
+    "gone": Message("That answer was withdrawn already."),
+    "since": Message("Nothing was withdrawn: you have answered another text since.", warning=True),
+    "none": Message("There is no answer to withdraw.", warning=True),
+    "fixed": Message("You have withdrawn that answer so often that it now stays.", warning=True),
+    "choose": Message("Please choose one of the answers first.", warning=True),
+}
+_AFTER: dict[Recorded, str] = {"recorded": "saved", "already": "saved", "kept": "kept", "stale": "old"}
+
+
+@dataclass(frozen=True)
+class RatingPage:
+    """The pages of raters. Methods are endpoints; what touches the store runs in the thread pool."""
+
+    store: Store
+    access: Access
+    origins: Origins
+    pages: Pages
+    # Two clicks on undo must not withdraw two answers: look and withdraw are one step for each rater.
+    _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(64)))
+
+    def join(self, request: Request) -> Response:
+        """What this is, and a button to begin; or to go on, where this browser has begun before."""
+        known = self._kept(request) is not None
+        makes_raters, stage = self.access.joining(request, known=known), self.store.newcomer()
+        if not known:
+            if not stage.left:
+                return self._nothing_left(stage)
+            self.access.check_room()
+        content = {"study": self.store.study, "token": request.path_params["token"]}
+        return self.pages.page("join", **content, returning=known, newcomers=makes_raters and stage.left)
+
+    async def joined(self, request: Request) -> Response:
+        """A new rater, or the one whom this browser knows already."""
+        form = await read_form(request)
+        return await run_in_threadpool(self._joined, request, form)
+
+    def show(self, request: Request) -> Response:
+        """The introduction, the current text, or thanks.
+
+        Who only looks at the introduction, as mail programs do with links, is given no text: that starts a clock and
+        keeps the text from others.
+        """
+        rater, token = self.access.rater(request), request.path_params["token"]
+        message = STATUS.get(request.query_params.get("now", ""))
+        content = {"study": self.store.study, "token": token, "key": self.store.form_key(rater)}
+        if message is None:
+            message, stage = STATUS["start"], self.store.stage(rater)
+            if not stage.answered and not stage.left:
+                return self.pages.page("done", **content, stage=stage, message=message)
+            if not stage.answered:
+                link = self.origins.link(request.url.scheme, request.headers["host"], f"/r/{token}")
+                return self.pages.page("introduction", **content, total=stage.total, link=link)
+        task = self.store.task(rater)
+        if task is None:
+            return self.pages.page("done", **content, stage=self.store.stage(rater), message=message)
+        keys = shortcut_keys(self.store.study.choices)
+        return self.pages.page("item", **content, task=task, message=message, keys=keys)
+
+    async def answer(self, request: Request) -> Response:
+        """Record an answer; the page that follows is asked for anew, so that no reload can send it twice."""
+        form = await read_form(request)
+        return await run_in_threadpool(self._answer, request, form)
+
+    async def undo(self, request: Request) -> Response:
+        """Withdraw the last answer."""
+        form = await read_form(request)
+        return await run_in_threadpool(self._undo, request, form)
+
+    def back(self, request: Request) -> Response:
+        """From an address to which only forms are sent, where an error leaves somebody, to their page."""
+        self.access.rater(request)
+        return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}", 303)
+
+    def _joined(self, request: Request, form: dict[str, str]) -> Response:
+        kept = None if "new" in form else self._kept(request)
+        self.access.joining(request, known=kept is not None)
+        if kept is None and not (stage := self.store.newcomer()).left:
+            return self._nothing_left(stage)
+        token = kept or self.access.join(request)
+        response = RedirectResponse(f"{self.pages.prefix}/r/{token}", 303)
+        days = self.store.study.days
+        response.set_cookie(
+            COOKIE,
+            token,
+            max_age=_YEAR if days is None else days * 24 * 3600,
+            path=f"{self.pages.prefix}/join/{request.path_params['token']}",
+            secure=(self.origins.base_url or "").startswith("https:"),
+            httponly=True,
+            samesite="lax",
+        )
+        return response
+
+    def _kept(self, request: Request) -> str | None:
+        token = request.cookies.get(COOKIE, "")
+        return token if token and self.access.returning(token) else None
+
+    def _nothing_left(self, stage: Stage) -> Response:
+        return self.pages.page("done", study=self.store.study, stage=stage, message=STATUS["start"])
+
+    def _answer(self, request: Request, form: dict[str, str]) -> Response:
+        rater = self.access.rater(request)
+        check_key(form.get("key", ""), self.store.form_key(rater))
+        if "rating" not in form:
+            return self._back(request, "choose")
+        recorded = self.store.answer(rater, integer(form.get("task", "")), integer(form["rating"]))
+        if recorded == "refused":
+            raise Problem(400)
+        # Answered before (a second click, another window) or not current (an old window): the current text is shown.
+        return self._back(request, _AFTER[recorded])
+
+    def _undo(self, request: Request, form: dict[str, str]) -> Response:
+        rater = self.access.rater(request)
+        check_key(form.get("key", ""), self.store.form_key(rater))
+        with self._locks[rater.number % len(self._locks)]:
+            stage = self.store.stage(rater)
+            shown = integer(form["task"]) if form.get("task") else None
+            if shown != stage.task:
+                # A rater's tasks are numbered in the order in which they are answered.
+                later = shown is not None and (stage.task is None or stage.task > shown)
+                return self._back(request, "since" if later else "gone")
+            if self.store.undo(rater):
+                return self._back(request, "undone")
+            return self._back(request, "fixed" if stage.answered else "none")
+
+    def _back(self, request: Request, now: str) -> Response:
+        return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}?now={now}", 303)
+
+
+def shortcut_keys(choices: tuple[Choice, ...]) -> tuple[str, ...]:
+    """The key for each choice: its value where all values are one digit, else its place; none beyond the ninth.
+
+    >>> shortcut_keys((Choice(2, "Yes", ""), Choice(1, "No", "")))
+    ('2', '1')
+    >>> shortcut_keys((Choice(-1, "Worse", ""), Choice(0, "Same", ""), Choice(1, "Better", "")))
+    ('1', '2', '3')
+    """
+    if all(0 <= choice.value <= 9 for choice in choices):
+        return tuple(str(choice.value) for choice in choices)
+    return tuple(str(place) if place <= 9 else "" for place in range(1, len(choices) + 1))

@@ -1,1 +1,0 @@
-"""Encoders: what turns texts into vectors, each in its own file behind one small protocol."""

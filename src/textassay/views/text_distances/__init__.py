@@ -1,1 +1,0 @@
-"""Pairwise text distances, one file each; `textassay.views.distances` knows them by name."""
