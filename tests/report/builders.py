@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from html.parser import HTMLParser
 
 from textassay.inference.result import Interval, Result
-from textassay.studies.compare.result import Column, Comparison, Contest, Finding, Phrase, Verdict
+from textassay.studies.compare.result import Column, Comparison, Finding, Phrase
+from textassay.studies.outcome import Contest, Verdict
 
 # Name, aspect, better, whether it has a test, and what real text reaches.
 KINDS = {

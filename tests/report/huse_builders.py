@@ -13,7 +13,6 @@ from sklearn.neighbors import NearestNeighbors
 from tests.report.item_builders import HOSTILE
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
-from textassay.studies.compare.result import Verdict
 from textassay.studies.huse.item_votes import kind_of
 from textassay.studies.huse.result import (
     Agreement,
@@ -25,6 +24,7 @@ from textassay.studies.huse.result import (
     RaterFacts,
     StabilityPoint,
 )
+from textassay.studies.outcome import Verdict
 
 METRICS = ("huse", "huse_q", "huse_d")
 LABELS = {1.0: "Invalid", 2.0: "Rare", 3.0: "Specific", 4.0: "Average", 5.0: "Typical", 6.0: "Very Typical"}

@@ -8,8 +8,8 @@ from typing import Any
 from tests.report.builders import HOSTILE as HOSTILE_TEXTS
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.inference.result import Interval, Result
-from textassay.studies.compare.result import Contest, Verdict
 from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOutcome, Miss, Sensitivity, SystemColumn
+from textassay.studies.outcome import Contest, Verdict
 
 # Besides what is dangerous in a page or a terminal: table cells and links in Markdown, formulas in a spreadsheet.
 HOSTILE = (

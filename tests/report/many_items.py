@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.inference.result import Interval, Result
-from textassay.studies.compare.result import Contest, Verdict
 from textassay.studies.conditional.misses import kind_of
 from textassay.studies.conditional.result import Conditional, ItemOutcome, Miss, SystemColumn
+from textassay.studies.outcome import Contest, Verdict
 
 LABELS = ("score meteor", "score cider", "trm meteor", "trm edit", "mmd", "frechet")
 _WORDS = """

@@ -15,10 +15,11 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.result import Interval
 from textassay.report.compare.charts import draw_plane, plane_axes
 from textassay.report.compare.html import render_html
-from textassay.report.compare.text_forms import notebook_html
+from textassay.report.compare.text_forms import render_notebook
 from textassay.report.page import MOST_BYTES, standing, summary
-from textassay.studies.compare.result import Comparison, Contest, Finding, Verdict
+from textassay.studies.compare.result import Comparison, Finding
 from textassay.studies.format_check import check_format
+from textassay.studies.outcome import Contest, Verdict
 
 NAMES = [f"model-{i}" for i in range(20)]
 TWENTY_METRICS = [(metric, order) for metric in ("cr", "nrr", "bleu", "self_bleu") for order in range(1, 6)]
@@ -152,7 +153,7 @@ def test_the_level_of_the_verdict_is_the_only_rule_of_standing() -> None:
     judged = replace(comparison(["only"]).candidates[0], verdict=Verdict("untested", ("no test",)))
     found = replace(comparison(["only"]), candidates=(judged,))
     assert 'class="card verdict untested"' in render_html(found)
-    assert "not tested" in notebook_html(found)
+    assert "not tested" in render_notebook(found)
 
 
 def test_a_lopsided_interval_is_shown_by_its_bounds() -> None:
@@ -165,7 +166,7 @@ def test_a_lopsided_interval_is_shown_by_its_bounds() -> None:
     assert "only: 0 [0, 0.015]" in page
     assert "[low, high] bounds where the estimate is not in the middle" in text
     assert "a b 0 [-0.02, 0.10] 0.50" in text
-    assert "0 [0, 0.015]*" in words(parsed(notebook_html(found)))
+    assert "0 [0, 0.015]*" in words(parsed(render_notebook(found)))
 
 
 @pytest.mark.parametrize(("level", "shown"), [(0.999, "99.9 %"), (0.975, "97.5 %")])
@@ -173,7 +174,7 @@ def test_the_level_is_never_rounded_to_another(level: float, shown: str) -> None
     text = words(parsed(render_html(comparison(level=level))))
     assert f"Interval level {shown}" in text
     assert f"half of the {shown} interval" in text
-    assert f"{shown} interval" in words(parsed(notebook_html(comparison(level=level))))
+    assert f"{shown} interval" in words(parsed(render_notebook(comparison(level=level))))
     assert f'title="{shown} interval' in render_html(comparison(level=level))
 
 
@@ -202,7 +203,7 @@ def test_hostile_texts_stay_texts() -> None:
     assert "49" not in page.text.split("Verdicts")[1].split("Quality")[0]
 
 
-@pytest.mark.parametrize("render", [render_html, notebook_html])
+@pytest.mark.parametrize("render", [render_html, render_notebook])
 def test_no_control_character_or_override_is_left(render: object) -> None:
     assert callable(render)
     page = render(hostile())
@@ -344,17 +345,17 @@ def test_the_summary_counts_verdicts(levels: tuple[str, ...], sentence: str) -> 
 
 def test_the_notebook_fragment_touches_nothing_around_it() -> None:
     found = comparison()
-    page = parsed(notebook_html(found))
+    page = parsed(render_notebook(found))
     assert page.elements[0][0] == "div"
     assert not {"script", "style", "html", "h1"} & {tag for tag, _ in page.elements}
     assert not [a for _, a in page.elements if "id" in a]
     assert "0.330 ±0.020*" in words(page)
-    assert found._repr_html_() == notebook_html(found)
+    assert found._repr_html_() == render_notebook(found)
     assert found.to_html() == render_html(found)
 
 
 def test_hostile_texts_stay_texts_in_the_notebook() -> None:
-    page = parsed(notebook_html(hostile()))
+    page = parsed(render_notebook(hostile()))
     assert not {"script", "img", "style"} & {tag for tag, _ in page.elements}
     assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
     assert "mathjax_ignore" in (page.elements[0][1]["class"] or "")

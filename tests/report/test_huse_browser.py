@@ -10,7 +10,7 @@ from tests.report.browsing import Visits, barriers, barriers_of_shape, open_all,
 from tests.report.huse_builders import judged
 from tests.report.shelf import Shelf
 from textassay.report.huse.decision_map import Drawn, draw_map
-from textassay.report.huse.html import render_huse_html
+from textassay.report.huse.html import render_html
 from textassay.report.huse.items import telling_order
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
 
@@ -36,7 +36,7 @@ _IDS = "entries => entries.map(entry => [...entry.querySelectorAll('.id')].map(i
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf[HuseResult]:
     """The studies, and their reports as files."""
-    return Shelf(STUDIES, render_huse_html, tmp_path_factory.mktemp("reports"))
+    return Shelf(STUDIES, render_html, tmp_path_factory.mktemp("reports"))
 
 
 def entries(page: Any) -> Any:

@@ -10,7 +10,7 @@ from tests.report.huse_builders import judged
 from tests.report.test_huse_html import data
 from textassay.report.charts.svg import Axis
 from textassay.report.huse.decision_map import draw_map
-from textassay.report.huse.html import render_huse_html
+from textassay.report.huse.html import render_html
 from textassay.report.huse.score_charts import LANDMARKS, draw_plane, k_curves, stability_curves
 from textassay.studies.huse.result import DecisionMap
 
@@ -54,7 +54,7 @@ def test_whole_texts_have_their_own_axis() -> None:
     assert drawn is not None
     assert "log-probability of the text" in drawn.wide.chart
     assert drawn.wide.x.low < min(each.log_prob * each.item.length for each in found.items)
-    assert data(render_huse_html(whole))["log_prob"] == "log-prob of the text"
+    assert data(render_html(whole))["log_prob"] == "log-prob of the text"
 
 
 def test_maps_of_many_items_stay_small() -> None:
@@ -132,5 +132,5 @@ def test_scripts_get_the_axes_of_the_map() -> None:
     found = judged()
     drawn = draw_map(found, cell=0.0)
     assert drawn is not None
-    low, high, start, end, centre, bend = data(render_huse_html(found))["maps"]["map-wide"][0]
+    low, high, start, end, centre, bend = data(render_html(found))["maps"]["map-wide"][0]
     assert Axis(low, high, start, end, centre, bend)(-3.0) == pytest.approx(drawn.wide.x(-3.0))

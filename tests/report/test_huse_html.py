@@ -17,13 +17,13 @@ from tests.report.item_builders import HOSTILE
 from textassay.inference.result import Interval
 from textassay.report.conditional.items import readable
 from textassay.report.huse.decision_map import draw_map
-from textassay.report.huse.html import render_huse_html, scores
+from textassay.report.huse.html import render_html, scores
 from textassay.report.huse.items import entries, groups, huse_block, most_telling, telling_order
 from textassay.report.huse.raters import raters
 from textassay.report.huse.words import chosen_k, huse_facts, outcome_sentence, tie_rule
 from textassay.report.page import MOST_BYTES, MOST_CHARACTERS, embedded, fitting
-from textassay.studies.compare.result import Verdict
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
+from textassay.studies.outcome import Verdict
 
 SCRIPTS = ("huse_store.js", "huse_list.js", "huse_map.js", "huse.js")
 
@@ -66,7 +66,7 @@ def unpacked(block: Any) -> dict[int, tuple[str | None, str | None]]:
 
 def test_everything_found_stands_on_the_page() -> None:
     found = judged(200)
-    text = words(render_huse_html(found))
+    text = words(render_html(found))
     huse, huse_q, huse_d = (result.estimate for result in found.results)
     human = sum(each.kind == KINDS[0] and not each.item.is_model for each in found.items)
     model = sum(each.kind == KINDS[0] and each.item.is_model for each in found.items)
@@ -110,17 +110,17 @@ def test_everything_found_stands_on_the_page() -> None:
 def test_verdicts_have_words(verdict: str, expected: str) -> None:
     found = replace(judged(), verdict=Verdict(verdict, ()))
     assert expected in outcome_sentence(found)
-    assert expected in words(render_huse_html(found))
+    assert expected in words(render_html(found))
 
 
 def test_a_nameless_model_is_called_so() -> None:
     found = replace(judged(), rated=replace(judged().rated, model="model"))
     assert outcome_sentence(found) == "The model can be told from people."
-    assert "Can the model be told from people" in words(render_huse_html(found))
+    assert "Can the model be told from people" in words(render_html(found))
 
 
 def test_the_level_is_the_studys_own() -> None:
-    text = words(render_huse_html(judged(level=0.9)))
+    text = words(render_html(judged(level=0.9)))
     assert "90 % interval" in text
     assert "95 %" not in text
 
@@ -128,7 +128,7 @@ def test_the_level_is_the_studys_own() -> None:
 def test_what_has_no_number_says_why() -> None:
     found = judged()
     gone = replace(found, results=(*found.results[:2], undefined(found.results[2], "HUSE or HUSE-Q is not defined")))
-    text = words(render_huse_html(gone))
+    text = words(render_html(gone))
     assert "No number: HUSE or HUSE-Q is not defined" in text
     assert "There is no plane without a number" in text
     infinite = replace(found.results[0], estimate=math.inf)
@@ -171,7 +171,7 @@ def test_scores_stand_in_their_order_and_variants_behind() -> None:
 
 
 def test_mean_ratings_leave_raters_unknown() -> None:
-    text = words(render_huse_html(judged(raters=False)))
+    text = words(render_html(judged(raters=False)))
     assert "The file has one mean rating an item and no single ratings." in text
     assert "Ratings one mean an item" in text
     assert "fewer ratings an item could not be tried" in text
@@ -183,11 +183,11 @@ def test_no_flag_no_second_result() -> None:
     assert found.agreement is not None
     fine = tuple(replace(rater, reason="") for rater in found.agreement.raters)
     calm = replace(found, agreement=replace(found.agreement, raters=fine, without=()))
-    assert "None of 20 raters looks as if they answered at random" in words(render_huse_html(calm))
+    assert "None of 20 raters looks as if they answered at random" in words(render_html(calm))
     few = replace(found, agreement=replace(found.agreement, without=()))
-    assert "too little would be left without them" in words(render_huse_html(few))
+    assert "too little would be left without them" in words(render_html(few))
     unknown = replace(found, agreement=replace(found.agreement, raters=(), without=()))
-    assert "Who gave which rating is not known" in words(render_huse_html(unknown))
+    assert "Who gave which rating is not known" in words(render_html(unknown))
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_alpha_in_words(alpha: float, expected: str) -> None:
 
 
 def test_nothing_hostile_becomes_markup() -> None:
-    text = render_huse_html(judged(hostile=True))
+    text = render_html(judged(hostile=True))
     page = parsed(text)
     assert [attributes.get("type") for attributes in page.tags("script")] == ["application/json", None]
     assert not page.tags("img")
@@ -226,7 +226,7 @@ def test_nothing_hostile_becomes_markup() -> None:
 
 def test_the_block_cannot_end_its_script_and_reads_back() -> None:
     found = judged(hostile=True)
-    text = render_huse_html(found)
+    text = render_html(found)
     (block,) = re.findall(r'id="huse-data">(.*?)</script>', text, re.DOTALL)
     assert not re.search("[<>&\u2028\u2029\x00-\x1f]", block)
     items = unpacked(data(text))
@@ -238,7 +238,7 @@ def test_the_block_cannot_end_its_script_and_reads_back() -> None:
 
 
 def test_the_policy_lets_exactly_the_own_style_and_script_run() -> None:
-    text = render_huse_html(judged(hostile=True))
+    text = render_html(judged(hostile=True))
     (policy,) = (str(a["content"]) for a in parsed(text).tags("meta") if "http-equiv" in a)
     for kind in ("style", "script"):
         content = re.findall(rf"<{kind}>(.*?)</{kind}>", text, re.DOTALL)[0]
@@ -254,17 +254,17 @@ def test_scripts_write_text_only(name: str) -> None:
 
 
 def test_ids_are_unique() -> None:
-    ids = [a["id"] for _, a in parsed(render_huse_html(judged())).elements if "id" in a]
+    ids = [a["id"] for _, a in parsed(render_html(judged())).elements if "id" in a]
     assert len(ids) == len(set(ids))
 
 
 def test_the_same_study_is_the_same_page() -> None:
-    assert render_huse_html(judged()) == render_huse_html(judged())
+    assert render_html(judged()) == render_html(judged())
 
 
 def test_ten_thousand_items_stay_within_the_limit_and_the_page_says_what_is_left_out() -> None:
     found = judged(10_000)
-    text = render_huse_html(found)
+    text = render_html(found)
     assert 0.97 * MOST_BYTES < len(text.encode()) <= MOST_BYTES
     block = data(text)
     assert sum(map(len, block["entries"])) == 10_000
@@ -294,14 +294,14 @@ def test_no_room_leaves_no_items() -> None:
 def test_one_endless_text_does_not_fill_the_page() -> None:
     found = judged()
     long = replace(found.items[0], item=replace(found.items[0].item, text="word " * 400_000))
-    text = render_huse_html(replace(found, items=(long, *found.items[1:])))
+    text = render_html(replace(found, items=(long, *found.items[1:])))
     assert len(text.encode()) < 300_000
     assert len(unpacked(data(text))[0][1] or "") == MOST_CHARACTERS
 
 
 def test_numbers_of_rows_can_be_read_back() -> None:
     found = judged()
-    rows = {row[0]: row for rows in data(render_huse_html(found))["entries"] for row in rows}
+    rows = {row[0]: row for rows in data(render_html(found))["entries"] for row in rows}
     for place, each in enumerate(found.items):
         _, name, is_model, kind, rating, log_prob, votes, by_rating, count, by_log_prob = rows[place]
         assert (name, is_model, KINDS[kind], count) == (each.item.id, each.item.is_model, each.kind, each.n_ratings)
@@ -351,7 +351,7 @@ def test_kinds_are_counted_by_source() -> None:
 
 def test_readers_without_scripts_get_the_most_telling_of_each_kind() -> None:
     found = judged(200)
-    text = words(render_huse_html(found))
+    text = words(render_html(found))
     for kind in KINDS:
         for entry in most_telling(found, kind, 8):
             for place in entry:
@@ -361,7 +361,7 @@ def test_readers_without_scripts_get_the_most_telling_of_each_kind() -> None:
 def test_items_without_texts_say_so() -> None:
     found = judged()
     bare = tuple(replace(each, item=replace(each.item, text=None, context=None)) for each in found.items)
-    text = render_huse_html(replace(found, items=bare))
+    text = render_html(replace(found, items=bare))
     assert "(the file has no text)" in words(text)
     assert set(unpacked(data(text)).values()) == {(None, None)}
 
@@ -391,7 +391,7 @@ def test_less_than_everything_is_a_page_as_well() -> None:
         level=0.95,
         notes=(),
     )
-    text = words(render_huse_html(empty))
+    text = words(render_html(empty))
     for expected in (
         "No number: no items",
         "nothing to draw",
@@ -405,7 +405,7 @@ def test_less_than_everything_is_a_page_as_well() -> None:
 def test_results_without_interval_test_or_chance_are_a_page_as_well() -> None:
     found = judged()
     bare = tuple(replace(result, interval=None, p_value=None, parts={}) for result in found.results)
-    text = words(render_huse_html(replace(found, results=bare, cloud=())))
+    text = words(render_html(replace(found, results=bare, cloud=())))
     assert "no interval" in text
     assert "Indistinguishable texts" not in text
 
@@ -413,7 +413,7 @@ def test_results_without_interval_test_or_chance_are_a_page_as_well() -> None:
 def test_one_item_beyond_the_votes_has_dashes() -> None:
     found = judged()
     lost = replace(found.items[0], votes=math.nan, votes_by_rating=math.nan, share_model=math.nan)
-    text = render_huse_html(replace(found, items=(lost, *found.items[1:])))
+    text = render_html(replace(found, items=(lost, *found.items[1:])))
     rows = {row[0]: row for rows in data(text)["entries"] for row in rows}
     assert rows[0][6:8] == [None, None]
     assert "nan" not in words(text)
@@ -426,7 +426,7 @@ def test_parts_fit_into_the_room_there_is() -> None:
 
 
 def test_no_trend_is_promised_beyond_the_data() -> None:
-    text = words(render_huse_html(judged()))
+    text = words(render_html(judged()))
     assert "would fall further" not in text
     assert "How far a line would go beyond its right end cannot be read from one study" in text
 
@@ -434,12 +434,12 @@ def test_no_trend_is_promised_beyond_the_data() -> None:
 def test_no_line_ends_between_a_number_and_its_percent_sign() -> None:
     found = judged(200)
     found = replace(found, verdict=Verdict("differs", ("74 % of them are told",)), notes=("5 % of them are odd",))
-    page = parsed(render_huse_html(found))
+    page = parsed(render_html(found))
     assert "74\N{NO-BREAK SPACE}% of them are told" in page.text
     assert "5\N{NO-BREAK SPACE}% of them are odd" in page.text
     assert re.search(r"\d\N{NO-BREAK SPACE}% interval", page.text)
     # Charts have their own words, which are read out and not broken.
-    seen = re.sub(r"<svg.*?</svg>", "", render_huse_html(found), flags=re.DOTALL)
+    seen = re.sub(r"<svg.*?</svg>", "", render_html(found), flags=re.DOTALL)
     assert re.findall(r".{0,30}\d %.{0,20}", parsed(seen).text) == []
 
 
@@ -457,12 +457,12 @@ def test_the_cards_share_one_line() -> None:
 def test_raters_that_are_left_out_are_in_no_number() -> None:
     found = judged()
     assert found.agreement is not None
-    assert "they are counted in all numbers above" in words(render_huse_html(found))
+    assert "they are counted in all numbers above" in words(render_html(found))
     rated = found.rated
     kept = rated.rater_of < 18
     cut = replace(rated, item_of=rated.item_of[kept], rater_of=rated.rater_of[kept], ratings=rated.ratings[kept])
     left = replace(found, rated=cut, agreement=replace(found.agreement, without=()))
-    text = words(render_huse_html(left))
+    text = words(render_html(left))
     assert "they are left out of all numbers above" in text
     assert "too little would be left" not in text
     assert ("Ratings", "720 by 18 raters") in huse_facts(left)
@@ -472,14 +472,14 @@ def test_one_rating_an_item_is_said_where_fewer_cannot_be_tried() -> None:
     found = judged()
     alone = tuple(point for point in found.stability if point.along == "items")
     assert "No item has more than one rating, so fewer could not be tried." in words(
-        render_huse_html(replace(found, stability=alone))
+        render_html(replace(found, stability=alone))
     )
-    assert "so fewer could not be tried" not in words(render_huse_html(found))
+    assert "so fewer could not be tried" not in words(render_html(found))
 
 
 def test_the_page_says_what_was_drawn_for_intervals() -> None:
     found = judged()
     signed = replace(found.results[0], signature="huse|interval:bootstrap-contexts+ratings|level:0.95")
     assert "Intervals come from drawing contexts and ratings anew." in words(
-        render_huse_html(replace(found, results=(signed, *found.results[1:])))
+        render_html(replace(found, results=(signed, *found.results[1:])))
     )

@@ -5,7 +5,7 @@ import pytest
 from tests.report.browsing import Visits, open_all, widen
 from tests.report.huse_builders import judged
 from tests.report.shelf import Shelf
-from textassay.report.huse.html import render_huse_html
+from textassay.report.huse.html import render_html
 from textassay.studies.huse.result import HuseResult
 
 _WIDER = """
@@ -16,7 +16,7 @@ _WIDER = """
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf[HuseResult]:
     """One study, and its report as a file."""
-    return Shelf({"plain": lambda: judged(200)}, render_huse_html, tmp_path_factory.mktemp("reports"))
+    return Shelf({"plain": lambda: judged(200)}, render_html, tmp_path_factory.mktemp("reports"))
 
 
 def test_all_columns_of_all_tables_are_in_sight(opened: Visits) -> None:

@@ -16,17 +16,16 @@ from tests.report.test_items_text_forms import STEERING, line_of
 from textassay.report.huse import words
 from textassay.report.huse import words as trust
 from textassay.report.huse.items import examples
-from textassay.report.huse.terminal import as_text, render_huse
+from textassay.report.huse.terminal import render_terminal
 from textassay.report.huse.text_forms import (
     CSV_FIELDS,
     csv_rows,
-    render_huse_csv,
-    render_huse_markdown,
-    render_huse_notebook,
-    to_pandas,
+    render_csv,
+    render_markdown,
+    render_notebook,
 )
-from textassay.studies.compare.result import Verdict
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult
+from textassay.studies.outcome import Verdict
 
 WIDTHS = (60, 80, 120, 200)
 
@@ -37,7 +36,7 @@ def on_screen(found: HuseResult, width: int, *, why: bool = False, top: int = 5,
         width=width, force_terminal=colour, color_system="truecolor" if colour else None, _environ={}, emoji=False
     )
     with console.capture() as capture:
-        console.print(render_huse(found, width=width, why=why, top=top))
+        console.print(render_terminal(found, width=width, why=why, top=top))
     return capture.get()
 
 
@@ -99,8 +98,7 @@ class TestTable:
         assert "no test" not in on_screen(judged(), 120)
 
     def test_it_is_printed_without_a_terminal(self) -> None:
-        shown = as_text(judged())
-        assert str(judged()) == shown
+        shown = str(judged())
         assert not STEERING.search(shown)
         assert line_of(shown, "HUSE-Q")
 
@@ -293,7 +291,7 @@ class TestExamples:
         votes = ("neighbours of its source 50 %", "by rating 80 %", "by probability 25 %")
         shown = on_screen(replace(found, items=(first,)), 200, why=True)
         assert ", ".join(votes) in line_of(shown, f"human {first.item.id}")
-        page = render_huse_markdown(replace(found, items=(first,)))
+        page = render_markdown(replace(found, items=(first,)))
         assert "| neighbours of its source | by rating | by probability |" in page
         assert "| 50 % | 80 % | 25 % |" in page
         unknown = replace(first, votes=math.nan, votes_by_rating=math.nan, votes_by_log_prob=math.nan)
@@ -304,7 +302,7 @@ class TestExamples:
     def test_markdown_has_as_many_of_a_kind_as_the_terminal(self) -> None:
         found = judged(200)
         counted = []
-        for page in (render_huse_markdown(found), render_huse_markdown(found, top=3)):
+        for page in (render_markdown(found), render_markdown(found, top=3)):
             tables = re.findall(r"^### .*\n\n\|.*\n\| ---.*\n((?:\|.*\n)+)", page, flags=re.M)
             counted.append([len(table.splitlines()) for table in tables])
         assert counted == [[5] * 3, [3] * 3]
@@ -333,10 +331,10 @@ class TestHostile:
 
     def test_long_texts_are_cut(self) -> None:
         assert "x" * 900 not in re.sub(r"\s", "", on_screen(judged(hostile=True), 200, why=True, top=50))
-        assert "x" * 900 not in render_huse_markdown(judged(hostile=True))
+        assert "x" * 900 not in render_markdown(judged(hostile=True))
 
     def test_markdown_has_no_live_sign_of_theirs(self) -> None:
-        page = render_huse_markdown(judged(hostile=True))
+        page = render_markdown(judged(hostile=True))
         assert not STEERING.search(page)
         body = page.partition("\n```")[0]
         assert not re.search(r"(?<!\\)<", body)
@@ -347,7 +345,7 @@ class TestHostile:
             assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
     def test_csv_cells_are_no_formulas(self) -> None:
-        text = render_huse_csv(judged(hostile=True))
+        text = render_csv(judged(hostile=True))
         cells = [cell for row in csv.DictReader(io.StringIO(text)) for cell in row.values()]
         numbers = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
         assert any(cell.startswith("'=cmd") for cell in cells)
@@ -357,7 +355,7 @@ class TestHostile:
         assert len(text.splitlines()) == 1 + len(judged().items)
 
     def test_a_notebook_shows_texts_and_runs_none(self) -> None:
-        page = Page(render_huse_notebook(judged(hostile=True)))
+        page = Page(render_notebook(judged(hostile=True)))
         assert page.complaints == []
         assert {"script", "img", "style", "iframe"}.isdisjoint(tag for tag, _ in page.elements)
         assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
@@ -368,7 +366,7 @@ class TestHostile:
 class TestForms:
     def test_markdown(self) -> None:
         found = with_scores(0.53, 0.58, 0.95)
-        page = render_huse_markdown(found)
+        page = render_markdown(found)
         assert page.startswith("# headlines: 40 items (20 human, 20 pointer net), 800 ratings by 20 raters")
         assert "| metric | in words | score | interval | p | chance |" in page
         assert re.search(
@@ -390,19 +388,19 @@ class TestForms:
 
     def test_markdown_counts_what_chance_gives(self) -> None:
         found = judged()
-        assert "by chance" not in render_huse_markdown(found)
-        page = render_huse_markdown(replace(found, chance_kinds=(6.4, 3.0, 30.6)))
+        assert "by chance" not in render_markdown(found)
+        page = render_markdown(replace(found, chance_kinds=(6.4, 3.0, 30.6)))
         assert "| kind | which means | human | pointer net | both by chance |" in page
         assert re.search(r"^\| diversity failure \| clearly told, by its probability \| \d+ \| \d+ \| 3 \|", page, re.M)
 
     def test_sections_without_content_are_left_out(self) -> None:
         found = replace(judged(), by_k=(), stability=(), outlook=(), agreement=None, items=())
-        titles = re.findall("^## (.*)", render_huse_markdown(found), flags=re.M)
+        titles = re.findall("^## (.*)", render_markdown(found), flags=re.M)
         assert not {"Neighbours", "Stability", "More data", "Items"} & set(titles)
 
     def test_csv_has_a_row_an_item(self) -> None:
         found = judged()
-        listed = list(csv.DictReader(io.StringIO(render_huse_csv(found))))
+        listed = list(csv.DictReader(io.StringIO(render_csv(found))))
         assert tuple(listed[0]) == CSV_FIELDS
         for row, each in zip(listed, found.items, strict=True):
             assert (row["item"], row["kind"], row["text"]) == (each.item.id, each.kind, each.item.text)
@@ -414,12 +412,15 @@ class TestForms:
     def test_what_is_not_known_is_empty(self) -> None:
         found = judged()
         first = replace(found.items[0], votes=math.nan, item=replace(found.items[0].item, context=None))
-        row = next(csv.DictReader(io.StringIO(render_huse_csv(replace(found, items=(first,))))))
+        row = next(csv.DictReader(io.StringIO(render_csv(replace(found, items=(first,))))))
         assert (row["votes"], row["context"]) == ("", "")
 
     def test_pandas_reads_the_rows(self) -> None:
         pytest.importorskip("pandas")
-        frame = to_pandas(judged())
+        tidy = judged().to_frame()
+        assert tidy["metric"].tolist() == ["huse", "huse_q", "huse_d"]
+        assert set(tidy["candidate"]) == {judged().rated.model}
+        frame = judged().items_frame()
         assert list(frame.columns) == list(CSV_FIELDS)
         assert frame["kind"].tolist() == [row["kind"] for row in csv_rows(judged())]
 

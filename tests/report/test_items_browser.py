@@ -10,7 +10,7 @@ from tests.report.browsing import Visits, barriers, open_all, overflows
 from tests.report.item_builders import HOSTILE, conditional, hostile
 from tests.report.many_items import many_items
 from tests.report.shelf import Shelf
-from textassay.report.conditional.html import render_items_html
+from textassay.report.conditional.html import render_html
 from textassay.report.conditional.items import worst_first
 from textassay.studies.conditional.result import Conditional
 
@@ -28,7 +28,7 @@ WIDTHS = (320, 390, 1280)
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf[Conditional]:
     """The studies, and their reports as files."""
-    return Shelf(STUDIES, render_items_html, tmp_path_factory.mktemp("reports"))
+    return Shelf(STUDIES, render_html, tmp_path_factory.mktemp("reports"))
 
 
 def links(page: Any) -> Any:

@@ -17,11 +17,11 @@ from tests.report.many_items import many_items
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.report.conditional.charts import curves, kind_bar, scatters
 from textassay.report.conditional.grid import paired_rows
-from textassay.report.conditional.html import outcome_sentence, render_items_html
+from textassay.report.conditional.html import outcome_sentence, render_html
 from textassay.report.conditional.items import excerpt, folded, item_views, items_block, profile, readable, worst_first
 from textassay.report.page import MOST_BYTES, MOST_CHARACTERS
-from textassay.studies.compare.result import Contest
 from textassay.studies.conditional.result import Conditional, CurvePoint, Miss, Sensitivity
+from textassay.studies.outcome import Contest
 
 SCRIPTS = ("items_tools.js", "items_store.js", "items_list.js", "items_page.js", "items.js")
 
@@ -70,7 +70,7 @@ def unpacked(block: str) -> dict[int, dict[str, Any]]:
 
 
 def test_everything_found_stands_on_the_page() -> None:
-    text = words(render_items_html(conditional(sensitivity=True)))
+    text = words(render_html(conditional(sensitivity=True)))
     for expected in (
         "Do candidates spread like the references of captions?",
         "Of 2 systems, 2 differ from the references.",
@@ -111,7 +111,7 @@ def test_one_system_is_spoken_of_by_name() -> None:
 
 
 def test_nothing_hostile_becomes_markup() -> None:
-    text = render_items_html(hostile())
+    text = render_html(hostile())
     page = parsed(text)
     assert [attributes.get("type") for attributes in page.tags("script")] == ["application/json", None]
     assert not page.tags("img")
@@ -124,7 +124,7 @@ def test_nothing_hostile_becomes_markup() -> None:
 
 
 def test_the_block_cannot_end_its_script_and_reads_back() -> None:
-    block = embedded(render_items_html(hostile()))
+    block = embedded(render_html(hostile()))
     assert not re.search("[<>&\u2028\u2029\x00-\x1f]", block)
     items = unpacked(block)
     assert len(items) == len(HOSTILE)
@@ -135,7 +135,7 @@ def test_the_block_cannot_end_its_script_and_reads_back() -> None:
 
 
 def test_the_policy_lets_exactly_the_own_style_and_script_run() -> None:
-    text = render_items_html(hostile())
+    text = render_html(hostile())
     (policy,) = (str(a["content"]) for a in parsed(text).tags("meta") if "http-equiv" in a)
     style = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)[0]
     script = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)[0]
@@ -152,13 +152,13 @@ def test_scripts_write_text_only(name: str) -> None:
 
 
 def test_ids_are_unique() -> None:
-    ids = [a["id"] for _, a in parsed(render_items_html(conditional(sensitivity=True))).elements if "id" in a]
+    ids = [a["id"] for _, a in parsed(render_html(conditional(sensitivity=True))).elements if "id" in a]
     assert len(ids) == len(set(ids))
 
 
 def test_many_items_stay_within_the_limit_and_the_page_says_what_is_left_out() -> None:
     found = many_items(2500, references=3, candidates=4)
-    text = render_items_html(found)
+    text = render_html(found)
     assert 0.97 * MOST_BYTES < len(text.encode()) <= MOST_BYTES
     data = json.loads(embedded(text))
     assert len(data["rows"]) == 2500
@@ -189,13 +189,13 @@ def test_one_endless_text_does_not_fill_the_page() -> None:
     items = item_set(12)
     long = replace(items.items[0], references=("word " * 400_000, *items.items[0].references[1:]))
     found = conditional(items=ItemSet.of([long, *items.items[1:]], name="long"))
-    text = render_items_html(found)
+    text = render_html(found)
     assert len(text.encode()) < 300_000
     assert len(unpacked(embedded(text))[0]["references"][0]) == MOST_CHARACTERS
 
 
 def test_a_text_is_written_once() -> None:
-    text = embedded(render_items_html(many_items(40)))
+    text = embedded(render_html(many_items(40)))
     items = unpacked(text)
     repeated = items[0]["candidates"][0]
     assert repeated[:8] == [items[0]["references"][0]] * 8
@@ -221,7 +221,7 @@ def test_numbers_of_rows_can_be_read_back() -> None:
 def test_a_system_without_an_item_has_nothing_there() -> None:
     found = conditional()
     short = replace(found.systems[1], items=found.systems[1].items[1:])
-    text = render_items_html(replace(found, systems=(found.systems[0], short)))
+    text = render_html(replace(found, systems=(found.systems[0], short)))
     data = json.loads(embedded(text))
     assert data["rows"][0][3] == 0
     assert data["rows"][1][3] != 0
@@ -247,7 +247,7 @@ def test_a_rank_that_is_never_counted_is_not_a_number() -> None:
 
 def test_readers_without_scripts_get_the_worst_items() -> None:
     found = many_items(60)
-    page = parsed(render_items_html(found))
+    page = parsed(render_html(found))
     worst = worst_first(found)
     text = " ".join(page.text.split())
     assert "The 25 items that miss farthest, with their texts side by side" in text
@@ -314,7 +314,7 @@ def test_nothing_tested_draws_no_scatter() -> None:
     systems = [replace(s, items=tuple(replace(i, miss=blank) for i in s.items)) for s in found.systems]
     found = replace(found, systems=tuple(systems))
     assert scatters(found, cell=2.0) == []
-    assert "How items miss" not in words(render_items_html(found))
+    assert "How items miss" not in words(render_html(found))
 
 
 def test_curves_say_what_power_needs() -> None:
@@ -352,9 +352,9 @@ def test_contests_are_adjusted_and_name_who_is_ahead() -> None:
 
 
 def test_strips_draw_what_compares_with_people() -> None:
-    text = render_items_html(conditional())
+    text = render_html(conditional())
     assert "All drawn at 1 v 4 texts per item, the most that people allow" in words(text)
-    assert "All drawn at" not in words(render_items_html(conditional(small=False)))
+    assert "All drawn at" not in words(render_html(conditional(small=False)))
 
 
 @pytest.mark.parametrize(
@@ -368,13 +368,13 @@ def test_strips_draw_what_compares_with_people() -> None:
     ids=["bare", "one item", "no contests", "not judged"],
 )
 def test_less_than_everything_is_a_page_as_well(found: Conditional) -> None:
-    assert "How to read this" in words(render_items_html(found))
+    assert "How to read this" in words(render_html(found))
 
 
 def test_the_same_study_is_the_same_page() -> None:
-    assert render_items_html(conditional(sensitivity=True)) == render_items_html(conditional(sensitivity=True))
+    assert render_html(conditional(sensitivity=True)) == render_html(conditional(sensitivity=True))
 
 
 def test_dozens_of_systems_fit() -> None:
     found = conditional(tuple(f"a long name of a system {at}" for at in range(40)), count=30, sensitivity=True)
-    assert len(render_items_html(found).encode()) <= MOST_BYTES
+    assert len(render_html(found).encode()) <= MOST_BYTES

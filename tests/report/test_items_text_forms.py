@@ -14,19 +14,19 @@ from tests.report.builders import Page
 from tests.report.item_builders import HOSTILE, ONE_REFERENCE, UNTESTED, conditional, curve, hostile, result
 from textassay.report.conditional.grid import missing, missing_lines, paired_rows
 from textassay.report.conditional.items import worst_items
-from textassay.report.conditional.terminal import render_items
+from textassay.report.conditional.terminal import render_terminal
 from textassay.report.conditional.text_forms import (
-    FIELDS,
+    CSV_FIELDS,
+    csv_rows,
     item_rows,
-    items_notebook_html,
-    render_items_csv,
-    render_items_markdown,
-    rows,
+    render_csv,
+    render_markdown,
+    render_notebook,
 )
 from textassay.report.conditional.words import heading, power_lines, sizes_text
 from textassay.report.table import fenced
-from textassay.studies.compare.result import Contest, Verdict
 from textassay.studies.conditional.result import Conditional
+from textassay.studies.outcome import FRAME_COLUMNS, Contest, Verdict
 from textassay.studies.wording import p_text
 
 WIDTHS = (60, 80, 120, 200)
@@ -40,7 +40,7 @@ def on_screen(found: Conditional, width: int, *, why: bool = False, top: int = 5
         width=width, force_terminal=colour, color_system="truecolor" if colour else None, _environ={}, emoji=False
     )
     with console.capture() as capture:
-        console.print(render_items(found, width=width, why=why, top=top))
+        console.print(render_terminal(found, width=width, why=why, top=top))
     return capture.get()
 
 
@@ -272,10 +272,10 @@ class TestHostile:
 
     def test_long_texts_are_cut(self) -> None:
         assert "long" * 110 not in re.sub(r"\s", "", on_screen(hostile(), 200, why=True, top=50))
-        assert "long" * 110 not in render_items_markdown(hostile()).partition("```")[0]
+        assert "long" * 110 not in render_markdown(hostile()).partition("```")[0]
 
     def test_markdown_has_no_live_sign_of_theirs(self) -> None:
-        page = render_items_markdown(hostile())
+        page = render_markdown(hostile())
         assert not STEERING.search(page)
         body = page.partition("\n```text")[0]
         assert not re.search(r"(?<!\\)<", body)
@@ -292,9 +292,9 @@ class TestHostile:
     def test_csv_cells_are_no_formulas(self) -> None:
         found = hostile([*HOSTILE[:2], "=cmd|' /C calc'!A0", "+1", "-2", "@x", "\tx", "\rx", "safe"])
         renamed = [replace(s, name=n) for s, n in zip(found.systems, ("=HYPERLINK(1)", "-x"), strict=True)]
-        text = render_items_csv(replace(found, systems=tuple(renamed)))
+        text = render_csv(replace(found, systems=tuple(renamed)))
         read = list(csv.DictReader(io.StringIO(text, newline="")))
-        assert len(read) == len(rows(found))
+        assert len(read) == len(csv_rows(found))
         assert {row["system"] for row in read} == {"human", "'=HYPERLINK(1)", "'-x"}
         assert {row["undefined"] for row in read} >= {"'=cmd|' /C calc'!A0", "'+1", "'-2", "'@x", "\\tx", "\\rx"}
         words = ("system", "item", "at", "label", "options", "miss", "undefined", "signature")
@@ -302,7 +302,7 @@ class TestHostile:
         assert not STEERING.search(text)
 
     def test_a_notebook_shows_texts_and_runs_none(self) -> None:
-        page = Page(items_notebook_html(hostile()))
+        page = Page(render_notebook(hostile()))
         assert page.complaints == []
         assert {"script", "img", "style", "iframe"}.isdisjoint(tag for tag, _ in page.elements)
         assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
@@ -312,7 +312,7 @@ class TestHostile:
 
 class TestForms:
     def test_markdown(self) -> None:
-        page = render_items_markdown(conditional(sensitivity=True))
+        page = render_markdown(conditional(sensitivity=True))
         assert page.startswith("# captions: 12 items, 2 systems, 1-5 references, 10 candidates\n")
         assert "| metric | human 2 v 3 | beam | nucleus |\n| --- | ---: | ---: | ---: |" in page
         assert "| trm meteor ↓ | – | 1.31 ±0.020\\* (chance 0.610) | 1.44 ±0.020\\* (chance 0.610) |" in page
@@ -325,13 +325,13 @@ class TestForms:
         assert page.count("trm|distance:meteor") == 5
 
     def test_sections_without_content_are_left_out(self) -> None:
-        page = render_items_markdown(conditional(("only",), half=None, p=None, count=3, small=False))
+        page = render_markdown(conditional(("only",), half=None, p=None, count=3, small=False))
         assert re.findall("^## (.*)", page, flags=re.M) == ["Worst items"]
 
     def test_csv_has_people_first_and_a_row_a_result(self) -> None:
         found = conditional()
-        listed = rows(found)
-        assert tuple(listed[0]) == FIELDS
+        listed = csv_rows(found)
+        assert set(listed[0]) == set(CSV_FIELDS)
         assert [row["system"] for row in listed[:4]] == ["human"] * 4
         per_human, per_system = 4 + 12 * 4, 4 + 4 + 12 * 4
         assert len(listed) == per_human + 2 * per_system
@@ -353,8 +353,13 @@ class TestForms:
 
     def test_pandas_reads_the_rows(self) -> None:
         pytest.importorskip("pandas")
-        frame = conditional().to_pandas()
-        assert list(frame.columns) == list(FIELDS)
+        found = conditional()
+        tidy = found.to_frame()
+        assert list(tidy.columns) == list(FRAME_COLUMNS)
+        assert tidy["candidate"].tolist() == [name for name in found.names for _ in found.labels]
+        frame = found.items_frame()
+        assert list(frame.columns) == list(CSV_FIELDS)
+        assert len(frame) == 2 * 12 * 4
         assert frame.loc[frame["item"] == "img-0000", "miss"].tolist()[-1] == "too narrow"
 
     def test_a_notebook_gets_verdicts_table_and_chance(self) -> None:

@@ -12,10 +12,11 @@ from rich.console import Console
 
 from tests.report.builders import HOSTILE, column, comparison, hostile, phrase, result
 from textassay.inference.result import Interval
-from textassay.report.compare.terminal import render
+from textassay.report.compare.terminal import render_terminal
 from textassay.report.compare.text_forms import csv_rows, render_csv, render_markdown
 from textassay.report.table import cell, fitted_names, legend
-from textassay.studies.compare.result import Comparison, Finding, Verdict
+from textassay.studies.compare.result import Comparison, Finding
+from textassay.studies.outcome import Verdict
 
 TWINS = ("model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2")
 
@@ -24,7 +25,7 @@ def on_screen(found: Comparison, width: int) -> str:
     """The terminal table as text."""
     console = Console(width=width, force_terminal=False, color_system=None)
     with console.capture() as capture:
-        console.print(render(found, width=width))
+        console.print(render_terminal(found, width=width))
     return capture.get()
 
 
@@ -81,10 +82,20 @@ def test_results_at_the_size_of_the_yardstick_follow_their_column() -> None:
     again = csv_rows(found)[4]
     assert (again["estimate"], again["p_value"], again["p_adjusted"]) == (0.777, None, None)
     assert "small,250,cr,cr-2,n=2,0.777," in render_csv(found)
-    pandas = pytest.importorskip("pandas")
-    frame = found.to_pandas()
-    assert len(frame) == 7
-    assert pandas.isna(frame["p_value"][4])
+
+
+def test_a_data_frame_has_one_row_per_candidate_and_metric() -> None:
+    pytest.importorskip("pandas")
+    found = smaller(comparison(metrics=[("cr", 2), ("nrr", 2)], real_n=250), 0)
+    frame = found.to_frame()
+    assert list(zip(frame["candidate"], frame["label"], strict=True)) == [
+        ("small", "cr-2"),
+        ("small", "nrr-2"),
+        ("large", "cr-2"),
+        ("large", "nrr-2"),
+    ]
+    assert frame["baseline"].tolist() == [result.estimate for result in found.real.results] * 2
+    assert found.to_pandas().equals(frame)
 
 
 @pytest.mark.parametrize("places", [(0, 1), (1,)])

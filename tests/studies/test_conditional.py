@@ -317,7 +317,7 @@ def test_differences_can_be_significant_however_many_there_are() -> None:
 
 def test_what_is_not_a_study_is_refused() -> None:
     for text in ("", "{}", "[]", '{"details": 3, "systems": []}'):
-        with pytest.raises(InputError, match="not the JSON of a conditional study"):
+        with pytest.raises(InputError, match="not the JSON of textassay conditional"):
             Conditional.from_json(text)
 
 

@@ -10,9 +10,9 @@ import pytest
 from tests.laws import corpus
 from textassay import Item, ItemSet, Result, conditional
 from textassay.inference.p_values import is_significant
-from textassay.studies.compare.result import Contest, Verdict
 from textassay.studies.conditional.misses import Contrasts, Overall, miss_of
 from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system, p_at_most
+from textassay.studies.outcome import Contest, Verdict
 
 
 def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math.nan, variant: str = "split") -> Result:

@@ -119,6 +119,6 @@ def test_raters_and_their_results_read_back() -> None:
     "text", ["", "[]", "{}", "null", '"huse"', '{"results": [], "details": {}}', '{"details": 3, "results": 1}']
 )
 def test_what_is_something_else_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(InputError, match="not the JSON of a HUSE study") as caught:
+    with pytest.raises(InputError, match="not the JSON of textassay huse") as caught:
         HuseResult.from_json(text)
     assert "\n" not in str(caught.value)

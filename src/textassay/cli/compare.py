@@ -116,7 +116,7 @@ def deliver(
     from textassay.cli.outputs import Output
     from textassay.cli.outputs import deliver as deliver_all
     from textassay.cli.screen import output_console
-    from textassay.report.compare.terminal import render
+    from textassay.report.compare.terminal import render_terminal
     from textassay.report.compare.text_forms import render_csv, render_markdown
 
     outputs: list[Output] = [
@@ -128,6 +128,6 @@ def deliver(
 
     def table() -> None:
         console = output_console()
-        console.print(render(comparison, width=console.width, why=why))
+        console.print(render_terminal(comparison, width=console.width, why=why))
 
     deliver_all(outputs, table=table, quiet=quiet)

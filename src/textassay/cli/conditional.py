@@ -87,18 +87,18 @@ def _deliver(found: "Conditional", targets: dict[str, str | None], *, why: bool,
     """Write the files that were asked for, and the table unless standard output is taken."""
     from textassay.cli.outputs import deliver
     from textassay.cli.screen import output_console
-    from textassay.report.conditional.terminal import render_items
-    from textassay.report.conditional.text_forms import render_items_csv, render_items_markdown
+    from textassay.report.conditional.terminal import render_terminal
+    from textassay.report.conditional.text_forms import render_csv, render_markdown
 
     makers: dict[str, Callable[[], str]] = {
         "json": found.to_json,
-        "csv": lambda: render_items_csv(found),
-        "markdown": lambda: render_items_markdown(found),
+        "csv": lambda: render_csv(found),
+        "markdown": lambda: render_markdown(found),
         "report": found.to_html,
     }
 
     def table() -> None:
         console = output_console()
-        console.print(render_items(found, width=console.width, why=why, top=top))
+        console.print(render_terminal(found, width=console.width, why=why, top=top))
 
     deliver([(targets[kind], make) for kind, make in makers.items()], table=table, quiet=quiet)

@@ -97,18 +97,18 @@ def _deliver(found: "HuseResult", targets: dict[str, str | None], *, why: bool, 
     """Write the files that were asked for, and the table unless standard output is taken."""
     from textassay.cli.outputs import deliver
     from textassay.cli.screen import output_console
-    from textassay.report.huse.terminal import render_huse
-    from textassay.report.huse.text_forms import render_huse_csv, render_huse_markdown
+    from textassay.report.huse.terminal import render_terminal
+    from textassay.report.huse.text_forms import render_csv, render_markdown
 
     makers: dict[str, Callable[[], str]] = {
         "json": found.to_json,
-        "csv": lambda: render_huse_csv(found),
-        "markdown": lambda: render_huse_markdown(found, top=top),
+        "csv": lambda: render_csv(found),
+        "markdown": lambda: render_markdown(found, top=top),
         "report": found.to_html,
     }
 
     def table() -> None:
         console = output_console()
-        console.print(render_huse(found, width=console.width, why=why, top=top))
+        console.print(render_terminal(found, width=console.width, why=why, top=top))
 
     deliver([(targets[kind], make) for kind, make in makers.items()], table=table, quiet=quiet)

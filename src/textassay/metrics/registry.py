@@ -228,10 +228,12 @@ class Request:
 
     @property
     def label(self) -> str:
-        """Name and order as a reader knows them: `bleu-4`; options other than the default behind it."""
+        """Name, order and distance: `bleu-4`, `trm meteor`; then the options other than the default."""
+        known = self.metric.options
         shown = self.metric.name + (f"-{self.options['n']}" if "n" in self.options else "")
-        others = [f"{k}={v}" for k, v in self.options.items() if k != "n" and v != self.metric.options[k].default]
-        return " ".join([shown, *others])
+        distance = [self.options["distance"]] if "distance" in self.options else []
+        others = [(k, v) for k, v in self.options.items() if k not in ("n", "distance") and k in known]
+        return " ".join([shown, *distance, *(f"{k}={v}" for k, v in others if v != known[k].default)])
 
     def __hash__(self) -> int:
         return hash((self.metric.name, *self.options.items()))

@@ -17,7 +17,8 @@ from markupsafe import Markup
 from textassay.corpus.printable import printable, shortened
 from textassay.report.charts.svg import element, marker
 from textassay.report.table import level_text, spread
-from textassay.studies.compare.result import Column, Comparison, Contest, Finding, Phrase
+from textassay.studies.compare.result import Column, Comparison, Finding, Phrase
+from textassay.studies.outcome import Contest
 from textassay.studies.wording import number, p_text, share
 
 

@@ -19,7 +19,8 @@ from textassay.corpus.printable import printable, shortened
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, all_metrics
-from textassay.studies.compare.result import Comparison, Contest
+from textassay.studies.compare.result import Comparison
+from textassay.studies.outcome import Contest
 from textassay.studies.wording import number, p_text, plus_minus
 
 MARK = "*"

@@ -1,28 +1,278 @@
-"""What all study outcomes share: the plan, its checks, and numbers in JSON."""
+"""What the outcomes of all studies share: results by name, verdicts, JSON, data frames, reports, and the plan's checks.
 
+A study returns a frozen subclass of `Outcome`. The subclass has the data and two functions for JSON, `to_dict` and
+`_from_dict`; everything else is here. Rendering is in `textassay.report`, in the folder that `Outcome.kind` names. The
+import in `Outcome._report` is the only one from a study to a report.
+"""
+
+import json
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar, Self
 
 from textassay.corpus.printable import shortened
 from textassay.corpus.values import is_number, is_whole
 from textassay.errors import InputError
+from textassay.inference.result import Result, one_nan
+from textassay.metrics.registry import Request, all_metrics
+
+# Factor between the smallest p-value that can occur and the one that is needed.
+_MARGIN = 1.2
+# More resamples take hours and change no decision.
+_MOST_RESAMPLES = 1_000_000
+_READ_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError)
+FRAME_COLUMNS = (
+    "candidate", "metric", "label", "options", "n", "estimate", "low", "high", "level", "method", "p_value",
+    "p_adjusted", "baseline", "better", "aspect", "undefined", "signature",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judgment in plain words: `reasons` are sentences, the most important first.
+
+    `level` is same (tested, no difference found), differs, collapsed, copied (many texts are taken from the reference),
+    or untested (nothing was tested, or there are too few texts to find any but very large differences).
+    """
+
+    level: str
+    reasons: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The reasons as one line."""
+        return "; ".join(self.reasons)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any] | None) -> Self | None:
+        """Read back what `dataclasses.asdict` wrote."""
+        return cls(plain["level"], tuple(plain["reasons"])) if plain else None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Two candidates compared on one metric against the same reference: `estimate` is first minus second.
+
+    `adjusted` is the p-value corrected for all such comparisons (Holm).
+    """
+
+    first: str
+    second: str
+    label: str
+    estimate: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float = math.nan
+
+    def __post_init__(self) -> None:
+        for name in ("estimate", "low", "high", "p_value", "adjusted"):
+            object.__setattr__(self, name, one_nan(getattr(self, name)))
+
+
+def label_of(result: Result) -> str:
+    """The label of a result as tables print it: metric, order of n-grams, and options other than the default."""
+    metric = all_metrics().get(result.metric)
+    return result.metric if metric is None else Request(metric, result.options).label
+
+
+class ResultColumn:
+    """Results of one candidate, looked up by metric: `column["mauve"]`, or by label: `column["bleu-4"]`."""
+
+    name: str
+    results: tuple[Result, ...]
+
+    def __getitem__(self, metric: str) -> Result:
+        """The result of a metric, by its name or, where it was measured with several options, by its label."""
+        by_label = [result for result in self.results if label_of(result) == metric]
+        found = by_label or [result for result in self.results if result.metric == metric]
+        if len(found) != 1:
+            names = ", ".join(label_of(result) for result in self.results)
+            raise KeyError(f"{metric!r} names {len(found)} results; there are: {names}")
+        return found[0]
+
+
+class Outcome:
+    """The outcome of a study.
+
+    `kind` is the name of the study and of the folder that renders it. `labels` are the names of the metrics as tables
+    print them, one per result of a column.
+    """
+
+    kind: ClassVar[str]
+    labels: tuple[str, ...]
+    level: float
+    notes: tuple[str, ...]
+
+    @property
+    def columns(self) -> Sequence[ResultColumn]:
+        """The candidates with their results, in order."""
+        raise NotImplementedError
+
+    @property
+    def baseline(self) -> Sequence[Result]:
+        """What real text scores on each metric, in the order of the results; empty if it was not measured."""
+        return ()
+
+    def adjusted_p_values(self, column: ResultColumn) -> Sequence[float]:
+        """The adjusted p-values of a column's results, in order; NaN without a test."""
+        return [math.nan] * len(column.results)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the candidates."""
+        return tuple(column.name for column in self.columns)
+
+    def __getitem__(self, name: str) -> Any:
+        """A candidate by name, as in `found["a"]["mauve"].estimate`."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"no candidate {name!r}; there are: {', '.join(self.names)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form as plain values; everything beyond the documented keys is under `details`."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        raise NotImplementedError
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """JSON text without NaN or Infinity."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` returned."""
+        try:
+            return cls._from_dict(plain)
+        except _READ_ERRORS as error:
+            raise cls._unreadable(error) from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what `to_json` wrote; equal to what was written."""
+        try:
+            plain = json.loads(text)
+        except _READ_ERRORS as error:
+            raise cls._unreadable(error) from None
+        return cls.from_dict(plain)
+
+    @classmethod
+    def _unreadable(cls, error: Exception) -> InputError:
+        reason = f"{type(error).__name__}: {error}"
+        return InputError(f"not the JSON of textassay {cls.kind} ({reason}); wanted what --json wrote")
+
+    def to_html(self) -> str:
+        """The report as one self-contained HTML page."""
+        return str(self._report("html").render_html(self))
+
+    def to_markdown(self) -> str:
+        """Verdicts, tables and notes as Markdown."""
+        return str(self._report("text_forms").render_markdown(self))
+
+    def to_csv(self) -> str:
+        """All numbers as CSV with a header."""
+        return str(self._report("text_forms").render_csv(self))
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with one row per candidate and metric.
+
+        `baseline` is what real text scores on the same metric, `p_adjusted` the p-value after correction for all tests
+        of the table.
+        """
+        return data_frame(self._frame_rows(), FRAME_COLUMNS)
+
+    def to_pandas(self) -> Any:
+        """The same as `to_frame`."""
+        return self.to_frame()
+
+    def _frame_rows(self) -> Iterator[dict[str, Any]]:
+        baseline = self.baseline
+        for column in self.columns:
+            adjusted = self.adjusted_p_values(column)
+            for place, (label, result, p) in enumerate(zip(self.labels, column.results, adjusted, strict=True)):
+                real = baseline[place].estimate if baseline else math.nan
+                own = {"candidate": column.name, "label": label, "p_adjusted": _known(p), "baseline": _known(real)}
+                yield plain_row(result) | own
+
+    def _repr_html_(self) -> str:
+        return str(self._report("text_forms").render_notebook(self))
+
+    def __str__(self) -> str:
+        return plain_text(self._report("terminal").render_terminal(self, width=_PLAIN_WIDTH))
+
+    def _report(self, form: str) -> Any:
+        return import_module(f"textassay.report.{self.kind}.{form}")
+
+
+_PLAIN_WIDTH = 100
+
+
+def plain_text(rendered: Any) -> str:
+    """What a terminal without colours would show, without trailing spaces."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    console = Console(
+        file=StringIO(), width=_PLAIN_WIDTH, color_system=None, highlight=False, emoji=False, markup=False
+    )
+    with console.capture() as capture:
+        console.print(rendered)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def plain_row(result: Result) -> dict[str, Any]:
+    """A result as plain values for a row of a table, with None for what is not a number."""
+    interval = result.interval
+    return {
+        "n": result.n,
+        "metric": result.metric,
+        "options": " ".join(f"{name}={value}" for name, value in result.options.items()),
+        "estimate": _known(result.estimate),
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "level": interval.level if interval else None,
+        "method": interval.method if interval else None,
+        "p_value": result.p_value,
+        "better": result.better,
+        "aspect": result.aspect,
+        "undefined": result.undefined,
+        "signature": result.signature,
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def data_frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Any:
+    """A pandas data frame of these rows."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise InputError("pandas is not installed; get it with: pip install pandas") from None
+    return pandas.DataFrame(list(rows), columns=list(columns))
 
 
 def without_nan(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """None where a float is not finite."""
+    """The same values with None for every float that is not finite."""
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in plain.items()}
 
 
 def with_nan(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """NaN where there is None."""
+    """The same values with NaN for None."""
     return {k: math.nan if v is None else v for k, v in plain.items()}
-
-
-# Room between the smallest p-value that can come out and the one that is needed.
-_MARGIN = 1.2
-# More would take hours and tell nothing.
-_MOST_RESAMPLES = 1_000_000
 
 
 def check_plan(level: float, n_resamples: int, seed: int) -> None:

@@ -10,7 +10,8 @@ from textassay.report.compare.meaning import MeaningView, meaning_views
 from textassay.report.page import MOST_BYTES, WORDS, asset, environment, policy, summary, telling
 from textassay.report.table import TITLES, clarity, entries, grid, level_text, short_names
 from textassay.studies.compare.meaning import FAR
-from textassay.studies.compare.result import Comparison, Contest
+from textassay.studies.compare.result import Comparison
+from textassay.studies.outcome import Contest
 from textassay.version import __version__
 
 

@@ -63,7 +63,7 @@ _STYLES = {"same": "green", "differs": "yellow", "collapsed": "bold red", "copie
 _SIGNS = {"same": "=", "differs": "≠", "collapsed": "!", "copied": "≈", "untested": "?"}
 
 
-def render(comparison: Comparison, *, width: int, why: bool = False) -> RenderableType:
+def render_terminal(comparison: Comparison, *, width: int, why: bool = False) -> RenderableType:
     """Everything a reader of the terminal needs, format findings first."""
     names = fitted_names([printable(column.name) for column in comparison.candidates], MOST_NAME)
     parts: list[RenderableType] = [*_findings(comparison, names), _heading(comparison)]

@@ -10,6 +10,7 @@ from textassay.report.compare.meaning import meaning_lines
 from textassay.report.page import WORDS, environment, summary
 from textassay.report.table import ARROWS, MARK, NOTHING, Cell, cell, csv_text, grid, legend, markdown_escape, reasons
 from textassay.studies.compare.result import Column, Comparison, Phrase
+from textassay.studies.outcome import plain_row
 
 
 @dataclass(frozen=True)
@@ -120,25 +121,8 @@ def csv_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _row(column: Column, label: str, result: Result, adjusted: float) -> dict[str, Any]:
-    interval = result.interval
-    return {
-        "candidate": column.name,
-        "n": result.n,
-        "metric": result.metric,
-        "label": label,
-        "options": " ".join(f"{name}={value}" for name, value in result.options.items()),
-        "estimate": None if math.isnan(result.estimate) else result.estimate,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "level": interval.level if interval else None,
-        "method": interval.method if interval else None,
-        "p_value": result.p_value,
-        "p_adjusted": None if math.isnan(adjusted) else adjusted,
-        "better": result.better,
-        "aspect": result.aspect,
-        "undefined": result.undefined,
-        "signature": result.signature,
-    }
+    known = None if math.isnan(adjusted) else adjusted
+    return plain_row(result) | {"candidate": column.name, "label": label, "p_adjusted": known}
 
 
 def render_csv(comparison: Comparison) -> str:
@@ -150,7 +134,7 @@ def render_csv(comparison: Comparison) -> str:
 _SIGNS = {"same": "=", "differs": "≠", "collapsed": "✕", "copied": "≈", "untested": "?"}
 
 
-def notebook_html(comparison: Comparison) -> str:
+def render_notebook(comparison: Comparison) -> str:
     """An HTML fragment for a notebook's output cell."""
     template = environment().get_template("notebook.html.j2")
     return template.render(

@@ -9,9 +9,9 @@ from textassay.inference.p_values import holm, is_significant
 from textassay.inference.result import Result
 from textassay.report.conditional.words import OTHER_TESTS, part_sizes
 from textassay.report.table import ARROWS, MARK, TITLES, cell, clarity, level_text, spread
-from textassay.studies.compare.result import Contest
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn, chance_of
 from textassay.studies.conditional.verdict import p_at_most
+from textassay.studies.outcome import Contest
 from textassay.studies.wording import number, p_text
 
 BETTER = {"higher": "higher is better", "lower": "lower is better", "closer": "closer to human is better"}

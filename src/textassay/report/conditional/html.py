@@ -138,7 +138,7 @@ _LADDER = (
 )  # fmt: skip
 
 
-def render_items_html(conditional: Conditional) -> str:
+def render_html(conditional: Conditional) -> str:
     """The report of a conditional study as one self-contained HTML page.
 
     It stays under 1.5 MB: the items that miss farthest come with their texts, as many as there is room for, and the

@@ -33,7 +33,7 @@ _SIGNS = {"same": "=", "differs": "≠", "collapsed": "!", "untested": "?"}
 _LONGEST, _MOST_CONTESTS = 400, 12
 
 
-def render_items(conditional: Conditional, *, width: int, why: bool, top: int = 5) -> RenderableType:
+def render_terminal(conditional: Conditional, *, width: int, why: bool = False, top: int = 5) -> RenderableType:
     """Everything a reader of the terminal needs, notes first; `top` is how many of the worst items to show."""
     names = fitted_names([printable(column.name) for column in conditional.systems], MOST_NAME)
     sections: list[list[RenderableType]] = [

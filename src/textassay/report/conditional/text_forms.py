@@ -23,6 +23,7 @@ from textassay.report.page import WORDS, environment
 from textassay.report.table import ARROWS, MARK, NOTHING, Cell, cell, csv_text, fenced, markdown_escape, table
 from textassay.studies.conditional.result import Conditional, SystemColumn, chance_of
 from textassay.studies.conditional.verdict import p_at_most
+from textassay.studies.outcome import plain_row
 from textassay.studies.wording import number, p_text
 
 # What stands where a number has its place in the row beneath.
@@ -70,7 +71,7 @@ def item_rows(conditional: Conditional) -> list[ItemRow]:
 _TOP, _MOST_CONTESTS, _LONGEST = 10, 60, 400
 
 
-def render_items_markdown(conditional: Conditional) -> str:
+def render_markdown(conditional: Conditional) -> str:
     """One Markdown document."""
     lines = [f"# {_cut(conditional.items.name)}: {heading(conditional)}", ""]
     lines += [f"- Note: {_cut(note)}" for note in all_notes(conditional)]
@@ -178,13 +179,13 @@ def _item(item: Worst) -> Iterator[str]:
     yield ""
 
 
-FIELDS = (
+CSV_FIELDS = (
     "system", "item", "at", "n", "metric", "label", "options", "estimate", "low", "high", "level", "p_value",
     "p_adjusted", "z", "fisher", "simes", "chance", "miss", "undefined", "signature",
 )  # fmt: skip
 
 
-def rows(conditional: Conditional) -> list[dict[str, Any]]:
+def csv_rows(conditional: Conditional) -> list[dict[str, Any]]:
     """One plain row a result, the human ones first: over all items, at the human parts' size, then an item."""
     unadjusted = tuple(math.nan for _ in conditional.labels)
     found = _column(conditional, conditional.human, unadjusted)
@@ -220,46 +221,31 @@ def _sizes(conditional: Conditional) -> dict[str, str]:
     return {label: part_sizes(result, conditional.human_sizes) for label, result in human}
 
 
+def item_csv_rows(conditional: Conditional) -> list[dict[str, Any]]:
+    """One row per system, item and metric."""
+    return [row for system in conditional.systems for row in _items(conditional, system, {})]
+
+
 def _row(column: SystemColumn, label: str, result: Result, *, at: str) -> dict[str, Any]:
-    interval = result.interval
-    return {
-        "system": column.name,
-        "item": "",
-        "at": at,
-        "n": result.n,
-        "metric": result.metric,
-        "label": label,
-        "options": " ".join(f"{name}={value}" for name, value in result.options.items()),
-        "estimate": _known(result.estimate),
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "level": interval.level if interval else None,
-        "p_value": result.p_value,
-        "p_adjusted": None,
-        "z": _known(result.parts.get("z", math.nan)),
-        "fisher": _known(result.parts.get("fisher", math.nan)),
-        "simes": _known(result.parts.get("simes", math.nan)),
-        "chance": _known(result.parts.get("chance", math.nan)),
-        "miss": "",
-        "undefined": result.undefined,
-        "signature": result.signature,
-    }
+    parts = {name: _known(result.parts.get(name, math.nan)) for name in ("z", "fisher", "simes", "chance")}
+    plain = {name: value for name, value in plain_row(result).items() if name in CSV_FIELDS}
+    return plain | {"system": column.name, "item": "", "at": at, "label": label, "p_adjusted": None, "miss": ""} | parts
 
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def render_items_csv(conditional: Conditional) -> str:
+def render_csv(conditional: Conditional) -> str:
     """CSV text with a header."""
-    return csv_text(FIELDS, rows(conditional))
+    return csv_text(CSV_FIELDS, csv_rows(conditional))
 
 
 # A sign a verdict beside the word, and never colour alone: notebooks are light or dark without telling.
 _SIGNS = {"same": "=", "differs": "≠", "collapsed": "✕", "untested": "?"}
 
 
-def items_notebook_html(conditional: Conditional) -> str:
+def render_notebook(conditional: Conditional) -> str:
     """An HTML fragment for a notebook's output cell."""
     template = environment().get_template("items_notebook.html.j2")
     return template.render(

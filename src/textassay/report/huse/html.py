@@ -190,7 +190,7 @@ _LADDER = (
 )
 
 
-def render_huse_html(found: HuseResult) -> str:
+def render_html(found: HuseResult) -> str:
     """The report of a HUSE study as one self-contained HTML page.
 
     It stays under 1.5 MB: the most telling items come with their texts, as many as there is room for, and the page says

@@ -1,11 +1,10 @@
 """The terminal view of a HUSE study: a row a score, the verdict, what fails, raters, and what more data would bring."""
 
-import io
 from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -29,11 +28,11 @@ _STYLES = {"same": "green", "differs": "yellow", "collapsed": "bold red", "untes
 _SIGNS = {"same": "=", "differs": "≠", "collapsed": "!", "untested": "?"}
 # Notes and verdicts are ours, but may quote what is not.
 _LONGEST, _MOST_RATERS = 400, 12
-_GAP, _LEAST_LABEL, _PLAIN_WIDTH = 2, 8, 100
+_GAP, _LEAST_LABEL = 2, 8
 _HEAD = ("metric", "score", "interval", "p", "chance")
 
 
-def render_huse(found: HuseResult, *, width: int, why: bool, top: int) -> RenderableType:
+def render_terminal(found: HuseResult, *, width: int, why: bool = False, top: int = 0) -> RenderableType:
     """Everything a reader of the terminal needs; with `why` definitions, raters, and `top` items of each kind."""
     sections: list[list[RenderableType]] = [
         [_heading(found), *(_dim(f"note: {note}") for note in words.all_notes(found))],
@@ -52,16 +51,6 @@ def render_huse(found: HuseResult, *, width: int, why: bool, top: int) -> Render
     for section in sections:
         parts += [Text(""), *section] if parts and section else section
     return Group(*parts)
-
-
-def as_text(found: HuseResult) -> str:
-    """The terminal view as plain text."""
-    console = Console(
-        file=io.StringIO(), width=_PLAIN_WIDTH, color_system=None, highlight=False, emoji=False, markup=False
-    )
-    with console.capture() as capture:
-        console.print(render_huse(found, width=_PLAIN_WIDTH, why=False, top=0))
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def _cut(line: str) -> str:

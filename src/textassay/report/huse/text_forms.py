@@ -2,11 +2,9 @@
 
 import math
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 from textassay.corpus.printable import many, shortened
-from textassay.errors import InputError
 from textassay.report.huse import words
 from textassay.report.huse.items import VOTES, Example, examples
 from textassay.report.huse.words import (
@@ -24,7 +22,7 @@ from textassay.studies.huse.result import KINDS, TITLES, HuseItem, HuseResult, t
 _MOST_RATERS, _LONGEST = 30, 400
 
 
-def render_huse_markdown(found: HuseResult, *, top: int = 5) -> str:
+def render_markdown(found: HuseResult, *, top: int = 5) -> str:
     """One Markdown document, with `top` items of each kind."""
     lines = [f"# {_cut(found.rated.name)}: {_cut(words.heading(found))}", ""]
     lines += [f"- Note: {_cut(note)}" for note in words.all_notes(found)]
@@ -173,7 +171,7 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def render_huse_csv(found: HuseResult) -> str:
+def render_csv(found: HuseResult) -> str:
     """CSV text with a header."""
     return csv_text(CSV_FIELDS, csv_rows(found))
 
@@ -183,16 +181,7 @@ _SIGNS = {"same": "=", "differs": "≠", "collapsed": "✕", "untested": "?"}
 _MOST_NOTES = 10
 
 
-def to_pandas(found: HuseResult) -> Any:
-    """A data frame with one row an item."""
-    try:
-        pandas = import_module("pandas")
-    except ImportError:
-        raise InputError("pandas is not installed; get it with: pip install pandas") from None
-    return pandas.DataFrame(csv_rows(found), columns=list(CSV_FIELDS))
-
-
-def render_huse_notebook(found: HuseResult) -> str:
+def render_notebook(found: HuseResult) -> str:
     """An HTML fragment for a notebook's output cell."""
     level = found.verdict.level if found.verdict.level in WORDS else "untested"
     rows = [

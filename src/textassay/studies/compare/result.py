@@ -1,19 +1,15 @@
 """Comparison: everything a comparison found, frozen, and its JSON form."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from textassay.errors import InputError
 from textassay.inference.overall import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
-from textassay.metrics.registry import Request, all_metrics
 from textassay.studies.compare.meaning import Meaning
-from textassay.studies.outcome import with_nan, without_nan
+from textassay.studies.outcome import Contest, Outcome, ResultColumn, Verdict, with_nan, without_nan
 from textassay.version import __version__
 
 
@@ -45,24 +41,7 @@ class Phrase:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A judgment in plain words: `reasons` are sentences, the most important first.
-
-    `level` is same (tested, no difference found), differs, collapsed, copied (many texts are taken from the reference),
-    or untested (nothing was tested, or there are too few texts to find any but very large differences).
-    """
-
-    level: str
-    reasons: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """The reasons as one line."""
-        return "; ".join(self.reasons)
-
-
-@dataclass(frozen=True)
-class Column:
+class Column(ResultColumn):
     """One sample's results, in the order of the requests, and what else was found about it.
 
     `overall` is the test that decides whether it differs from the reference. `adjusted` has, for each result, its
@@ -85,15 +64,6 @@ class Column:
     adjusted: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def __getitem__(self, metric: str) -> Result:
-        """The result of a metric, by its name or, where it was measured with several options, by its label."""
-        by_label = [result for result in self.results if label_of(result) == metric]
-        found = by_label or [result for result in self.results if result.metric == metric]
-        if len(found) != 1:
-            names = ", ".join(label_of(result) for result in self.results)
-            raise KeyError(f"{metric!r} names {len(found)} results; there are: {names}")
-        return found[0]
-
     def differs(self, level: float) -> bool:
         """Whether the overall test found a difference."""
         return self.overall is not None and is_significant(self.overall.adjusted, level)
@@ -107,40 +77,15 @@ class Column:
         return self.at_real_size.get(label, result)
 
 
-def label_of(result: Result) -> str:
-    """The label of a result as tables print it: metric, order of n-grams, and options other than the default."""
-    metric = all_metrics().get(result.metric)
-    return result.metric if metric is None else Request(metric, result.options).label
-
-
 @dataclass(frozen=True)
-class Contest:
-    """Two candidates compared on one metric against the same reference: `estimate` is first minus second.
-
-    `adjusted` is the p-value corrected for all such comparisons (Holm).
-    """
-
-    first: str
-    second: str
-    label: str
-    estimate: float
-    low: float
-    high: float
-    p_value: float
-    adjusted: float = math.nan
-
-    def __post_init__(self) -> None:
-        for name in ("estimate", "low", "high", "p_value", "adjusted"):
-            object.__setattr__(self, name, one_nan(getattr(self, name)))
-
-
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Outcome):
     """Candidates against a reference. `labels` names the rows.
 
     `real` is the yardstick: metrics that describe a sample are measured on the whole reference, metrics that compare on
     one part of the reference against another part; each of its results carries its own `n`.
     """
+
+    kind: ClassVar[str] = "compare"
 
     reference: Column
     real: Column
@@ -156,12 +101,19 @@ class Comparison:
         """The smallest p-value that the tests of the metrics could give."""
         return 1 / (self.n_resamples + 1) if self.n_resamples else 0.0
 
-    def __getitem__(self, name: str) -> Column:
-        """A candidate by name, as in `found["a"]["mauve"].estimate`."""
-        for column in self.candidates:
-            if column.name == name:
-                return column
-        raise KeyError(f"no candidate {name!r}; there are: {', '.join(column.name for column in self.candidates)}")
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The candidates."""
+        return self.candidates
+
+    @property
+    def baseline(self) -> tuple[Result, ...]:
+        """Real text against real text, as far as it was measured."""
+        return self.real.results
+
+    def adjusted_p_values(self, column: ResultColumn) -> tuple[float, ...]:
+        """The p-values adjusted for all metrics of the candidate, never below its overall p-value."""
+        return self[column.name].adjusted
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it is under `details`."""
@@ -185,30 +137,8 @@ class Comparison:
             },
         }
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """JSON text; never NaN or Infinity, which are not JSON."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def to_html(self) -> str:
-        """The report as one self-contained HTML page."""
-        return str(_report("compare.html").render_html(self))
-
-    def to_pandas(self) -> Any:
-        """A data frame with one row a result, the yardstick first."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise InputError("pandas is not installed; get it with: pip install pandas") from None
-        csv = _report("compare.text_forms")
-        return pandas.DataFrame(csv.csv_rows(self), columns=list(csv.CSV_FIELDS))
-
-    def _repr_html_(self) -> str:
-        return str(_report("compare.text_forms").notebook_html(self))
-
     @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read back what `to_json` wrote; equal to what was written."""
-        plain = json.loads(text)
+    def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
         details = plain["details"]
         real = details["real"]
         return cls(
@@ -226,11 +156,6 @@ class Comparison:
             notes=tuple(details["notes"]),
             n_resamples=details.get("resamples", 0),
         )
-
-
-def _report(name: str) -> Any:
-    """A way out of the house, opened on demand: reports know comparisons, comparisons only know where to knock."""
-    return import_module(f"textassay.report.{name}")
 
 
 def _identity(column: Column) -> dict[str, Any]:
@@ -251,13 +176,12 @@ def _remarks(column: Column) -> dict[str, Any]:
 
 
 def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
-    verdict = remarks["verdict"]
     return Column(
         plain["name"],
         plain["n"],
         plain["digest"],
         tuple(Result.from_dict(result, n=plain["n"]) for result in plain["results"]),
-        Verdict(verdict["level"], tuple(verdict["reasons"])) if verdict else None,
+        Verdict.from_dict(remarks["verdict"]),
         tuple(Finding(**finding) for finding in remarks["findings"]),
         _phrases(remarks["over"]),
         _phrases(remarks["under"]),

@@ -31,12 +31,12 @@ from textassay.metrics.views import Material, Settings
 from textassay.studies.compare.dependence import check_dependence
 from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.meaning import what_differs_in_meaning
-from textassay.studies.compare.result import Column, Comparison, Contest
+from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples, cut_to
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.encoding import choose, show_all
 from textassay.studies.format_check import check_format
-from textassay.studies.outcome import check_plan, enough_resamples
+from textassay.studies.outcome import Contest, check_plan, enough_resamples
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from textassay.inference.overall import Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
-from textassay.studies.compare.result import Verdict
+from textassay.studies.outcome import Verdict
 from textassay.studies.wording import number, p_text, plus_minus, share
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.

@@ -17,9 +17,8 @@ from textassay.inference.items.over_items import FLIPS, Clusters, bootstrap_inte
 from textassay.inference.items.stratified import Tally, towards_worse
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import Request
-from textassay.studies.compare.result import Contest
 from textassay.studies.conditional.per_item import ItemPlan, Measured, Tallies
-from textassay.studies.outcome import enough_resamples
+from textassay.studies.outcome import Contest, enough_resamples
 from textassay.version import __version__
 
 
@@ -221,20 +220,13 @@ class Summary:
             clusters=clusters,
         )
         if not math.isnan(gap.p_value):
-            yield Contest(*names, label_of(request), gap.estimate, gap.low, gap.high, gap.p_value)
+            yield Contest(*names, request.label, gap.estimate, gap.low, gap.high, gap.p_value)
 
 
 def _test_parts(tally: Tally, combined: Combined, adjusted: float) -> dict[str, float]:
     """What goes with the p-value of the combined test."""
     known = {} if math.isnan(adjusted) else {"adjusted": adjusted}
     return {"z": tally.z, **known, "draws": float(len(tally.drawn)), "units": float(combined.units)}
-
-
-def label_of(request: Request) -> str:
-    """Name and distance as a reader knows them: `trm meteor`; other options than the default behind it."""
-    known = request.metric.options
-    others = [f"{k}={v}" for k, v in request.options.items() if k != "distance" and v != known[k].default]
-    return " ".join([request.metric.name, *([request.options["distance"]] if "distance" in known else []), *others])
 
 
 def _sizes(request: Request, measured: Sequence[Measured]) -> dict[str, float]:

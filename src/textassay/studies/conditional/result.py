@@ -1,17 +1,13 @@
 """The outcome of a conditional study, and its JSON form."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from textassay.corpus.items.item_set import Item, ItemSet
-from textassay.errors import InputError
 from textassay.inference.result import Result, one_nan
-from textassay.studies.compare.result import Contest, Verdict
-from textassay.studies.outcome import with_nan, without_nan
+from textassay.studies.outcome import Contest, Outcome, ResultColumn, Verdict, data_frame, with_nan, without_nan
 from textassay.version import __version__
 
 # How candidates can miss, by the stable keys of the JSON form, and what people read for them. `same` is an item where
@@ -64,7 +60,7 @@ class ItemOutcome:
 
 
 @dataclass(frozen=True)
-class SystemColumn:
+class SystemColumn(ResultColumn):
     """One system: each metric over all items, every item, and a verdict.
 
     Results over items have the mean as estimate and the p-value of the combined test (labels exchanged within items) as
@@ -120,12 +116,14 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
-class Conditional:
+class Conditional(Outcome):
     """Systems against the references of many items. `labels` names the metrics, one for each result of a column.
 
     `human` measures references against references, parts of `human_sizes` (candidates, references) for most items.
     `central` has for each item the place of the reference nearest to all others, None for a single one.
     """
+
+    kind: ClassVar[str] = "conditional"
 
     items: ItemSet
     human: SystemColumn
@@ -142,36 +140,36 @@ class Conditional:
         """The p-values after correction for the whole table, one tuple per system; NaN where there is no test."""
         return tuple(tuple(result.parts.get("adjusted", math.nan) for result in s.results) for s in self.systems)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The documented JSON form; what goes beyond it stands under `details`."""
-        plain: dict[str, Any] = _written().as_dict(self)
-        return plain
+    @property
+    def columns(self) -> tuple[SystemColumn, ...]:
+        """The systems."""
+        return self.systems
+
+    @property
+    def baseline(self) -> tuple[Result, ...]:
+        """References against references."""
+        return self.human.results
+
+    def adjusted_p_values(self, column: ResultColumn) -> tuple[float, ...]:
+        """The p-values after correction for the whole table; NaN where there is no test."""
+        return tuple(result.parts.get("adjusted", math.nan) for result in column.results)
+
+    def items_frame(self) -> Any:
+        """A pandas data frame with one row per item, system and metric."""
+        text_forms = self._report("text_forms")
+        return data_frame(text_forms.item_csv_rows(self), text_forms.CSV_FIELDS)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """JSON text; never NaN or Infinity, which are not JSON."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        """JSON text without NaN or Infinity; on one line by default, because there are many items."""
+        return super().to_json(indent=indent)
 
-    def to_html(self) -> str:
-        """The report as one self-contained HTML page."""
-        return str(_report("conditional.html").render_items_html(self))
-
-    def to_pandas(self) -> Any:
-        """A data frame with one row a result: of the human row first, then of the systems, over items and an item."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise InputError("pandas is not installed; get it with: pip install pandas") from None
-        csv = _report("conditional.text_forms")
-        return pandas.DataFrame(csv.rows(self), columns=list(csv.FIELDS))
-
-    def _repr_html_(self) -> str:
-        return str(_report("conditional.text_forms").items_notebook_html(self))
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; everything beyond the documented keys is under `details`."""
+        return as_dict(self)
 
     @classmethod
-    def from_json(cls, text: str) -> "Conditional":
-        """Read back what `to_json` wrote; equal to what was written."""
-        read: Conditional = _written().from_text(text)
-        return read
+    def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        return cls(**_fields(plain))
 
 
 def chance_of(result: Result) -> float:
@@ -182,16 +180,6 @@ def chance_of(result: Result) -> float:
     if result.undefined is not None or result.metric == "score":
         return math.nan
     return result.parts.get("chance", math.nan)
-
-
-def _report(name: str) -> Any:
-    """A way out of the house, opened on demand: reports know studies, studies only know where to knock."""
-    return import_module(f"textassay.report.{name}")
-
-
-def _written() -> Any:
-    """The JSON form, in a file of its own that knows this one."""
-    return import_module("textassay.studies.conditional.result")
 
 
 def as_dict(found: Conditional) -> dict[str, Any]:
@@ -215,31 +203,22 @@ def as_dict(found: Conditional) -> dict[str, Any]:
     }
 
 
-def from_text(text: str) -> Conditional:
-    """Read back what `as_dict` gave, written as JSON."""
-    try:
-        return _read(json.loads(text))
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise InputError(f"not the JSON of a conditional study ({reason}); wanted what --json wrote") from None
-
-
-def _read(plain: Mapping[str, Any]) -> Conditional:
+def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
     details = plain["details"]
     columns = [details["human"], *plain["systems"]]
     human, *systems = [_read_column(c, r) for c, r in zip(columns, details["columns"], strict=True)]
-    return Conditional(
-        items=_read_items(plain["items"], details["texts"]),
-        human=human,
-        systems=tuple(systems),
-        labels=tuple(details["labels"]),
-        contests=tuple(Contest(**with_nan(contest)) for contest in details["contests"]),
-        central=tuple(details["central"]),
-        human_sizes=(details["human_sizes"][0], details["human_sizes"][1]),
-        level=details["level"],
-        notes=tuple(details["notes"]),
-        sensitivity=tuple(map(_read_curve, details["sensitivity"])),
-    )
+    return {
+        "items": _read_items(plain["items"], details["texts"]),
+        "human": human,
+        "systems": tuple(systems),
+        "labels": tuple(details["labels"]),
+        "contests": tuple(Contest(**with_nan(contest)) for contest in details["contests"]),
+        "central": tuple(details["central"]),
+        "human_sizes": (details["human_sizes"][0], details["human_sizes"][1]),
+        "level": details["level"],
+        "notes": tuple(details["notes"]),
+        "sensitivity": tuple(map(_read_curve, details["sensitivity"])),
+    }
 
 
 def _column(column: SystemColumn) -> dict[str, Any]:
@@ -262,12 +241,11 @@ def _read_column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> System
         ItemOutcome(item["id"], _read_results(item["results"], sizes), Miss(**with_nan(miss)))
         for item, sizes, miss in zip(plain["items"], remarks["sizes"], remarks["misses"], strict=True)
     ]
-    verdict = remarks["verdict"]
     return SystemColumn(
         plain["name"],
         _read_results(plain["results"], remarks["n"]),
         tuple(items),
-        Verdict(verdict["level"], tuple(verdict["reasons"])) if verdict else None,
+        Verdict.from_dict(remarks["verdict"]),
         {label: Result.from_dict(result, n=n) for label, (result, n) in remarks["at_human_size"].items()},
     )
 

@@ -18,7 +18,6 @@ from textassay.inference.progress import Progress
 from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.registry import Request
-from textassay.studies.conditional.across_items import label_of
 from textassay.studies.conditional.per_item import ItemPlan
 from textassay.studies.conditional.result import CurvePoint, Sensitivity
 from textassay.studies.conditional.setup import Setup
@@ -58,7 +57,7 @@ def sensitivity_of(
     points = [point for point in points if point.items]
     needed = {
         label: _needed([point for point in points if point.label == label], largest, power)
-        for label in map(label_of, requests)
+        for label in (request.label for request in requests)
     }
     return Sensitivity(system, plan.level, power, tuple(points), needed)
 
@@ -147,12 +146,12 @@ class _Curve:
 def _point(request: Request, sizes: Sizes, found: Sequence[Tested], plan: ItemPlan) -> CurvePoint:
     known = [each for each in found if not np.isnan(each.p_value)]
     if not known:
-        return CurvePoint(label_of(request), *sizes, 0, np.nan, np.nan, np.nan)
+        return CurvePoint(request.label, *sizes, 0, np.nan, np.nan, np.nan)
     observed = np.array([each.observed for each in known])
     drawn = np.stack([each.drawn for each in known])
     two_sided = towards_worse(request.metric.better) == "both"
     return CurvePoint(
-        label_of(request),
+        request.label,
         *sizes,
         len(known),
         _p_of_sum(float(observed.sum()), drawn.sum(axis=0), two_sided=two_sided),

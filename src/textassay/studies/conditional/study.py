@@ -15,8 +15,7 @@ from textassay.inference.items.stratified import towards_worse
 from textassay.inference.p_values import holm
 from textassay.inference.progress import Progress, Silent
 from textassay.metrics.registry import Request
-from textassay.studies.compare.result import Contest
-from textassay.studies.conditional.across_items import Combined, Signer, Summary, label_of
+from textassay.studies.conditional.across_items import Combined, Signer, Summary
 from textassay.studies.conditional.combined_tests import adjusted, measure_all, plan_tests
 from textassay.studies.conditional.misses import overall
 from textassay.studies.conditional.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
@@ -24,7 +23,7 @@ from textassay.studies.conditional.result import Conditional, ItemOutcome, Syste
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.setup import Setup, set_up
 from textassay.studies.conditional.verdict import Evidence, judge_system
-from textassay.studies.outcome import check_plan
+from textassay.studies.outcome import Contest, check_plan
 
 HUMAN = "human"
 _NOTHING = Combined({})
@@ -134,7 +133,7 @@ class _Study:
             items=self.items,
             human=self._column(summary, None, human, combined.get(None, _NOTHING)),
             systems=tuple(self._judged(columns, combined, contests)),
-            labels=tuple(map(label_of, self.setup.requests)),
+            labels=tuple(request.label for request in self.setup.requests),
             contests=contests,
             central=tuple(each.central for each in found),
             human_sizes=_usual(human_sizes(None, len(item.references)) for item in self.items.items),
@@ -162,7 +161,7 @@ class _Study:
             self.human_name if system is None else system,
             results,
             tuple(outcomes),
-            at_human_size={label_of(request): result for request, result in again.items() if result is not None},
+            at_human_size={request.label: result for request, result in again.items() if result is not None},
         )
 
     def _judged(
@@ -175,7 +174,7 @@ class _Study:
         for column in columns.values():
             found = combined.get(column.name, _NOTHING)
             evidence = Evidence(
-                dict(zip(map(label_of, self.setup.requests), column.results, strict=True)),
+                dict(zip((request.label for request in self.setup.requests), column.results, strict=True)),
                 min((self._smallest(request, found) for request in self.setup.requests), default=1.0) * len(columns),
                 overall({name: tally for name, tally in found.tallies.items() if isinstance(name, str)}),
                 [(c, p) for c, p in gaps if (c.first, c.second) == (column.name, self.human_name)],

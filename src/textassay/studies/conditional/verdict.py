@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
-from textassay.studies.compare.result import Contest, Verdict
 from textassay.studies.conditional.misses import Overall, kind_of
 from textassay.studies.conditional.result import chance_of
+from textassay.studies.outcome import Contest, Verdict
 from textassay.studies.wording import number, p_text
 
 Adjusted = tuple[Contest, float]

@@ -1,19 +1,15 @@
 """The outcome of a HUSE study, and its JSON form."""
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from importlib import import_module
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
-from textassay.errors import InputError
 from textassay.inference.result import Interval, Result
-from textassay.studies.compare.result import Verdict
-from textassay.studies.outcome import with_nan, without_nan
+from textassay.studies.outcome import Outcome, ResultColumn, Verdict, data_frame, with_nan, without_nan
 from textassay.version import __version__
 
 # What can be wrong with an item. A quality failure is told by its rating alone, a diversity failure only with the
@@ -147,7 +143,16 @@ class DecisionMap:
 
 
 @dataclass(frozen=True)
-class HuseResult:
+class ModelColumn(ResultColumn):
+    """The scores of the model."""
+
+    name: str
+    results: tuple[Result, ...]
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class HuseResult(Outcome):
     """HUSE and all that explains it. `labels` names the metrics, one for each result.
 
     Results have among their `parts`: `accuracy`, and where there is a test `chance` (the mean score when sources are
@@ -156,6 +161,8 @@ class HuseResult:
     of resamples, for the plane. `chance_kinds` is how many items of each kind exchanged sources give on average, in the
     order of `KINDS`; empty without resamples.
     """
+
+    kind: ClassVar[str] = "huse"
 
     rated: RatedItems
     labels: tuple[str, ...]
@@ -176,45 +183,36 @@ class HuseResult:
         """The first result of this metric."""
         return next((result for result in self.results if result.metric == metric), None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The documented JSON form; what goes beyond it stands under `details`."""
-        plain: dict[str, Any] = as_dict(self)
-        return plain
+    @property
+    def columns(self) -> tuple[ModelColumn, ...]:
+        """The one model that was rated."""
+        return (ModelColumn(self.rated.model, self.results, self.verdict),)
+
+    def __getitem__(self, name: str) -> Any:
+        """The model by name, or one of its scores: `found["huse"].estimate`."""
+        return super().__getitem__(name) if name == self.rated.model else self.columns[0][name]
+
+    def items_frame(self) -> Any:
+        """A pandas data frame with one row per item."""
+        text_forms = self._report("text_forms")
+        return data_frame(text_forms.csv_rows(self), text_forms.CSV_FIELDS)
+
+    def raters_frame(self) -> Any:
+        """A pandas data frame with one row per rater; empty where raters are not known."""
+        raters = self.agreement.raters if self.agreement else ()
+        return data_frame(map(asdict, raters), [field.name for field in fields(RaterFacts)])
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """JSON text; never NaN or Infinity, which are not JSON."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        """JSON text without NaN or Infinity; on one line by default, because there are many items."""
+        return super().to_json(indent=indent)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; everything beyond the documented keys is under `details`."""
+        return as_dict(self)
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "HuseResult":
-        """Read back what `to_dict` gave."""
-        read: HuseResult = from_dict(plain)
-        return read
-
-    @classmethod
-    def from_json(cls, text: str) -> "HuseResult":
-        """Read back what `to_json` wrote."""
-        read: HuseResult = from_text(text)
-        return read
-
-    def to_html(self) -> str:
-        """The report as one self-contained HTML page."""
-        return str(_report("huse.html").render_huse_html(self))
-
-    def to_pandas(self) -> Any:
-        """A data frame with one row an item."""
-        return _report("huse.text_forms").to_pandas(self)
-
-    def _repr_html_(self) -> str:
-        return str(_report("huse.text_forms").render_huse_notebook(self))
-
-    def __str__(self) -> str:
-        return str(_report("huse.terminal").as_text(self))
-
-
-def _report(name: str) -> Any:
-    """A way out of the house, opened on demand: reports know studies, studies only know where to knock."""
-    return import_module(f"textassay.report.{name}")
+    def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        return cls(**_fields(plain))
 
 
 def as_dict(found: HuseResult) -> dict[str, Any]:
@@ -241,48 +239,26 @@ def as_dict(found: HuseResult) -> dict[str, Any]:
     }
 
 
-def from_text(text: str) -> HuseResult:
-    """Read back what `as_dict` gave, written as JSON."""
-    try:
-        plain = json.loads(text)
-    except ValueError as error:
-        raise _refusal(error) from None
-    return from_dict(plain)
-
-
-def from_dict(plain: Mapping[str, Any]) -> HuseResult:
-    """Read back what `as_dict` gave."""
-    try:
-        return _read(plain)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise _refusal(error) from None
-
-
-def _refusal(error: Exception) -> InputError:
-    return InputError(f"not the JSON of a HUSE study ({type(error).__name__}: {error}); wanted what --json wrote")
-
-
-def _read(plain: Mapping[str, Any]) -> HuseResult:
+def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
     details = plain["details"]
     rated = _read_rated(details["rated"])
     agreement = details["agreement"]
-    verdict = details["verdict"]
-    return HuseResult(
-        rated=rated,
-        labels=tuple(details["labels"]),
-        results=_read_results(plain["results"], details["n"]),
-        items=tuple(_read_item(item, rated.items) for item in details["items"]),
-        by_k=tuple(AtK(**with_nan(point)) for point in details["by_k"]),
-        stability=tuple(StabilityPoint(**with_nan(point)) for point in details["stability"]),
-        outlook=tuple(Outlook(**with_nan(outlook)) for outlook in details["outlook"]),
-        agreement=_read_agreement(agreement) if agreement else None,
-        decision_map=_read_map(details["decision_map"]),
-        cloud=tuple((_number(x), _number(y)) for x, y in details["cloud"]),
-        chance_kinds=tuple(details["chance_kinds"]),
-        verdict=Verdict(verdict["level"], tuple(verdict["reasons"])),
-        level=details["level"],
-        notes=tuple(details["notes"]),
-    )
+    return {
+        "rated": rated,
+        "labels": tuple(details["labels"]),
+        "results": _read_results(plain["results"], details["n"]),
+        "items": tuple(_read_item(item, rated.items) for item in details["items"]),
+        "by_k": tuple(AtK(**with_nan(point)) for point in details["by_k"]),
+        "stability": tuple(StabilityPoint(**with_nan(point)) for point in details["stability"]),
+        "outlook": tuple(Outlook(**with_nan(outlook)) for outlook in details["outlook"]),
+        "agreement": _read_agreement(agreement) if agreement else None,
+        "decision_map": _read_map(details["decision_map"]),
+        "cloud": tuple((_number(x), _number(y)) for x, y in details["cloud"]),
+        "chance_kinds": tuple(details["chance_kinds"]),
+        "verdict": Verdict.from_dict(details["verdict"]),
+        "level": details["level"],
+        "notes": tuple(details["notes"]),
+    }
 
 
 def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Result, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.result import Result
-from textassay.studies.compare.result import Verdict
+from textassay.studies.outcome import Verdict
 from textassay.studies.wording import p_text, share
 
 
