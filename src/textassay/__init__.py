@@ -5,6 +5,7 @@ from textassay.version import __version__
 # Known to type checkers under this name, without the time that importing `typing` takes.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from textassay import metrics
     from textassay.corpus.items.item_set import Item, ItemSet, read_items
     from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
     from textassay.corpus.ratings.readers import read_ratings
@@ -35,6 +36,7 @@ __all__ = [
     "compare",
     "conditional",
     "huse",
+    "metrics",
     "read_items",
     "read_ratings",
     "read_sample",
@@ -56,6 +58,7 @@ _HOMES = {
     "compare": "textassay.studies.compare.study",
     "conditional": "textassay.studies.conditional.study",
     "huse": "textassay.studies.huse.study",
+    "metrics": "textassay.metrics",
     "read_items": "textassay.corpus.items.item_set",
     "read_ratings": "textassay.corpus.ratings.readers",
     "read_sample": "textassay.corpus.readers",
@@ -67,7 +70,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'textassay' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    return home if name == "metrics" else getattr(home, name)
 
 
 def __dir__() -> list[str]:

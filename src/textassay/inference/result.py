@@ -44,6 +44,20 @@ class Result:
         object.__setattr__(self, "estimate", one_nan(self.estimate))
         object.__setattr__(self, "parts", {name: one_nan(part) for name, part in self.parts.items()})
 
+    def __str__(self) -> str:
+        """The number with its interval and p-value on one line.
+
+        >>> str(Result("cr", {"n": 2}, 0.25, "higher", "quality", None, 0.01, {}, None, "", 0.0))
+        'cr n=2: 0.25, p = 0.01'
+        """
+        options = "".join(f" {name}={value}" for name, value in self.options.items())
+        if self.undefined is not None:
+            return f"{self.metric}{options}: undefined ({self.undefined})"
+        interval = self.interval
+        limits = f" [{interval.low:.4g}, {interval.high:.4g}]" if interval else ""
+        p = "" if self.p_value is None else f", p = {self.p_value:.3g}"
+        return f"{self.metric}{options}: {self.estimate:.4g}{limits}{p}"
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON, with null for what is not a number."""
         plain = asdict(self) | {"options": dict(self.options), "parts": _without_nan(self.parts)}

@@ -205,6 +205,9 @@ class Outcome:
                 own = {"candidate": column.name, "label": label, "p_adjusted": _known(p), "baseline": _known(real)}
                 yield plain_row(result) | own
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self.names)}: {', '.join(self.labels)})"
+
     def _repr_html_(self) -> str:
         return str(self._report("text_forms").render_notebook(self))
 

@@ -77,7 +77,7 @@ class Column(ResultColumn):
         return self.at_real_size.get(label, result)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Outcome):
     """Candidates against a reference. `labels` names the rows.
 

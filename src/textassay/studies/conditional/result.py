@@ -115,7 +115,7 @@ class Sensitivity:
     needed: Mapping[str, Mapping[str, int | None]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Conditional(Outcome):
     """Systems against the references of many items. `labels` names the metrics, one for each result of a column.
 

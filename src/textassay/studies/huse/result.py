@@ -151,7 +151,7 @@ class ModelColumn(ResultColumn):
     verdict: Verdict
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HuseResult(Outcome):
     """HUSE and all that explains it. `labels` names the metrics, one for each result.
 

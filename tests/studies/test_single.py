@@ -1,13 +1,14 @@
-"""Vectors in, numbers out: every metric on vectors takes arrays, and what it cannot use is named."""
+"""`textassay.metrics.NAME`: one metric on texts, vectors, items and ratings."""
 
+import inspect
 import math
 from typing import Any
 
 import numpy as np
 import pytest
 
+from textassay import compare, metrics
 from textassay.errors import InputError
-from textassay.metrics.on_arrays import measure_vectors
 from textassay.metrics.registry import all_metrics
 from textassay.metrics.vectors.frechet import frechet
 from textassay.metrics.vectors.moments import Moments
@@ -15,8 +16,14 @@ from textassay.metrics.vectors.prdc import density
 from textassay.metrics.vectors.vectors import Vectors
 
 NAMES = sorted(metric.name for metric in all_metrics().values() if metric.family == "embedding" and metric.on_samples)
+WORDS = ("red", "blue", "green", "small", "big", "old", "new", "fast", "slow", "calm")
 RNG = np.random.default_rng(0)
 ONE, OTHER = RNG.standard_normal((40, 6)), RNG.standard_normal((50, 6))
+
+
+def measure_vectors(name: str, *arrays: Any, **options: Any) -> float:
+    """The estimate alone."""
+    return float(getattr(metrics, name)(*arrays, n_resamples=0, **options).estimate)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,24 +53,17 @@ def test_options_are_those_of_the_metric() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("precison", ONE, OTHER), {}, "no metric on vectors 'precison'; did you mean 'precision'"),
-        (("bleu", ONE, OTHER), {}, "no metric on vectors 'bleu'"),
-        (("precision", ONE), {}, "no references given"),
-        (("vendi", ONE, OTHER), {}, "takes candidates only"),
         (("precision", ONE, OTHER[:, :5]), {}, "6 in candidates and 5 in references"),
         (("precision", ONE[0], OTHER), {}, r"candidates: an array of shape \(6,\)"),
-        (("precision", ONE, OTHER[:0]), {}, "references: 0 rows; precision with these options needs 6 or more"),
         (("precision", ONE[:, :0], OTHER[:, :0]), {}, "rows of no numbers"),
         (("precision", [[1.0], [1.0, 2.0]], OTHER), {}, "rows of different lengths"),
         (("precision", ONE.astype(str), OTHER), {}, "wanted real numbers"),
         (("precision", ONE > 0, OTHER), {}, "wanted real numbers"),
         (("precision", ONE, OTHER * 1e300), {}, "references: row 0 has .* in column 0; wanted finite numbers"),
-        (("precision", ONE[:5], OTHER), {}, "candidates: 5 rows"),
-        (("precision", ONE, OTHER), {"n": 3}, "no option of precision 'n'"),
-        (("precision", ONE, OTHER), {"k": 0}, "k is 0; wanted a whole number from 1 to 100"),
-        (("precision", ONE, OTHER), {"k": 2.5}, "k is 2.5; wanted a whole number"),
-        (("precision", ONE, OTHER), {"variant": "closed"}, "variant is 'closed'; wanted one of 'paper', 'released'"),
-        (("vendi", ONE), {"q": math.nan}, "q is nan; wanted a number from 0.1 to inf"),
+        (("precision", ONE, OTHER), {"k": 0}, "k=0; wanted a whole number from 1 to 100"),
+        (("precision", ONE, OTHER), {"k": 2.5}, "k=2.5; wanted a whole number"),
+        (("precision", ONE, OTHER), {"variant": "closed"}, "variant='closed'; wanted one of 'paper', 'released'"),
+        (("vendi", ONE), {"q": math.nan}, "q=nan; wanted a number from 0.1 to inf"),
     ],
 )  # fmt: skip
 def test_bad_input_is_named(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
@@ -79,3 +79,55 @@ def test_no_metric_takes_what_is_not_finite(name: str, value: float) -> None:
     arrays = (broken, OTHER) if all_metrics()[name].compares else (broken,)
     with pytest.raises(InputError, match=f"candidates: row 7 has {value} in column 2; wanted finite numbers"):
         measure_vectors(name, *arrays)
+
+
+def test_arrays_get_intervals_and_tests_like_texts() -> None:
+    found = metrics.precision(ONE, OTHER, k=3, n_resamples=99)
+    assert found.interval is not None
+    assert found.p_value is not None
+    assert found.n == 40
+    assert "enc:array:6" in found.signature
+
+
+def test_too_few_rows_are_undefined_with_the_reason() -> None:
+    found = metrics.precision(ONE[:5], OTHER)
+    assert math.isnan(found.estimate)
+    assert found.undefined == "5 texts in the candidate; needs 6 or more"
+
+
+def test_a_metric_on_texts_is_that_of_compare() -> None:
+    real = [f"a {word} dog runs" for word in WORDS] * 3
+    model = [f"the {word} cat sits" for word in WORDS] * 3
+    found = metrics.bleu(model, real, n=2, n_resamples=99)
+    table = compare(real, {"x": model}, metrics="bleu:n=2", n_resamples=99)
+    assert found.estimate == table["x"]["bleu"].estimate
+    assert found.interval == table["x"]["bleu"].interval
+    assert metrics.distinct(model, n=1).estimate == pytest.approx(13 / 120)
+
+
+def test_an_item_has_candidates_and_references() -> None:
+    found = metrics.score(["a dog runs"], ["a dog runs", "the dog ran"], distance="rouge_l", over="max")
+    assert found.estimate == 1.0
+    with pytest.raises(InputError, match="candidates is a string; wanted a list of texts"):
+        metrics.trm("a dog", ["a dog", "a cat"])
+
+
+def test_unknown_names_and_options_are_python_errors() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'precison'"):
+        _ = metrics.precison
+    with pytest.raises(TypeError, match="unexpected keyword argument 'm'"):
+        metrics.precision(ONE, OTHER, m=3)
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        metrics.vendi(ONE, OTHER)
+    with pytest.raises(TypeError, match="missing a required argument: 'references'"):
+        metrics.precision(ONE)
+
+
+@pytest.mark.parametrize("name", sorted(all_metrics()))
+def test_every_metric_has_a_documented_function(name: str) -> None:
+    function = getattr(metrics, name)
+    assert function.__name__ == name
+    assert function.__doc__
+    options = inspect.signature(function).parameters
+    assert set(all_metrics()[name].options) < set(options)
+    assert name in dir(metrics)
