@@ -122,7 +122,9 @@ def command(name: str) -> str:
     return str(found)
 
 
-@pytest.mark.parametrize(("name", "last"), [("demo", ".venv/bin/textassay demo"), ("test", ".venv-dev/bin/pytest")])
+@pytest.mark.parametrize(
+    ("name", "last"), [("demo", ".venv/bin/textassay demo"), ("test", ".venv-dev/bin/pytest -n auto")]
+)
 def test_readme_commands_are_one_line_and_go_through_the_constraints(name: str, last: str) -> None:
     steps = command(name).split(" && ")
     installs = [step for step in steps if " install " in step]
@@ -161,7 +163,6 @@ def test_constraints_are_sorted_and_exact() -> None:
     names = list(pins())
     assert names == sorted(names)
     assert "textassay" not in names
-    assert pins()["torch"] == "2.13.0"
 
 
 def test_every_dependency_is_pinned() -> None:

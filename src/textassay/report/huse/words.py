@@ -234,12 +234,6 @@ def k_range(found: HuseResult) -> tuple[str, str]:
     return f"k {min(ks)} to {max(ks)}", ", ".join(ranges)
 
 
-def k_line(found: HuseResult) -> str:
-    """The same as a sentence; empty where only one number was looked at."""
-    name, ranges = k_range(found)
-    return f"with {name} neighbours: {ranges}" if ranges else ""
-
-
 def telling_ks(found: HuseResult) -> list[AtK]:
     """The scores at numbers of neighbours that double, and at those that were asked for."""
     asked = {result.options.get("k") for result in found.results}
