@@ -230,3 +230,10 @@ def largest(values: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.
     if filled.any():
         found[filled] = np.maximum.reduceat(values, starts[:-1][filled])
     return found
+
+
+def ranges(begins: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The integers of many ranges, one range after another."""
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(begins - (ends - sizes), sizes)

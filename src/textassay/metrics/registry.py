@@ -40,7 +40,7 @@ class Option:
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A metric and what is true of it; `roles` and `views` come from the function's positional-only parameters."""
+    """A declared metric; `roles` and `views` are the names and types of its function's positional-only parameters."""
 
     name: str
     function: Callable[..., Any]
@@ -69,22 +69,22 @@ class Metric:
 
     @property
     def compares(self) -> bool:
-        """True when it compares a candidate with a reference, False when it describes one sample."""
+        """True if it compares a candidate with a reference, False if it describes one sample."""
         return "reference" in self.roles
 
     @property
     def on_samples(self) -> bool:
-        """True when it is measured on whole samples (`textassay compare`)."""
+        """True if it is measured on whole samples (`textassay compare`)."""
         return not {ItemPool, Ratings} & set(self.views)
 
     @property
     def on_items(self) -> bool:
-        """True when it is measured on each item's few candidates and references (`textassay conditional`)."""
+        """True if it is measured on the candidates and references of each item (`textassay conditional`)."""
         return self.item is not None
 
     @property
     def on_ratings(self) -> bool:
-        """True when it is measured on texts that people have rated (`textassay huse`)."""
+        """True if it is measured on texts that people have rated (`textassay huse`)."""
         return Ratings in self.views
 
     @property
@@ -97,11 +97,11 @@ class Metric:
         return self.minimum if isinstance(self.minimum, int) else self.minimum(**options)
 
     def approximation(self, sizes: Sequence[int]) -> str:
-        """What a signature says of the short cut taken for samples of these sizes; empty where none is."""
+        """The signature field of the approximation used for samples of these sizes; empty if the value is exact."""
         return self.approximate(sum(sizes)) if self.approximate else ""
 
     def bounds_for(self, options: Mapping[str, Any]) -> tuple[float, float]:
-        """The bounds under these options: an unbiased or weighted variant may leave the range of the plain one."""
+        """The bounds under these options: unbiased and weighted variants may have wider bounds."""
         special = (self.variant_bounds[str(value)] for value in options.values() if str(value) in self.variant_bounds)
         return next(special, self.bounds)
 
@@ -135,21 +135,41 @@ def metric(
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
-    `undefined` is the reason given when the value is not a number, `minimum` the fewest texts a sample needs (a number
-    or a function of the options), `parts` a function of the same arguments that returns the named numbers behind the
-    value. `leave_out`, where given, is a fast way to the jackknife: a function of the views, `labels` (the group of
-    each text, one array a view) and the options that returns, one array a view, the value with each group of that view
-    left out. `exchange`, where given, is a fast way to the test: a function of the views of candidate and reference,
-    `resamples` and the options that returns one statistic a row (the metric's value, or for a metric that describes,
-    the difference of the two values); for a metric on ratings, of the view and a matrix of labels, one value a column.
-    `approximate` takes the number of pooled texts and says which short cut is taken there, as a signature field.
-    `item`, where given, measures it on the texts of one item: a function of an `ItemPool`, `Labels` and the options
-    that returns one value a labelling; `most_labellings` bounds how many of them are listed for a test where each
-    takes long.
-    `limits` bounds options.
+    Parameters
+    ----------
+    name, family, aspect, better, bounds, paper
+        What the command line, the reports and the documentation show. `paper` is a key of `papers.toml`.
+    interval, test
+        The method that is valid for this metric, or None with the reason in `why_no_interval` or `why_no_test`.
+    undefined
+        The reason that is reported if the value is not a number.
+    minimum
+        The fewest texts a sample needs: a number, or a function of the options.
+    in_default
+        Whether the metric is measured if none is named.
+    parts
+        A function of the same arguments that returns the named numbers behind the value.
+    leave_out
+        A faster jackknife: a function of the views, `labels` (one array per view with the group of each text) and the
+        options. It returns one array per view: the value with each group of that view left out.
+    exchange
+        A faster permutation test: a function of the views of candidate and reference, `resamples` and the options. It
+        returns one statistic per row: the metric's value, or the difference of the two values if the metric describes
+        one sample. For a metric on ratings it takes the view and a matrix of labels, and returns one value per column.
+    approximate
+        A function of the number of pooled texts that returns the signature field of an approximation, or "".
+    item
+        Measures the metric on one item: a function of an `ItemPool`, `Labels` and the options that returns one value
+        per labelling.
+    most_labellings
+        The most labellings that a test of one item enumerates, for a metric that is slow to compute.
+    variant_bounds
+        Bounds under single values of options, by the value.
+    limits
+        The smallest and largest value of numeric options, by name.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
-        raise TypeError(f"{name}: a missing interval or test needs a reason, and only a missing one")
+        raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")
 
     def declare(function: Function) -> Function:
         roles, views, options = _read_signature(function, limits or {})
@@ -187,13 +207,13 @@ def _discover() -> None:
 
 
 def all_metrics() -> dict[str, Metric]:
-    """Every declared metric by name: a file dropped into this folder is found here."""
+    """Every declared metric by name, from all modules of `textassay.metrics`."""
     _discover()
     return dict(sorted(_REGISTRY.items()))
 
 
 def citation(key: str) -> str:
-    """The full citation of a source; a key that `papers.toml` does not list stands for itself.
+    """The full citation of a source; a key that is not in `papers.toml` is returned unchanged.
 
     >>> citation("shannon1948")
     'Claude E. Shannon. A mathematical theory of communication. Bell System Technical Journal, 1948.'
@@ -210,7 +230,7 @@ def citations() -> dict[str, str]:
 
 On = Literal["samples", "items", "ratings"]
 
-# Where a metric is measured: what that is called, and by which command.
+# What metrics are measured on: its name in messages, and the command.
 _PLACES: dict[On, tuple[str, str]] = {
     "samples": ("whole samples", "compare"),
     "items": ("items", "conditional"),
@@ -228,7 +248,7 @@ class Request:
 
     @property
     def label(self) -> str:
-        """Name, order and distance: `bleu-4`, `trm meteor`; then the options other than the default."""
+        """Name, order and distance (`bleu-4`, `trm meteor`), followed by options that differ from their defaults."""
         known = self.metric.options
         shown = self.metric.name + (f"-{self.options['n']}" if "n" in self.options else "")
         distance = [self.options["distance"]] if "distance" in self.options else []
@@ -251,7 +271,7 @@ def parse_requests(
 ) -> list[Request]:
     """Requests from `name:option=value:...` and family names; without either, every default metric.
 
-    `settings` are values of options that metrics have where they do not say otherwise.
+    `settings` are defaults for options, by name; a request that sets the option itself has precedence.
 
     >>> [request.label for request in parse_requests(["bleu:n=2-3", "cnd:variant=unbiased"])]
     ['bleu-2', 'bleu-3', 'cnd-2 variant=unbiased']
@@ -267,14 +287,14 @@ def parse_requests(
 
 
 def find_metric(name: str) -> Metric:
-    """The metric of this name, wherever it is measured, or an error with the nearest name."""
+    """The metric of this name, or an error that suggests the most similar name."""
     known = all_metrics()
     _check_name(name, known, "metric")
     return known[name]
 
 
 def _measurable(specs: Iterable[str], on: On) -> dict[str, Metric]:
-    """The metrics that can be measured there; one that is measured elsewhere only is an error that says where."""
+    """The metrics that can be measured on this; requesting another one is an error that names its command."""
     known = {name: metric for name, metric in all_metrics().items() if _is_on(metric, on)}
     for spec in specs:
         name = spec.partition(":")[0].strip()
@@ -310,7 +330,7 @@ def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) ->
 
 
 def _check_separators(name: str, settings: Iterable[str]) -> None:
-    """Refuse an option after a comma, where only another metric can be."""
+    """Raise an error if an option follows a comma, where only another metric is allowed."""
     rule = "',' separates metrics, and ':' the options of one, as in score:distance=rouge_l:over=max"
     if "=" in name:
         raise InputError(f"{shortened(name, 60)!r} is an option, not a metric; {rule}")
@@ -319,7 +339,7 @@ def _check_separators(name: str, settings: Iterable[str]) -> None:
 
 
 def _setting(option: Option, value: Any) -> Any:
-    """The one value of a choice or of a whole number that goes by its name on the command line."""
+    """A checked default for an option: one of its choices, or a whole number within its limits."""
     if option.choices:
         _check_name(str(value), option.choices, option.name)
         return str(value)

@@ -1,6 +1,6 @@
-"""Material: one sample and the settings under which views are built from it, each view built once."""
+"""Views: what metrics read. A `Material` is one sample whose views are built once; a `Pool` joins several samples."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Protocol, Self, TypeVar
@@ -17,9 +17,13 @@ from textassay.errors import InputError
 
 
 class View(Protocol):
-    """What a metric reads: `of` a part, and `merge`, such that any cut of a sample merges to the same view.
+    """What a metric reads, built from a sample by `of`. Merging the views of any parts gives the view of the whole.
 
-    A class with `shared = True` reads the texts and the settings only, and is built once for all materials of both.
+    A class with `shared = True` depends on the texts and the settings only. It is built once for all materials that
+    have both in common. A view that intervals and tests resample also has a class method
+    `resample(pool, resamples)`: it yields, in the order of the rows, a tuple with one view for each of the masks. Such
+    a view may serve several rows at once, with a leading axis on its arrays, if the metrics that read it return one
+    value per row.
     """
 
     @classmethod
@@ -28,24 +32,11 @@ class View(Protocol):
     def merge(self, other: Self, /) -> Self: ...
 
 
-class ResampledView(View, Protocol):
-    """A view that can be taken of parts of a pool: what intervals and tests by resampling need."""
-
-    @classmethod
-    def resample(cls, pool: "Pool", resamples: "Resamples", /) -> Iterator[tuple[Self, ...]]:
-        """Views of parts of a pool: in order of the rows, a tuple with one view for each of the masks.
-
-        A view may serve several rows at once with a leading axis on its arrays, if the metrics that read it return one
-        value a row.
-        """
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """Which pooled texts go into which sample: `units` names the unit of each text, `masks` choose units.
+    """Which pooled texts go into which sample: `units` has the number of each text's unit, and `masks` choose units.
 
-    Each mask stands for one sample and has one row a resample and one column a unit. Texts of a unit move together.
+    There is one mask per sample, with one row per resample and one column per unit. Texts of one unit move together.
     """
 
     units: NDArray[np.int64]
@@ -61,9 +52,22 @@ T = TypeVar("T")
 V = TypeVar("V", bound=View)
 
 
+class Memo:
+    """Keeps what is expensive to compute; a subclass has the field `_made`."""
+
+    _made: dict[Hashable, Any]
+
+    def once(self, key: Hashable, make: Callable[[], T], /) -> T:
+        """What `make` returns, computed once and kept under this key."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
+
+
 @dataclass(frozen=True)
 class Settings:
-    """What the views of a run have in common; what a metric's views read of it stands in its signature."""
+    """What all views of a run share. A metric's signature names the settings that its views read."""
 
     tokenizer: Tokenizer = field(default_factory=get_tokenizer)
     encoder: Encoder | None = None
@@ -73,7 +77,7 @@ class Settings:
 
     @property
     def required_encoder(self) -> Encoder:
-        """The encoder, or an error where none was chosen."""
+        """The encoder, or an error if none was chosen."""
         if self.encoder is None:
             raise InputError("no encoder chosen; metrics on sentence vectors need one, such as --encoder lsa")
         return self.encoder
@@ -106,7 +110,7 @@ class Material:
         return view
 
     def _shared(self, kind: type[V]) -> V:
-        """The view that another material of the same texts and settings has, as long as that one lives."""
+        """The view of this kind, shared with every other material of the same texts and settings."""
         key = (kind, self.sample.digest)
         view: V | None = self.settings._shared.get(key)
         if view is None:
@@ -114,16 +118,16 @@ class Material:
         return view
 
     def has(self, kind: type[Any], /) -> bool:
-        """True when the view of this kind is there already."""
+        """True if the view of this kind was built already."""
         return kind in self._views
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """Samples whose texts are thrown together for resampling, in this order."""
+class Pool(Memo):
+    """Samples whose texts are pooled for resampling, in this order."""
 
     parts: tuple[Material, ...]
-    _made: dict[type[Any], Any] = field(default_factory=dict, repr=False)
+    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -133,10 +137,3 @@ class Pool:
     def merged(self, kind: type[V], /) -> V:
         """The pooled view of this kind, merged once."""
         return self.once(kind, lambda: reduce(lambda a, b: a.merge(b), (part.view(kind) for part in self.parts)))
-
-    def once(self, kind: type[T], make: Callable[[], T], /) -> T:
-        """What `make` returns, made once and kept under its type."""
-        if kind not in self._made:
-            self._made[kind] = make()
-        made: T = self._made[kind]
-        return made

@@ -1,21 +1,22 @@
-"""One item's texts thrown together, and the ways to tell candidates from references among them."""
+"""The pooled texts of one item, and labellings: which of the texts are candidates and which are references."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64, Bool
-
-T = TypeVar("T")
+from textassay.metrics.vectors.vectors import chosen_places
+from textassay.metrics.views import Memo
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Which of an item's pooled texts are candidates and which are references, one row a labelling.
+    """Which of an item's pooled texts are candidates and which are references, one row per labelling.
 
-    Every row has equally many of each. A text may be neither: then the row measures a part of the item.
+    Every row has the same number of candidates and the same number of references. A text may be neither: then the row
+    measures a part of the item.
     """
 
     candidate: Bool
@@ -26,29 +27,25 @@ class Labels:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Candidates and references in every row."""
+        """The number of candidates and of references in every row."""
         return int(self.candidate[0].sum()), int(self.reference[0].sum())
 
     def places(self) -> tuple[I64, I64]:
-        """Places of the candidates and of the references, one row a labelling."""
-        return _places(self.candidate), _places(self.reference)
+        """Places of the candidates and of the references, one row per labelling."""
+        return chosen_places(self.candidate), chosen_places(self.reference)
 
     @classmethod
     def partitions(cls, candidate: Bool) -> "Labels":
-        """Everything that is no candidate is a reference."""
+        """Labellings in which every text that is not a candidate is a reference."""
         return cls(candidate, ~candidate)
 
 
-def _places(mask: Bool) -> I64:
-    return np.nonzero(mask)[1].reshape(len(mask), -1)
-
-
 @dataclass(frozen=True, eq=False)
-class ItemPool:
-    """The pooled texts of one item and one system, candidates first, as metrics see them.
+class ItemPool(Memo):
+    """The pooled texts of one item and one system, candidates first.
 
-    `scores` and `distances` hold, by the name of a distance, square matrices: row i, column j is text i as hypothesis
-    against text j as reference. `values` are the sentence vectors, where an encoder was chosen.
+    `scores` and `distances` are square matrices by the name of a distance: row i, column j has text i as hypothesis
+    against text j as reference. `values` are the sentence vectors if an encoder was chosen.
     """
 
     sizes: tuple[int, int]
@@ -70,10 +67,3 @@ class ItemPool:
     def observed(self) -> Labels:
         """The one labelling that was observed."""
         return Labels.partitions(np.arange(len(self))[None, :] < self.sizes[0])
-
-    def once(self, key: Hashable, make: Callable[[], T], /) -> T:
-        """What `make` returns, made once and kept under its key."""
-        if key not in self._made:
-            self._made[key] = make()
-        made: T = self._made[key]
-        return made

@@ -1,4 +1,4 @@
-"""Score: how well the candidates of an item match its references, pair by pair."""
+"""Score: how well the candidates of an item match its references under a pairwise score."""
 
 from collections.abc import Iterator, Mapping
 from typing import Literal
@@ -10,56 +10,11 @@ from textassay.distances.rouge_l import BETA
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import metric
 
-PairOver = Literal["mean", "max"]
-
-# Pairs of a candidate and a reference that are looked at together.
-_PAIRS = 1 << 17
-
-
-def pair_means(scores: F64, labels: Labels, *, over: PairOver) -> F64:
-    """The mean over candidates of their mean or best score against the references, one value a labelling.
-
-    >>> scores = np.array([[1.0, 0.2, 0.6], [0.2, 1.0, 0.4], [0.6, 0.4, 1.0]])
-    >>> pair_means(scores, Labels.partitions(np.array([[True, False, False]])), over="max").tolist()
-    [0.6]
-    """
-    n, m = labels.sizes
-    if n == 0 or m == 0:
-        return np.full(len(labels), np.nan)
-    if over == "mean":
-        sums: F64 = ((labels.candidate @ scores) * labels.reference).sum(axis=1)
-        return sums / (n * m)
-    return np.concatenate([best.mean(axis=1) for best in _best(scores, labels)])
-
-
-def best_shares(precision: F64, recall: F64, labels: Labels, *, beta: float) -> F64:
-    """The mean over candidates of an F-score of their best precision and their best recall over the references.
-
-    The two may come from different references: that is how the COCO caption tools have ROUGE-L.
-    """
-    if 0 in labels.sizes:
-        return np.full(len(labels), np.nan)
-    found = []
-    for p, r in zip(_best(precision, labels), _best(recall, labels), strict=True):
-        below = r + beta**2 * p
-        found.append(((1 + beta**2) * p * r / np.where(below == 0, 1.0, below)).mean(axis=1))
-    return np.concatenate(found)
-
-
-def _best(values: F64, labels: Labels) -> Iterator[F64]:
-    """The largest value of each candidate over the references: some labellings at a time, one row per labelling."""
-    candidates, references = labels.places()
-    step = max(1, _PAIRS // (candidates.shape[1] * references.shape[1]))
-    for start in range(0, len(labels), step):
-        rows = slice(start, start + step)
-        yield values[candidates[rows, :, None], references[rows, None, :]].max(axis=2)
-
-
 Over = Literal["mean", "max", "coco"]
 
 
 def under_labels(pool: ItemPool, labels: Labels, /, *, distance: str, over: Over) -> F64:
-    """The value under each labelling."""
+    """The score under each labelling."""
     if over == "coco":
         precision, recall = (pool.scores[f"{distance} {share}"] for share in ("precision", "recall"))
         return best_shares(precision, recall, labels, beta=BETA)
@@ -67,11 +22,11 @@ def under_labels(pool: ItemPool, labels: Labels, /, *, distance: str, over: Over
 
 
 def parts(item: ItemPool, /, *, distance: str, over: Over) -> Mapping[str, float]:
-    """The score of the weakest and of the strongest candidate."""
+    """The lowest and the highest score of a single candidate."""
     n, m = item.sizes
     if n == 0 or m == 0:
         return {"weakest": float("nan"), "strongest": float("nan")}
-    # One labelling a candidate, with all references.
+    # One labelling per candidate, each with all references.
     alone = Labels(np.eye(n, n + m, dtype=bool), np.repeat(item.observed.reference, n, axis=0))
     each = under_labels(item, alone, distance=distance, over=over)
     return {"weakest": float(each.min()), "strongest": float(each.max())}
@@ -97,15 +52,63 @@ def score(item: ItemPool, /, *, distance: str = "meteor", over: Over = "mean") -
     .. math:: \frac{1}{n} \sum_{c} S(c, R), \qquad
         S(c, R) = \frac{1}{m} \sum_{r} S(c, r) \quad \text{or} \quad \max_{r} S(c, r)
 
-    Equation 1 of the paper. `over` is how the references are joined: `mean` with `distance=cider` is CIDEr-D as it is
-    published, `max` with `distance=meteor` is METEOR with several references as NLTK has it. `coco`, for
-    `distance=rouge_l` only, is ROUGE-L as the COCO caption tools have it: an F-score of a candidate's best precision
-    and best recall, which may come from two references. `distance` names the score: it is what the distance of that
-    name is made from, on that score's own scale.
+    This is equation 1 of the paper. `distance` names the pairwise score S, on its own scale: the score from which the
+    distance of that name is derived. `over` combines the references: `mean` with `distance=cider` is CIDEr-D as
+    published, `max` with `distance=meteor` is METEOR with several references as in NLTK. `coco`, for `distance=rouge_l`
+    only, is ROUGE-L as in the COCO caption tools: an F-score of a candidate's best precision and best recall, which may
+    come from two references.
 
-    It misleads about spread. The best value goes to the one safest text written every time, so a system that
-    repeats itself beats one that varies as the references do; read it beside `trm`. With `max` more references mean
-    higher values, so only items with equally many compare. References score against each other well below a perfect
-    match: the human row says what can be reached.
+    It sees how close single candidates are to the references.
+
+    It misleads about spread: writing the safest text every time scores best, so a system that repeats itself beats one
+    that varies as the references do. Read it beside `trm`. With `max`, more references give higher values, so only
+    items with the same number of references can be compared. References score well below a perfect match against each
+    other: the human row shows what is attainable.
+
+    It is undefined if the item has no candidates or no references.
     """
     return float(under_labels(item, item.observed, distance=distance, over=over)[0])
+
+
+PairOver = Literal["mean", "max"]
+# Pairs of a candidate and a reference in one block.
+_PAIRS = 1 << 17
+
+
+def pair_means(scores: F64, labels: Labels, *, over: PairOver) -> F64:
+    """The mean over candidates of their mean or best score against the references, one value per labelling.
+
+    >>> scores = np.array([[1.0, 0.2, 0.6], [0.2, 1.0, 0.4], [0.6, 0.4, 1.0]])
+    >>> pair_means(scores, Labels.partitions(np.array([[True, False, False]])), over="max").tolist()
+    [0.6]
+    """
+    n, m = labels.sizes
+    if n == 0 or m == 0:
+        return np.full(len(labels), np.nan)
+    if over == "mean":
+        sums: F64 = ((labels.candidate @ scores) * labels.reference).sum(axis=1)
+        return sums / (n * m)
+    return np.concatenate([best.mean(axis=1) for best in _best(scores, labels)])
+
+
+def best_shares(precision: F64, recall: F64, labels: Labels, *, beta: float) -> F64:
+    """The mean over candidates of an F-score of their best precision and their best recall over the references.
+
+    The two may come from different references, as in the COCO caption tools' ROUGE-L.
+    """
+    if 0 in labels.sizes:
+        return np.full(len(labels), np.nan)
+    found = []
+    for p, r in zip(_best(precision, labels), _best(recall, labels), strict=True):
+        below = r + beta**2 * p
+        found.append(((1 + beta**2) * p * r / np.where(below == 0, 1.0, below)).mean(axis=1))
+    return np.concatenate(found)
+
+
+def _best(values: F64, labels: Labels) -> Iterator[F64]:
+    """The largest value of each candidate over the references: some labellings at a time, one row per labelling."""
+    candidates, references = labels.places()
+    step = max(1, _PAIRS // (candidates.shape[1] * references.shape[1]))
+    for start in range(0, len(labels), step):
+        rows = slice(start, start + step)
+        yield values[candidates[rows, :, None], references[rows, None, :]].max(axis=2)

@@ -1,4 +1,4 @@
-"""BLEU, reverse BLEU and Self-BLEU, with clipped counts and jackknife groups."""
+"""BLEU, reverse BLEU and Self-BLEU: clipped counts, and scores with groups of texts left out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,147 @@ from textassay.distances.bleu import text_bleu
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.registry import Value, metric
 
+_NO_TEST = "every exchange of texts changes every text's best reference; {} test the same question"
+
+
+def bleu_leave_out(
+    candidate: TextNgrams, reference: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """BLEU with each group of candidate texts, and with each group of reference texts, left out."""
+    return (
+        means_without_groups(bleu_scores(candidate, reference, n), labels[0]),
+        np.array([scores.mean() for scores in scores_without_reference_groups(candidate, reference, n, labels[1])]),
+    )
+
+
+@metric(
+    "bleu",
+    family="ngram",
+    aspect="quality",
+    better="higher",
+    bounds=(0.0, 1.0),
+    interval="jackknife:different-texts",
+    test=None,
+    why_no_test=_NO_TEST.format("ms_jaccard and cnd"),
+    paper="papineni2002",
+    leave_out=bleu_leave_out,
+)
+def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
+    r"""BLEU-n of each candidate text against all reference texts at once, averaged over the texts.
+
+    .. math:: \mathrm{BLEU}_n(c) = \min\bigl(1, e^{1 - r / |c|}\bigr) \prod_{k=1}^{n} p_k^{1/n}
+
+    Here :math:`p_k` is the share of the k-grams of text c that also occur in a reference, each clipped to its largest
+    count in one reference, and r is the reference length closest to :math:`|c|` (the shorter one on ties). An order
+    without a match counts as 0.1 matches (smoothing method 1 of Chen and Cherry); a text without a matching word scores
+    0. Each text's score is that of NLTK's `sentence_bleu`.
+
+    It sees word sequences of up to n words that no reference contains.
+
+    It misleads alone: it ignores what the candidate never writes, a model that repeats safe phrases beats real text,
+    and the value grows with the number of references.
+
+    It is always defined for two or more texts. There is no interval below 20 different texts per sample (repeated texts
+    count for less), because the value of a few texts changes a lot with single references.
+    """
+    return float(bleu_scores(candidate, reference, n).mean())
+
+
+def reverse_bleu_leave_out(
+    candidate: TextNgrams, reference: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Reverse BLEU with each group of candidate texts, and with each group of reference texts, left out."""
+    by_reference, by_candidate = bleu_leave_out(reference, candidate, labels=labels[::-1], n=n)
+    return by_candidate, by_reference
+
+
+@metric(
+    "reverse_bleu",
+    family="ngram",
+    aspect="diversity",
+    better="higher",
+    bounds=(0.0, 1.0),
+    interval="jackknife:different-texts",
+    test=None,
+    why_no_test=_NO_TEST.format("ms_jaccard and cnd"),
+    paper="shi2018",
+    leave_out=reverse_bleu_leave_out,
+)
+def reverse_bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
+    r"""Reverse BLEU-n: BLEU-n of each reference text against all candidate texts, averaged over the references.
+
+    .. math:: \frac{1}{|R|} \sum_{r \in R} \mathrm{BLEU}_n(r;\, C)
+
+    This is `bleu` with the roles exchanged: recall where BLEU is precision.
+
+    It sees what the candidate never writes, so a collapsed generator scores low.
+
+    It misleads across sample sizes: more candidate texts match more of the reference.
+
+    It is always defined for two or more texts. There is no interval below 20 different texts per sample (repeated texts
+    count for less), because the value of a few texts changes a lot with single candidates.
+    """
+    return float(bleu_scores(reference, candidate, n).mean())
+
+
+def self_bleu_leave_out(
+    candidate: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
+) -> tuple[NDArray[np.float64]]:
+    """Self-BLEU with each group of texts left out."""
+    return (np.array([scores.mean() for scores in scores_without_own_groups(candidate, n, labels[0])]),)
+
+
+@metric(
+    "self_bleu",
+    family="ngram",
+    aspect="diversity",
+    better="closer",
+    bounds=(0.0, 1.0),
+    interval="jackknife",
+    test=None,
+    why_no_test=_NO_TEST.format("distinct and nrr"),
+    paper="zhu2018",
+    leave_out=self_bleu_leave_out,
+)
+def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
+    r"""Self-BLEU-n: BLEU-n of each text against all other texts of the sample, averaged; high means repetitive.
+
+    .. math:: \frac{1}{|C|} \sum_{c \in C} \mathrm{BLEU}_n(c;\, C \setminus c)
+
+    A text is not its own reference, but a copy of it is.
+
+    It sees phrases that a generator uses in many texts.
+
+    It misleads when lower is read as better: noise scores lowest, and the value grows with the sample, so compare with
+    real text's own value at the same size.
+
+    It is always defined for two or more texts.
+    """
+    return float(self_bleu_scores(candidate, n).mean())
+
+
+def bleu_scores(candidate: TextNgrams, reference: TextNgrams, n: int) -> NDArray[np.float64]:
+    """BLEU-n of each candidate text."""
+    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
+    closest = closest_lengths(candidate.lengths, reference.lengths)
+    return text_bleu(matches(candidate, reference, n), sizes, lengths=candidate.lengths, closest=closest)
+
+
+def self_bleu_scores(candidate: TextNgrams, n: int) -> NDArray[np.float64]:
+    """Self-BLEU-n of each text."""
+    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
+    closest = closest_other_lengths(candidate.lengths)
+    return text_bleu(own_matches(candidate, n), sizes, lengths=candidate.lengths, closest=closest)
+
+
+def means_without_groups(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The mean score with each group of texts left out: a text's score does not depend on the other candidates."""
+    stays = len(scores) - np.bincount(labels)
+    return np.asarray((scores.sum() - np.bincount(labels, weights=scores)) / stays)
+
 
 def matches(candidate: TextNgrams, reference: TextNgrams, n: int) -> F64:
-    """Matched n-grams of each candidate text for the orders 1 to n, one row per order; each order is matched once."""
+    """Matched n-grams of each candidate text, one row for each order from 1 to n; each order is computed once."""
 
     def order(k: int) -> F64:
         return matches_between(candidate.order(k), reference.order(k), len(candidate))
@@ -24,7 +162,7 @@ def matches(candidate: TextNgrams, reference: TextNgrams, n: int) -> F64:
 
 
 def own_matches(sample: TextNgrams, n: int) -> F64:
-    """The same with the other texts of the sample as references."""
+    """As `matches`, with the other texts of the sample as references."""
 
     def order(k: int) -> F64:
         return matches_with_others(sample.order(k), len(sample))
@@ -33,7 +171,7 @@ def own_matches(sample: TextNgrams, n: int) -> F64:
 
 
 def matches_between(candidate: Incidence, reference: Incidence, n_texts: int) -> F64:
-    """Matched n-grams of each candidate text, each clipped to its best count in one reference text."""
+    """Matched n-grams of each candidate text, each clipped to its largest count in one reference text."""
     best = reference.best()
     if candidate.keys is not reference.keys:
         best = looked_up(candidate, reference, best)
@@ -46,7 +184,7 @@ def _summed(amounts: NDArray[np.int32], texts: NDArray[np.int32], n_texts: int) 
 
 
 def looked_up(candidate: Incidence, reference: Incidence, values: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The reference's value (one a gram) for each of the candidate's grams; 0 where the reference lacks it."""
+    """The reference's value of each of the candidate's n-grams; 0 if the reference does not have the n-gram."""
     if not len(reference.keys):
         return np.zeros(len(candidate.keys), dtype=np.int32)
     places = np.minimum(np.searchsorted(reference.keys, candidate.keys), len(reference.keys) - 1)
@@ -54,19 +192,13 @@ def looked_up(candidate: Incidence, reference: Incidence, values: NDArray[np.int
 
 
 def matches_with_others(incidence: Incidence, n_texts: int) -> F64:
-    """Matched n-grams of each text, each clipped to its best count in one *other* text of the sample.
+    """Matched n-grams of each text, each clipped to its largest count in one *other* text of the sample.
 
-    The best count serves every text but the one that holds it alone; that one is clipped to the runner-up. So the
-    cost is linear in the number of n-grams, not in the number of pairs of texts.
+    The largest count applies to every text except one that alone has it: that text is clipped to the second largest
+    count. So the cost is linear in the number of n-grams, not in the number of pairs of texts.
     """
-    sizes = np.diff(incidence.starts)
-    best = incidence.best()
-    at_best = incidence.counts == np.repeat(best, sizes)
-    holders = np.diff(np.concatenate(([0], np.cumsum(at_best)))[incidence.starts])
-    runner_up = largest(np.where(at_best, 0, incidence.counts).astype(np.int32), incidence.starts)
-    alone = at_best & np.repeat(holders == 1, sizes)
-    clipped = np.where(alone, np.repeat(runner_up, sizes), incidence.counts)
-    return _summed(clipped, incidence.texts, n_texts)
+    alone, runner_up = _alone_at_best(incidence.counts, incidence.starts)
+    return _summed(np.where(alone, runner_up, incidence.counts), incidence.texts, n_texts)
 
 
 def closest_lengths(lengths: I64, reference: I64) -> I64:
@@ -75,7 +207,7 @@ def closest_lengths(lengths: I64, reference: I64) -> I64:
 
 
 def closest_other_lengths(lengths: I64) -> I64:
-    """The closest length among the *other* texts: a text's own length only counts if another text has it too."""
+    """The closest length among the *other* texts: a text's own length counts only if another text has it too."""
     values, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
     if len(values) == 1:
         return lengths
@@ -95,7 +227,10 @@ def _closest(lengths: I64, values: I64) -> I64:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """Matches that `texts` lose when `groups` leave, entry by entry; most n-grams lose nothing and have no entry."""
+    """Matches that texts lose when groups of references are left out: entry i is a text, a group and an amount.
+
+    Most n-grams lose nothing and have no entry.
+    """
 
     texts: NDArray[np.int32]
     groups: I32
@@ -103,19 +238,23 @@ class Losses:
 
     @classmethod
     def of(cls, texts: NDArray[np.int32], groups: I32, amounts: I32) -> "Losses":
-        """Keep the entries that lose something."""
+        """Only the entries with a positive amount."""
         kept = amounts > 0
         return cls(texts[kept], groups[kept], amounts[kept])
 
     def when(self, group: int, n_texts: int) -> F64:
-        """What each text loses when this group leaves."""
+        """What each text loses when this group is left out."""
         chosen = self.groups == group
         lost = np.bincount(self.texts[chosen], weights=self.amounts[chosen], minlength=n_texts)
         return np.asarray(lost, dtype=np.float64)
 
 
 def reference_losses(candidate: Incidence, reference: Incidence, labels: I64) -> Losses:
-    """An n-gram loses when the one group that holds its best count leaves: the best of the other groups remains."""
+    """The losses of a candidate when groups of the reference are left out.
+
+    An n-gram loses matches only with the one group that has its largest count: the largest count of the other groups
+    takes its place.
+    """
     groups = labels[reference.texts].astype(np.int32)
     best, holder, second = _best_two(reference.counts, groups, reference.starts)
     if candidate.keys is not reference.keys:
@@ -126,25 +265,26 @@ def reference_losses(candidate: Incidence, reference: Incidence, labels: I64) ->
 
 
 def own_losses(incidence: Incidence, labels: I64) -> Losses:
-    """The same for a sample against itself: a text never counts for itself, and its own group does not leave.
+    """The losses of a sample against itself; a text is not its own reference, and its own group stays.
 
-    So for each n-gram of a text the best of its group without the text stays, and the best two other groups matter.
+    For each n-gram of a text, the largest count in its own group without the text always remains; of the other groups
+    only the two with the largest counts matter.
     """
     order, runs = _by_group(incidence, labels)
     texts, counts = incidence.texts[order], incidence.counts[order]
     lengths = np.diff(runs)
-    without_me = np.repeat(largest(counts, runs), lengths)
-    alone = _alone_at_best(counts, runs)
-    without_me = np.where(alone, np.repeat(_runner_up(counts, runs), lengths), without_me)
+    best = largest(counts, runs)
+    alone, runner_up = _alone_at_best(counts, runs)
+    without_text = np.where(alone, runner_up, np.repeat(best, lengths))
     run_groups = labels[texts[runs[:-1]]].astype(np.int32)
-    first, second, where = _two_other_groups(largest(counts, runs), run_groups, np.searchsorted(runs, incidence.starts))
-    before = np.minimum(counts, np.maximum(without_me, np.repeat(first, lengths)))
-    after = np.minimum(counts, np.maximum(without_me, np.repeat(second, lengths)))
+    first, second, where = _two_other_groups(best, run_groups, np.searchsorted(runs, incidence.starts))
+    before = np.minimum(counts, np.maximum(without_text, np.repeat(first, lengths)))
+    after = np.minimum(counts, np.maximum(without_text, np.repeat(second, lengths)))
     return Losses.of(texts, np.repeat(where, lengths), before - after)
 
 
 def _best_two(counts: I32, groups: I32, starts: I64) -> tuple[I32, I32, I32]:
-    """In each run the best count, a group that has it, and the best count of all other groups."""
+    """The largest count of each run, a group that has it, and the largest count of all other groups."""
     sizes = np.diff(starts)
     best = largest(counts, starts)
     holder = largest(np.where(counts == np.repeat(best, sizes), groups, 0).astype(np.int32), starts)
@@ -153,7 +293,7 @@ def _best_two(counts: I32, groups: I32, starts: I64) -> tuple[I32, I32, I32]:
 
 
 def _by_group(incidence: Incidence, labels: I64) -> tuple[I64, I64]:
-    """Entries in the order of gram, then group, and where each such run begins."""
+    """Entries sorted by n-gram and group, and the start of each run of one n-gram and group."""
     n_groups = int(labels.max()) + 1
     gram = np.repeat(np.arange(len(incidence.keys)), np.diff(incidence.starts))
     run = gram * n_groups + labels[incidence.texts]
@@ -163,20 +303,17 @@ def _by_group(incidence: Incidence, labels: I64) -> tuple[I64, I64]:
     return packed & ((1 << bits) - 1), starts_of_runs(packed >> bits)
 
 
-def _alone_at_best(counts: I32, runs: I64) -> NDArray[np.bool_]:
+def _alone_at_best(counts: I32, runs: I64) -> tuple[NDArray[np.bool_], I32]:
+    """For each entry, whether it alone has the largest count of its run, and the largest smaller count of the run."""
     lengths = np.diff(runs)
     at_best = counts == np.repeat(largest(counts, runs), lengths)
     holders = np.diff(np.concatenate(([0], np.cumsum(at_best)))[runs])
-    return at_best & np.repeat(holders == 1, lengths)
-
-
-def _runner_up(counts: I32, runs: I64) -> I32:
-    at_best = counts == np.repeat(largest(counts, runs), np.diff(runs))
-    return largest(np.where(at_best, 0, counts).astype(np.int32), runs)
+    runner_up = largest(np.where(at_best, 0, counts).astype(np.int32), runs)
+    return at_best & np.repeat(holders == 1, lengths), np.repeat(runner_up, lengths)
 
 
 def _two_other_groups(best: I32, groups: I32, starts: I64) -> tuple[I32, I32, I32]:
-    """For each run (a gram in a group) the best two counts in other groups of the gram, and the group of the first."""
+    """For each run of one n-gram and group: the two largest counts in other groups, and the group of the largest."""
     sizes = np.diff(starts)
     b1, g1, _ = _best_two(best, groups, starts)
     rest = np.where(groups != np.repeat(g1, sizes), best, 0).astype(np.int32)
@@ -205,7 +342,7 @@ def scores_without_reference_groups(candidate: TextNgrams, reference: TextNgrams
 
 
 def scores_without_own_groups(texts: TextNgrams, n: int, labels: I64) -> Iterator[F64]:
-    """Self-BLEU-n of the texts that stay, with each group of texts left out in turn."""
+    """Self-BLEU-n of the remaining texts, with each group of texts left out in turn."""
     orders = range(1, n + 1)
     matched = own_matches(texts, n)
     losses = [own_losses(texts.order(k), labels) for k in orders]
@@ -219,118 +356,3 @@ def scores_without_own_groups(texts: TextNgrams, n: int, labels: I64) -> Iterato
 
 def _lost(losses: Sequence[Losses], group: int, n_texts: int) -> F64:
     return np.stack([order.when(group, n_texts) for order in losses])
-
-
-RESCAN = "every exchange of texts changes every text's best reference; ms_jaccard and cnd test the same question"
-
-
-def bleu_leave_out(
-    candidate: TextNgrams, reference: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """BLEU with each group of candidate texts, and with each group of reference texts, left out."""
-    return (
-        means_without_groups(bleu_scores(candidate, reference, n), labels[0]),
-        np.array([scores.mean() for scores in scores_without_reference_groups(candidate, reference, n, labels[1])]),
-    )
-
-
-def means_without_groups(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The mean score with each group of texts left out: a text's score does not depend on the other candidates."""
-    stays = len(scores) - np.bincount(labels)
-    return np.asarray((scores.sum() - np.bincount(labels, weights=scores)) / stays)
-
-
-@metric(
-    "bleu",
-    family="ngram",
-    aspect="quality",
-    better="higher",
-    bounds=(0.0, 1.0),
-    interval="jackknife:different-texts",
-    test=None,
-    why_no_test=RESCAN,
-    paper="papineni2002",
-    leave_out=bleu_leave_out,
-)
-def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
-    """BLEU-n of each candidate text against all reference texts at once, averaged over the texts.
-
-    Uniform weights over orders 1..n, the closest reference length (the shorter one on ties), smoothing method 1 of
-    Chen and Cherry (epsilon 0.1), 0 for a text without a matching word: NLTK's `sentence_bleu` text by text.
-    It misleads alone: it says nothing about what the candidate never writes, real text is beaten by a model that
-    repeats safe phrases, and it grows with the number of references. There is no interval for fewer than 20 different
-    texts in a sample (those that repeat count for less): the value of a few texts jumps with single references.
-    """
-    return float(bleu_scores(candidate, reference, n).mean())
-
-
-def bleu_scores(candidate: TextNgrams, reference: TextNgrams, n: int) -> NDArray[np.float64]:
-    """BLEU-n text by text."""
-    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
-    closest = closest_lengths(candidate.lengths, reference.lengths)
-    return text_bleu(matches(candidate, reference, n), sizes, lengths=candidate.lengths, closest=closest)
-
-
-def reverse_bleu_leave_out(
-    candidate: TextNgrams, reference: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Reverse BLEU with each group of candidate texts, and with each group of reference texts, left out."""
-    by_reference, by_candidate = bleu_leave_out(reference, candidate, labels=labels[::-1], n=n)
-    return by_candidate, by_reference
-
-
-@metric(
-    "reverse_bleu",
-    family="ngram",
-    aspect="diversity",
-    better="higher",
-    bounds=(0.0, 1.0),
-    interval="jackknife:different-texts",
-    test=None,
-    why_no_test=RESCAN,
-    paper="shi2018",
-    leave_out=reverse_bleu_leave_out,
-)
-def reverse_bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
-    """BLEU-n of each reference text against all candidate texts, averaged: how much of real text is reachable.
-
-    It is recall where BLEU is precision, so a collapsed candidate scores low. It misleads across sample sizes: more
-    candidate texts reach more of the reference. There is no interval for fewer than 20 different texts in a sample
-    (those that repeat count for less): the value of a few texts jumps with single candidates.
-    """
-    return float(bleu_scores(reference, candidate, n).mean())
-
-
-def self_bleu_leave_out(
-    candidate: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
-) -> tuple[NDArray[np.float64]]:
-    """Self-BLEU with each group of texts left out."""
-    return (np.array([scores.mean() for scores in scores_without_own_groups(candidate, n, labels[0])]),)
-
-
-@metric(
-    "self_bleu",
-    family="ngram",
-    aspect="diversity",
-    better="closer",
-    bounds=(0.0, 1.0),
-    interval="jackknife",
-    test=None,
-    why_no_test=RESCAN.replace("ms_jaccard and cnd test", "distinct and nrr test"),
-    paper="zhu2018",
-    leave_out=self_bleu_leave_out,
-)
-def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
-    """Self-BLEU-n: BLEU-n of each text against all other texts of the sample, averaged; high means repetitive.
-
-    The text itself is left out of its references, a copy of it is not. It misleads when lower is taken for better:
-    noise scores lowest, and the value grows with the sample, so compare with real text's own value at the same size.
-    """
-    return float(self_bleu_scores(candidate, n).mean())
-
-
-def self_bleu_scores(candidate: TextNgrams, n: int) -> NDArray[np.float64]:
-    """Self-BLEU-n text by text."""
-    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
-    closest = closest_other_lengths(candidate.lengths)
-    return text_bleu(own_matches(candidate, n), sizes, lengths=candidate.lengths, closest=closest)

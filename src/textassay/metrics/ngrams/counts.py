@@ -1,4 +1,4 @@
-"""N-gram counts: the views on n-grams of a sample, and the metrics distinct and entropy."""
+"""N-gram counts: the views that hold them, and the metrics distinct and entropy."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class TextNgrams:
-    """The n-grams of each text for every order, each order counted on first use."""
+    """The n-grams of each text; each order is counted on first use."""
 
     shared: ClassVar[bool] = True
 
@@ -39,7 +39,7 @@ class TextNgrams:
         return cls(sequences.lengths, lambda n: Incidence.from_ngrams(*sequences.ngrams(n)))
 
     def merge(self, other: Self, /) -> Self:
-        """These texts, then the other ones."""
+        """These texts followed by the other texts."""
         lengths = np.concatenate((self.lengths, other.lengths))
         return type(self)(lengths, lambda n: self.order(n).merge(other.order(n), len(self)))
 
@@ -57,7 +57,7 @@ class TextNgrams:
         return self._orders[n]
 
     def once(self, key: tuple[str, int], other: "TextNgrams", make: Callable[[], T]) -> T:
-        """What `make` counts between these texts and others under this key, counted once as long as both live."""
+        """What `make` returns for these texts and `other`, kept under this key while both views exist."""
         kept = self._kept.setdefault(other, {})
         if key not in kept:
             kept[key] = make()
@@ -65,7 +65,7 @@ class TextNgrams:
         return counted
 
     def sizes(self, n: int) -> NDArray[np.int64]:
-        """How many n-grams each text has."""
+        """The number of n-grams of each text."""
         return np.maximum(self.lengths - n + 1, 0)
 
     @classmethod
@@ -76,17 +76,18 @@ class TextNgrams:
             yield tuple(texts.where(row[resamples.units]) for row in rows)
 
 
-# A block of resamples holds about this many numbers: small enough for the processor's cache on small samples.
+# Numbers in a block of resamples: for small samples a block fits into the processor's cache.
 _BLOCK_NUMBERS = 16_000_000
 _FEWEST_ROWS, _MOST_ROWS = 4, 128
 
 
 @dataclass(frozen=True, eq=False)
 class PooledOrder:
-    """One order: a gram-by-unit matrix of the grams that stand more than once in the pool, and sums a unit.
+    """The n-grams of one order in a pool: a matrix of counts (n-grams by units), and sums for each unit.
 
-    The rows of `sums` are, for each unit, its number of n-grams, the sum of squared counts within its texts, the sum of
-    its texts' squared numbers of n-grams, and how many of its n-grams stand nowhere else in the pool.
+    The matrix leaves out n-grams that occur once in the pool. The rows of `sums` are the number of n-grams of each
+    unit, the sum of squared counts within its texts, the sum of its texts' squared numbers of n-grams, and the number
+    of its n-grams that occur nowhere else in the pool.
     """
 
     keys: U64
@@ -95,7 +96,7 @@ class PooledOrder:
 
     @classmethod
     def of(cls, incidence: Incidence, sizes: NDArray[np.int64], *, units: NDArray[np.int64], n_units: int) -> Self:
-        """Put aside the grams that stand once in the pool: no exchange of labels makes them common to both samples."""
+        """Leave out n-grams that occur once in the pool: no exchange of labels makes both samples share them."""
         runs = np.diff(incidence.starts)
         common = incidence.totals() > 1
         kept = np.repeat(common, runs)
@@ -117,7 +118,7 @@ class PooledOrder:
 
 @dataclass(frozen=True, eq=False)
 class NgramPool:
-    """Pooled texts in units that move together, one matrix an order, made on first use."""
+    """Pooled texts in units that move together, with one matrix per order, built on first use."""
 
     texts: TextNgrams
     units: NDArray[np.int64]
@@ -131,7 +132,7 @@ class NgramPool:
 
     @property
     def block(self) -> int:
-        """How many resamples to take at once; it depends on the texts only, so results do not depend on the machine."""
+        """Resamples per block; it depends on the texts only, so that results do not depend on the machine."""
         words = max(int(self.texts.lengths.sum()), 1)
         return int(np.clip(_BLOCK_NUMBERS // words, _FEWEST_ROWS, _MOST_ROWS))
 
@@ -143,7 +144,7 @@ class NgramPool:
         return self._orders[n]
 
 
-# A number, or an array of them with one row a resample.
+# A number, or an array with one row per resample.
 Numbers = Any
 
 
@@ -151,10 +152,11 @@ Numbers = Any
 class Table:
     """Counts of the n-grams of one order.
 
-    All but `keys` may have a leading axis, one row a resample; a metric that sums over the last axis serves both.
-    `singles` counts grams that are left out of `counts`: each stands once in this sample and nowhere in the other
-    one. Resampling puts them aside, because they are most grams and need no column. `own_squares` is the sum of squared
-    counts within single texts and `size_squares` that of squared sizes of texts: what an unbiased estimate takes off.
+    All fields but `keys` may have a leading axis with one row per resample; a metric that sums over the last axis works
+    for both forms. `singles` is the number of n-grams left out of `counts`: each occurs once in this sample and not in
+    the other one. Resampling leaves them out because they are the majority and need no column. `own_squares` is the sum
+    of squared counts within single texts and `size_squares` the sum of squared numbers of n-grams per text: unbiased
+    estimates subtract them.
     """
 
     keys: U64
@@ -179,14 +181,14 @@ class Table:
 
 
 def spread(table: Table, keys: U64) -> Numbers:
-    """The table's counts at these keys (a superset of its own), 0 where it has none."""
+    """The table's counts at these keys (a superset of its own), with 0 for keys it lacks."""
     counts = np.zeros((*table.counts.shape[:-1], len(keys)), dtype=table.counts.dtype)
     counts[..., np.searchsorted(keys, table.keys)] = table.counts
     return counts
 
 
 def aligned(candidate: Table, reference: Table) -> tuple[Numbers, Numbers]:
-    """The counts of two tables over the grams of both."""
+    """The counts of two tables, both over the n-grams of either table."""
     if candidate.keys is reference.keys:
         return candidate.counts, reference.counts
     keys = union(candidate.keys, reference.keys)
@@ -195,13 +197,13 @@ def aligned(candidate: Table, reference: Table) -> tuple[Numbers, Numbers]:
 
 @dataclass(frozen=True, eq=False)
 class Ngrams:
-    """N-gram tables for every order, each made on first use."""
+    """Counts of n-grams over the whole sample; the table of each order is built on first use."""
 
     n_texts: Numbers
     _make: Callable[[int], Table] = field(repr=False)
     _tables: dict[int, Table] = field(default_factory=dict, repr=False)
 
-    # What is counted: which n-gram is in which text.
+    # The view that is counted. Other counts, such as `Edges`, name another one.
     source: ClassVar[type[TextNgrams]] = TextNgrams
 
     @classmethod
@@ -222,12 +224,12 @@ class Ngrams:
 
     @classmethod
     def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
-        """A block of rows at a time: tables with a leading axis."""
+        """One block of rows at a time: tables with a leading axis."""
         matrices = NgramPool(pool.merged(cls.source), resamples.units, resamples.n_units)
         for begin in range(0, len(resamples.masks[0]), matrices.block):
             rows = [mask[begin : begin + matrices.block] for mask in resamples.masks]
             first = cls._under(matrices, rows[0])
-            # Labels exchanged between two samples leave the other one with the rest: a subtraction, not a product.
+            # Under exchanged labels the second sample has all other texts: subtract instead of multiplying again.
             rest = len(rows) == 2 and np.array_equal(rows[0], ~rows[1])
             others = (first._rest_of(matrices),) if rest else (cls._under(matrices, row) for row in rows[1:])
             yield first, *others
@@ -285,16 +287,24 @@ def _table(incidence: Incidence, sizes: NDArray[np.int64]) -> Table:
     undefined="no text has n tokens",
 )
 def distinct(candidate: Ngrams, /, *, n: int = 2) -> Value:
-    """Distinct-n: different n-grams over all n-grams of the sample.
+    r"""Distinct-n: the number of different n-grams divided by the number of all n-grams of the sample.
 
-    It misleads across sample sizes and text lengths: it falls as a sample grows, so only samples of one size compare
-    (the default `--size match`). Noise scores highest: compare with real text's own value.
+    .. math:: \frac{|\{g : C_g > 0\}|}{\sum_g C_g}
+
+    Here :math:`C_g` is the count of n-gram g.
+
+    It sees repeated phrases, within a text and between texts.
+
+    It misleads across sample sizes and text lengths: it falls as a sample grows, so only samples of the same size can
+    be compared (the default, `--size match`). Noise scores highest, so compare with real text's own value.
+
+    It is undefined if no text has n tokens.
     """
     table = candidate.table(n)
     return ((table.counts > 0).sum(axis=-1) + table.singles) / table.total
 
 
-# The weights of the largest counts are written out once for small counts and computed for the few large ones.
+# The weights of counts below this are looked up in a table; the few larger counts are computed.
 _SMALL = 4096
 
 
@@ -314,8 +324,15 @@ def entropy(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "gra
 
     .. math:: H_n = -\sum_g Q_g \ln Q_g
 
-    It misleads across sample sizes: the plug-in value is too low wherever many n-grams are seen once, and grows with
-    the sample. `variant="grassberger"` takes most of that bias off (Grassberger 2003); it stays too low for large n.
+    Here :math:`Q_g` is the share of n-gram g among all n-grams of the sample. `variant="grassberger"` corrects most of
+    the bias of this plug-in value (Grassberger 2003).
+
+    It sees how evenly the n-grams are used, with less weight on rare ones than `distinct`.
+
+    It misleads across sample sizes: the plug-in value is too low if many n-grams occur once, and grows with the sample.
+    The Grassberger variant is still too low for large n.
+
+    It is undefined if no text has n tokens.
     """
     table = candidate.table(n)
     weight = _log_weight if variant == "plugin" else _grassberger_weight

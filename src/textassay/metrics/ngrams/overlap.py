@@ -38,15 +38,19 @@ def cnd(
     .. math:: \mathrm{CND}_n = \sum_g w_g (Q_g - P_g)^2, \qquad
         \text{without weights } = 3\,[\Psi(P) - \Psi(Q)], \quad \Psi = \tfrac23 CR + \tfrac13 NRR
 
-    `weight="none"` is the paper's, between 0 and 2. `sqrt` divides by the square root of the n-gram's share R in both
-    samples together, and `idf` multiplies by the square of log(1 + 1/R): both see beyond the commonest n-grams. The
-    weights do not change when labels are exchanged, so tests are as exact as without them. Without weights, a mixture
-    with a share e of another source is e squared times as far away.
+    Here Q and P are the shares of n-gram g in candidate and reference. `weight="none"` is the paper's definition (0 to
+    2). `sqrt` divides by the square root of the n-gram's share R in both samples together, and `idf` multiplies by
+    the square of log(1 + 1/R): both give rare n-grams more weight. The weights do not change when labels are exchanged,
+    so tests stay exact. `variant="unbiased"` uses only pairs of different texts, has mean 0 for two samples from one
+    source, may be slightly negative, and has no weights.
 
-    It misleads when read as a share: it is a squared distance, without weights dominated by the most frequent n-grams,
-    and small numbers can be real differences. The plug-in value of two samples from one source is above 0 and falls
-    with size; `variant="unbiased"` uses only pairs of different texts, has mean 0 there, may be slightly
-    negative, and has no weights.
+    It sees phrases that one sample uses more often than the other.
+
+    It misleads when read as a share: it is a squared distance, dominated by the most frequent n-grams unless weighted,
+    so small values can be real differences. A candidate with a share e of texts from another source has e squared times
+    the distance of that source. The plug-in value of two samples from one source is above 0 and falls with size.
+
+    It is undefined if no text of one of the samples has n tokens, or if `variant="unbiased"` is combined with weights.
     """
     a, b = candidate.table(n), reference.table(n)
     if variant == "plugin":
@@ -55,14 +59,14 @@ def cnd(
 
 
 def weighted_distance(a: Table, b: Table, *, weight: Weight) -> Value:
-    """The sum over n-grams of weight times squared difference of shares."""
+    """The weighted sum of squared differences between the shares of two tables."""
     counts, real = aligned(a, b)
     both = a.total + b.total
     gap = counts / a.total[..., None] - real / b.total[..., None]
     gap *= gap
     if weight != "none":
         gap *= _weights(counts + real, both[..., None], weight)
-    # N-grams put aside occur once in both samples together.
+    # N-grams that the tables leave out occur once in both samples together.
     return gap.sum(axis=-1) + _weights(1.0, both, weight) * (a.singles / a.total**2 + b.singles / b.total**2)
 
 
@@ -100,8 +104,15 @@ def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
 
     .. math:: \mathrm{CR}_n = \sum_g Q_g P_g
 
-    It misleads alone: repeating the reference's most frequent n-gram beats real text. Read it with `nrr`, or
-    read `cnd`, which joins both. It is already unbiased: it only counts pairs of texts from different samples.
+    Here Q and P are the shares of n-gram g in candidate and reference. The estimate is unbiased, because it uses only
+    pairs of texts from different samples.
+
+    It sees whether the candidate uses the reference's frequent n-grams.
+
+    It misleads alone: repeating the reference's most frequent n-gram beats real text. Read it with `nrr`, or read
+    `cnd`, which combines both.
+
+    It is undefined if no text of one of the samples has n tokens.
     """
     a, b = candidate.table(n), reference.table(n)
     counts, real = aligned(a, b)
@@ -124,9 +135,14 @@ def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiase
 
     .. math:: \mathrm{NRR}_n = -\sum_g Q_g^2
 
-    It misleads when higher is taken for better: noise has the highest value of all, so compare with real text's own.
-    The plug-in value counts each n-gram against itself and is biased down by about 1/total; `variant="unbiased"`
-    uses only pairs of different texts.
+    Here :math:`Q_g` is the share of n-gram g in the sample. The plug-in value pairs each n-gram with itself and is too
+    low by about 1 / (number of n-grams); `variant="unbiased"` uses only pairs of different texts.
+
+    It sees a few n-grams that take up a large share of the sample.
+
+    It misleads when higher is read as better: noise has the highest value of all, so compare with real text's own.
+
+    It is undefined if no text has n tokens; the unbiased variant needs two texts that have.
     """
     table = candidate.table(n)
     squares = (table.counts * table.counts).sum(axis=-1) + table.singles
@@ -135,9 +151,9 @@ def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiase
     return -(squares - table.own_squares) / (table.total**2 - table.size_squares)
 
 
-def scores(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Mapping[str, float]:
-    """The score of each order behind the geometric mean."""
-    return {f"score_{k}": float(_score(candidate, reference, k)) for k in range(1, n + 1)}
+def order_scores(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Mapping[str, float]:
+    """The score of each order from 1 to n."""
+    return {f"score_{k}": float(_order_score(candidate, reference, k)) for k in range(1, n + 1)}
 
 
 @metric(
@@ -150,25 +166,33 @@ def scores(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Mapping[st
     test="permutation",
     paper="montahaei2019",
     undefined="no text of either sample has n tokens",
-    parts=scores,
+    parts=order_scores,
 )
 def ms_jaccard(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Value:
-    r"""MS-Jaccard: the geometric mean over orders 1..n of shared n-gram mass over joint n-gram mass.
+    r"""MS-Jaccard: the overlap of two samples' n-gram counts, as a geometric mean over the orders 1 to n.
 
-    .. math:: \mathrm{score}_k = \frac{\sum_g \min(C_k(g), R_k(g))}{\sum_g \max(C_k(g), R_k(g))}
+    .. math:: \prod_{k=1}^{n} \mathrm{score}_k^{1/n}, \qquad
+        \mathrm{score}_k = \frac{\sum_g \min(C_k(g), R_k(g))}{\sum_g \max(C_k(g), R_k(g))}
 
-    with counts a text. It is 0 when any order shares nothing. It misleads across sample sizes: more texts share
-    more n-grams, so real text against real text is far below 1; compare at equal sizes with the real-v-real row.
+    Here C and R are counts of n-gram g per text in candidate and reference. The value is 0 if the samples share no
+    n-gram of some order.
+
+    It sees both n-grams that the candidate adds and n-grams that it lacks.
+
+    It misleads across sample sizes: larger samples share more n-grams, so real text against real text is far below 1.
+    Compare at equal sizes with real v real.
+
+    It is undefined if no text of either sample has n tokens.
     """
-    scores = np.stack([_score(candidate, reference, k) for k in range(1, n + 1)])
+    scores = np.stack([_order_score(candidate, reference, k) for k in range(1, n + 1)])
     return np.asarray(scores.prod(axis=0) ** (1 / n))
 
 
-def _score(candidate: Ngrams, reference: Ngrams, k: int) -> NDArray[np.float64]:
+def _order_score(candidate: Ngrams, reference: Ngrams, k: int) -> NDArray[np.float64]:
     a, b = candidate.table(k), reference.table(k)
     counts, real = aligned(a, b)
     texts, real_texts = candidate.n_texts, reference.n_texts
-    # Counts a text over one common denominator keep every sum an integer, hence exact and free of order effects.
+    # Over one common denominator every sum of counts per text is an integer, so the order of texts cannot change it.
     if np.array_equal(texts, real_texts):
         shared = np.minimum(counts, real).sum(axis=-1)
         return np.asarray(shared / (a.total + b.total - shared))

@@ -1,4 +1,4 @@
-"""HUSE, HUSE-Q and HUSE-D: errors of telling human from model text by ratings and probabilities."""
+"""HUSE, HUSE-Q and HUSE-D: the error of classifying texts as human or model by ratings and probabilities."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -12,7 +12,7 @@ from textassay.metrics.registry import metric
 
 
 def huse_parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Mapping[str, float]:
-    """How many items of each source are told rightly."""
+    """The accuracy over all items, and over those of each source."""
     share = ratings.own_votes(quality_only=False, k=k, tied=variant, per=per)
     right = 1 - mistaken(share, ratings.is_model, variant)
     return {
@@ -25,7 +25,7 @@ def huse_parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Mappi
 def huse_exchange(
     ratings: Ratings, is_model: NDArray[np.bool_], /, *, k: int, variant: Tied, per: Per
 ) -> NDArray[np.float64]:
-    """The score with the sources named otherwise, one value a column."""
+    """The score under exchanged sources, one value per column."""
     return 2 * ratings.errors_as(is_model, quality_only=False, k=k, tied=variant, per=per)
 
 
@@ -45,29 +45,32 @@ def huse_exchange(
     limits={"k": (1, MOST_NEIGHBOURS)},
 )
 def huse(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per: Per = "token") -> float:
-    r"""Twice the error of telling human from model text by its rating and its probability under the model.
+    r"""HUSE: twice the error of classifying texts as human or model by their rating and model probability.
 
     .. math:: \mathrm{HUSE} = 2 - 2\,\mathrm{accuracy}, \qquad
         \phi(x, y) = \left[ \frac{\log p_{\mathrm{model}}(y \mid x)}{\mathrm{len}(y)},\ \mathrm{HJ}(x, y) \right]
 
-    Each item is told by a vote of its k nearest neighbours among all others (leave one out), by Euclidean distance
-    between the two features, each divided by its standard deviation; HJ is the mean rating. The score is 1 where
-    nothing tells the sources apart and 0 where everything does; with enough items it is 1 less the total variation
-    distance between people and model, or more.
+    HJ is the mean rating. Each item is classified by a vote of its k nearest neighbours among all other items (leave
+    one out), by Euclidean distance between the two features, each divided by its standard deviation. The score is 1 if
+    the features cannot separate the sources and 0 if they separate them fully. With enough items it is at least 1 minus
+    the total variation distance between human and model text.
 
-    `variant` says what happens to ties. `released` is the authors' program, with which the paper's table comes out: all
-    others as far as the k-th vote too, and an even vote names people. It compares distances as floating-point numbers,
-    so ties that are equal in exact arithmetic may be broken by rounding; `exact` takes those as the ties they are, and
-    moves HUSE-Q of the paper's summaries from 0.58 to 0.60. `fair` gives those that tie with the k-th an equal part of
-    the places left, and an even vote is half a mistake. `per="text"` takes the log-probability of the whole text in
-    place of that a token.
+    `variant` is the rule for ties. `released` is the authors' program, which gives the paper's table: all items as far
+    away as the k-th vote too, and an even vote counts as human. It compares distances as floating-point numbers, so
+    rounding may break exact ties; `exact` keeps them, which changes HUSE-Q of the paper's summaries from 0.58 to 0.60.
+    `fair` divides the remaining votes equally among the items that tie with the k-th, and an even vote is half an
+    error. `per="text"` uses the log-probability of the whole text instead of the mean per token.
 
-    It misleads where the log-probabilities are not those of the distribution that was sampled (temperature, top-p and
-    beam search change it; so does the tokenizer that lengths are counted by). It is an upper bound: features that do
-    not see a difference cannot show it, so a low value proves that texts can be told apart and a high one does not
-    prove that they cannot. Noisy ratings raise it. So does a small k, by about 0.04 at k = 16 however many items there
-    are: let k grow with the items, as :math:`16\,(n / 200)^{2/3}`, where the value itself matters. Leaving one out
-    has a bias of its own where many items tie, so read it beside `chance`, the score of sources exchanged at random.
+    It sees both low quality (through ratings) and a lack of diversity (through probabilities).
+
+    It misleads if the log-probabilities are not those of the distribution that was sampled: temperature, top-p and beam
+    search change it, and so does a different tokenizer for the lengths. It is an upper bound: a low value proves that
+    the texts can be distinguished, a high value does not prove that they cannot. Noisy ratings raise it. A small k
+    raises it too, by about 0.04 at k = 16 for any number of items: if the value itself matters, let k grow with the
+    number of items as :math:`16\,(n / 200)^{2/3}`. Leaving one out is biased if many items tie, so read it beside
+    `chance`, the score of randomly exchanged sources.
+
+    It is undefined if all ratings and all log-probabilities are the same.
     """
     points = ratings.points(per)
     if not points.any():
@@ -77,7 +80,7 @@ def huse(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per: P
 
 
 def huse_q_parts(ratings: Ratings, /, *, k: int, variant: Tied) -> Mapping[str, float]:
-    """The share told rightly, and the mean rating of each source."""
+    """The accuracy, and the mean rating of each source."""
     share = ratings.own_votes(quality_only=True, k=k, tied=variant, per="token")
     return {
         "accuracy": float(1 - mistaken(share, ratings.is_model, variant).mean()),
@@ -87,7 +90,7 @@ def huse_q_parts(ratings: Ratings, /, *, k: int, variant: Tied) -> Mapping[str, 
 
 
 def huse_q_exchange(ratings: Ratings, is_model: NDArray[np.bool_], /, *, k: int, variant: Tied) -> NDArray[np.float64]:
-    """The score with the sources named otherwise, one value a column."""
+    """The score under exchanged sources, one value per column."""
     return 2 * ratings.errors_as(is_model, quality_only=True, k=k, tied=variant, per="token")
 
 
@@ -107,16 +110,20 @@ def huse_q_exchange(ratings: Ratings, is_model: NDArray[np.bool_], /, *, k: int,
     limits={"k": (1, MOST_NEIGHBOURS)},
 )
 def huse_q(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released") -> float:
-    r"""Twice the error of telling human from model text by its mean rating alone: the quality part of HUSE.
+    r"""HUSE-Q: twice the error of classifying texts as human or model by their mean rating; the quality part of HUSE.
 
     .. math:: \mathrm{HUSE\text{-}Q} = 2 - 2\,\mathrm{accuracy}, \qquad \phi(x, y) = [\mathrm{HJ}(x, y)]
 
-    As `huse`, without the model's probability: what people who read one text at a time can tell. 1 is a model that
-    writes as well as people do.
+    As `huse`, without the model's probability. See `huse` for the variants.
 
-    It misleads about diversity: a model that copies its training texts scores 1. Mean ratings of a few people take few
-    values, so whole groups of items tie and the rule for ties matters; `chance` says what sources exchanged at random
-    score on the same ratings, which can be well above 1. See `huse` for the variants.
+    It sees the differences that people notice in single texts; 1 means that the model's ratings are those of people's
+    texts.
+
+    It misleads about diversity: a model that copies its training texts scores 1. Mean ratings of a few people have few
+    different values, so many items tie and the rule for ties matters; `chance` is the score of randomly exchanged
+    sources on the same ratings, which can be well above 1.
+
+    It is undefined if the mean ratings of all items are the same.
     """
     if not ratings.points()[:, 0].any():
         return float("nan")
@@ -125,7 +132,7 @@ def huse_q(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released") -> f
 
 
 def huse_d_parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Mapping[str, float]:
-    """The share told rightly with both features, and with the rating alone."""
+    """The accuracy with both features, and with the rating alone."""
     return {
         "accuracy": 1 - huse(ratings, k=k, variant=variant, per=per) / 2,
         "accuracy_by_rating": 1 - huse_q(ratings, k=k, variant=variant) / 2,
@@ -141,23 +148,27 @@ def huse_d_parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Map
     interval="bootstrap:ratings",
     test=None,
     paper="hashimoto2019",
-    why_no_test="no exchange of sources leaves quality as it is and takes away diversity only; read the interval",
+    why_no_test="no exchange of sources removes diversity and keeps quality; read the interval",
     undefined="HUSE-Q is not defined, or the log-probabilities are all the same",
     parts=huse_d_parts,
     minimum=lambda k, **_: 2 * cast(int, k),
     limits={"k": (1, MOST_NEIGHBOURS)},
 )
 def huse_d(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per: Per = "token") -> float:
-    r"""The diversity part of HUSE: how little the model's probabilities add to ratings in telling texts apart.
+    r"""HUSE-D: the part of HUSE that ratings do not explain; low if the model lacks diversity.
 
     .. math:: \mathrm{HUSE\text{-}D} = 1 + \mathrm{HUSE} - \mathrm{HUSE\text{-}Q}
 
-    Losses add up: (1 - HUSE-D) + (1 - HUSE-Q) = 1 - HUSE. It is 1 where people write what the model would, and falls as
-    they write what it hardly ever would, and it what they seldom do.
+    The losses add up: (1 - HUSE-D) + (1 - HUSE-Q) = 1 - HUSE.
 
-    It misleads above 1, which is noise: the vote has found less with both features than with one. It is the difference
-    of two scores on the same items, so its interval is wider than theirs. A model whose probabilities are those of
-    another temperature than it was sampled at looks less diverse than it is, or more.
+    It sees how much the model's probabilities add to the ratings. It is 1 if people and model write texts of the same
+    probability, and falls if people write texts that the model hardly ever would, or the reverse.
+
+    It misleads above 1, which is noise: the vote was less accurate with both features than with one. It is the
+    difference of two scores on the same items, so its interval is wider than theirs. If the probabilities belong to
+    another temperature than the texts, the model appears more or less diverse than it is.
+
+    It is undefined if HUSE-Q is, or if all log-probabilities are the same.
     """
     if not ratings.points(per)[:, 1].any():
         return float("nan")

@@ -1,4 +1,4 @@
-"""Ratings: what people and a model say about each text, the view behind HUSE."""
+"""The view behind HUSE: ratings and log-probabilities of each text."""
 
 import hashlib
 import math
@@ -9,23 +9,25 @@ from typing import Literal, Self
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64, Bool
+from textassay.corpus.hashed_ngrams import ranges
 from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.metrics.ratings.votes import Tied, VoteSets, mistaken, votes_at
 
 Per = Literal["token", "text"]
-# What an impossible text gets in place of minus infinity, as in the authors' program.
+# Replaces the log-probability minus infinity, as in the authors' program.
 IMPOSSIBLE = -1000.0
-# Means of equal ratings may differ by their last digits.
+# Means of equal ratings may differ in the last digits.
 _ROUNDING = 1e-12
 _TINY = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """One entry an item, and its ratings one after another in `ratings`, `counts` of them an item, by `raters`.
+    """Rated items: one entry per item, except `ratings` and `raters`, which have one entry per rating.
 
-    Items of one `context` belong together; those without a context have a number of their own. `origin` is the number
-    of the item itself: in a resample an item may stand several times, and copies must not vote on each other.
+    The ratings of an item are adjacent, and `counts` is their number. Items of one prompt have the same `context`; an
+    item without a prompt has its own. `origin` identifies an item: a resample may contain an item several times, and
+    its copies must not vote on each other.
     """
 
     is_model: Bool
@@ -41,7 +43,7 @@ class Ratings:
     @classmethod
     def of(cls, rated: RatedItems) -> Self:
         """The view of rated items; each item needs a rating."""
-        # Sorted within an item too, so that the order of a file does not move a mean by its last digit.
+        # Sorted within an item too, so that the order of a file does not change the last digit of a mean.
         order = np.lexsort((rated.rater_of, rated.ratings, rated.item_of))
         counts = np.bincount(rated.item_of, minlength=len(rated.items))
         assert counts.all(), "an item without a rating"
@@ -49,8 +51,8 @@ class Ratings:
             np.array([item.is_model for item in rated.items], dtype=bool),
             np.array([item.log_prob for item in rated.items], dtype=np.float64),
             np.array([item.length for item in rated.items], dtype=np.int64),
-            np.array([_number(("context", item.context) if item.context else _who(item)) for item in rated.items]),
-            np.array([_number(_who(item)) for item in rated.items]),
+            np.array([_hashed(("context", item.context) if item.context else ("item", item)) for item in rated.items]),
+            np.array([_hashed(("item", item)) for item in rated.items]),
             counts.astype(np.int64),
             rated.ratings[order].astype(np.float64),
             rated.rater_of[order].astype(np.int64),
@@ -60,7 +62,7 @@ class Ratings:
         return len(self.is_model)
 
     def merge(self, other: Self) -> Self:
-        """This and another part, one behind the other."""
+        """These items followed by the other items."""
         names = ("is_model", "log_prob", "length", "context", "origin", "counts", "ratings", "raters")
         return type(self)(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
@@ -76,10 +78,10 @@ class Ratings:
         return sums / self.counts
 
     def log_probs(self, per: Per = "token") -> F64:
-        """The log-probability of each item, a token or of the whole text; a finite number for impossible ones too."""
+        """The log-probability of each item, per token or of the whole text; finite for impossible texts too."""
         finite = self.log_prob[np.isfinite(self.log_prob)]
         if not len(finite):
-            # Divided by lengths, what stands in for minus infinity would tell the lengths.
+            # Dividing the replacement for minus infinity by the lengths would reveal the lengths.
             return np.full(len(self), IMPOSSIBLE)
         lowest = min(IMPOSSIBLE, float(finite.min(initial=0.0)))
         clipped = np.where(np.isneginf(self.log_prob), lowest, self.log_prob)
@@ -88,7 +90,7 @@ class Ratings:
     def take(self, places: I64) -> Self:
         """The items at these places with their ratings, copies allowed."""
         counts = self.counts[places]
-        drawn = _runs(self.starts[places], counts)
+        drawn = ranges(self.starts[places], counts)
         return type(self)(
             self.is_model[places],
             self.log_prob[places],
@@ -101,13 +103,13 @@ class Ratings:
         )
 
     def rated_by(self, drawn: I64, counts: I64) -> Self:
-        """The same items with the ratings at these places, `counts` of them an item."""
+        """The same items with the ratings at these places, `counts` per item."""
         return replace(self, counts=counts, ratings=self.ratings[drawn], raters=self.raters[drawn])
 
     def own_votes(self, *, quality_only: bool, k: int, tied: Tied, per: Per) -> F64:
-        """Of each item's neighbours, the share from the model: by mean rating alone, or by both features.
+        """The share of model texts among each item's neighbours, by mean rating alone or by both features.
 
-        Kept, since HUSE-D asks again for what HUSE and HUSE-Q have asked for.
+        Kept, because HUSE-D needs the votes of HUSE and HUSE-Q.
         """
         asked = (quality_only, k, tied, per)
         if asked not in self._known:
@@ -117,9 +119,9 @@ class Ratings:
         return self._known[asked]
 
     def errors_as(self, is_model: Bool, *, quality_only: bool, k: int, tied: Tied, per: Per) -> F64:
-        """The share of mistaken votes with the sources named otherwise, one for each column of `is_model`.
+        """The share of wrong votes under exchanged sources, one for each column of `is_model`.
 
-        Naming sources otherwise moves no point, so the neighbours stay and only the votes are counted anew.
+        Exchanging sources moves no point, so the neighbours stay the same and only the votes are counted again.
         """
         points = self.points(per)[:, :1] if quality_only else self.points(per)
         shares = VoteSets.of(points, k=k, tied=tied).shares(is_model)
@@ -134,10 +136,10 @@ class Ratings:
 
 
 def in_deviations(values: F64) -> F64:
-    """Divided by the population standard deviation; zeros where all are the same but for rounding.
+    """The values divided by their population standard deviation; zeros if all are the same up to rounding.
 
-    Sums are exact before they are rounded: ties at the 16th neighbour hang on the last digit of the divisor, and that
-    must not depend on the order of the items.
+    Sums are rounded only once: ties at the k-th neighbour depend on the last digit of the divisor, which must not
+    depend on the order of the items.
     """
     if not len(values) or np.ptp(values) <= _ROUNDING * np.abs(values).max():
         return np.zeros(len(values))
@@ -145,24 +147,14 @@ def in_deviations(values: F64) -> F64:
 
 
 def deviation(values: F64) -> float:
-    """The population standard deviation, the same whatever the order."""
+    """The population standard deviation, independent of the order of the values."""
     gaps = values - math.fsum(values) / len(values)
-    # Squares of tiny numbers vanish.
+    # Squares of tiny numbers would underflow.
     unit = float(np.abs(gaps).max()) if np.abs(gaps).max() < _TINY else 1.0
     return unit * math.sqrt(math.fsum((gaps / unit) ** 2) / len(values))
 
 
-def _who(item: object) -> tuple[str, object]:
-    return ("item", item)
-
-
-def _number(what: object) -> int:
-    """A number of 63 bits for whatever has a repr; parts of a sample agree on it without knowing of each other."""
+def _hashed(what: object) -> int:
+    """A hash of 63 bits of the object's repr, the same in every part of a sample."""
     words = hashlib.blake2b(repr(what).encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(words, "little") >> 1
-
-
-def _runs(starts: I64, counts: I64) -> I64:
-    """The numbers start, start + 1, ... for each run, one run behind the other."""
-    before = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    return np.arange(int(counts.sum())) - np.repeat(before - starts, counts)

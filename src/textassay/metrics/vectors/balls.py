@@ -1,10 +1,12 @@
-"""Balls around the vectors of two samples, counted for many labellings of the same texts at once.
+"""Which texts lie in the balls of the other sample, for many labellings of the same pooled texts at once.
 
-Rare when labels are drawn at random. Common when the samples lie apart: the nearest texts of a reference may all be
-copies that a collapsed generator made.
+The ball of a text extends to its k-th nearest other text of the same label. A closed ball contains texts at exactly
+that distance, an open one does not. `count_balls` walks along the list of each text's nearest texts of either label and
+counts. 64 labellings are processed together, as the bits of a word.
 
-The ball of a text reaches to its k-th nearest other text of the same label. A closed ball holds what is exactly as far
-away, an open one does not. Both follow from the list of the nearest texts of either label: walk along it and count.
+If a list ends before the k-th text of the same label, the ball is wider than the list (`_add_wide_balls`). That is rare
+if labels are drawn at random, and common if the samples lie apart: the nearest texts of a reference may all be copies
+made by a collapsed generator.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +16,207 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64, U64
-from textassay.metrics.ngrams.duplicates import ranges
+from textassay.corpus.hashed_ngrams import ranges
 from textassay.metrics.vectors.neighbours import Lists, nearest_in
 from textassay.metrics.vectors.repeated_vectors import WORD, SlotLabels, bit_counts, unpack
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts by row and labelling.
+
+    `candidates_inside` and `references_inside` are the texts inside any ball of the other sample, `memberships` the
+    pairs of a reference's ball and a candidate in it (see `count_balls`), and `balls_hit` the references whose ball
+    contains a candidate.
+    """
+
+    candidates_inside: I64
+    references_inside: I64
+    memberships: F64
+    balls_hit: I64
+
+
+def count_balls(lists: Lists, candidate: U64, reference: U64, k: int, *, closed: bool) -> Counts:
+    """Counts for 64 labellings per row: the bits of a word mark a text as candidate or reference; it may be neither.
+
+    A labelling that is not empty needs more than k texts of each label. A membership counts 1 inside the open ball. On
+    the rim of a closed ball it counts (k - a) / (t + 1), where a references are nearer than the rim and t are on it:
+    the probability to come before the k-th neighbour if texts at equal distance are in random order.
+    """
+    slots = lists.slots
+    covered = np.zeros_like(candidate)
+    hit, open_words = (np.zeros((len(candidate), len(slots)), dtype=np.uint64) for _ in range(2))
+    memberships = np.zeros((len(candidate), WORD))
+    labels = [slots.labels(mine, theirs) for mine, theirs in zip(candidate, reference, strict=True)]
+    for row, label in enumerate(labels):
+        walked = _walk(lists, label, k, closed=closed)
+        open_words[row] = np.where(slots.spare, 0, walked.open_words)
+        held = np.zeros(len(slots), dtype=np.uint64)
+        held[lists.named] = np.bitwise_or.reduceat(walked.inside.ravel()[lists.by_id], lists.runs)
+        covered[row] = (held[slots.as_candidate] & candidate[row]) | (held[slots.as_reference] & reference[row])
+        walked.inside[:] &= label.reference
+        hit[row] = np.bitwise_or.reduce(walked.inside, axis=0)
+        memberships[row] = _memberships(lists, label, walked)
+        if closed:
+            memberships[row] += _on_the_rim(lists, label, walked, k)
+    memberships += _add_wide_balls(
+        lists, candidate, reference, labels, k, closed=closed, open_words=open_words, covered=covered, hit=hit
+    )
+    candidates, references, hits = (
+        np.array([bit_counts(row) for row in rows])
+        for rows in (covered & candidate, covered & reference, hit[:, slots.as_reference] & reference)
+    )
+    return Counts(candidates, references, memberships, hits)
+
+
+_EVERY = np.iinfo(np.uint64).max
+# Tied entries that are unpacked at a time.
+_ENTRIES = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class _Walked:
+    """The result of a walk along the lists, one line per entry.
+
+    `nearer` has entries of the other label inside the open ball, `inside` those inside the requested ball. `reached`
+    (with one more line at the top) has the labellings in which the ball ended before the entry. `counter` has the bits
+    of the number of earlier texts of the same label, offset so that it overflows at the end of the ball.
+    `open_words` has the labellings in which the list is too short.
+    """
+
+    nearer: U64
+    inside: U64
+    reached: U64
+    counter: list[U64]
+    open_words: U64
+
+
+def _walk(lists: Lists, labels: SlotLabels, k: int, *, closed: bool) -> _Walked:
+    """Find the entries of the lists that have the other label and are inside, and the lists that are too short.
+
+    The counters start below a power of two by the number to be counted (k others and the text itself), so that reaching
+    it is an overflow.
+    """
+    candidate, reference, ties = labels.candidate, labels.reference, lists.ties
+    length, n = lists.ids.shape
+    reached = np.zeros((length + 1, n), dtype=np.uint64)
+    others = np.empty((length, n), dtype=np.uint64)
+    wanted = k + 1
+    start = (1 << wanted.bit_length()) - wanted
+    keep = closed and ties.entries.size > 0
+    history = [np.empty_like(reached) for _ in range(wanted.bit_length() if keep else 0)]
+    counter = [np.full_like(candidate, _EVERY if start >> bit & 1 else 0) for bit in range(wanted.bit_length())]
+    for place, ids in enumerate(lists.ids):
+        for bits, seen in zip(counter, history, strict=False):
+            seen[place] = bits
+        candidates, references = candidate[ids], reference[ids]
+        carry = candidate & candidates
+        carry |= reference & references
+        candidates &= reference
+        references &= candidate
+        np.bitwise_or(candidates, references, out=others[place])
+        for bits in counter:
+            overflow = bits & carry
+            np.bitwise_xor(bits, carry, out=bits)
+            carry = overflow
+        np.bitwise_or(reached[place], carry, out=reached[place + 1])
+    ended = reached[-1].copy()
+    if closed:
+        # If ball and list end at the same distance, texts beyond the list may be on the rim.
+        ended[lists.cut_rows] = reached[lists.cut_at, lists.cut_rows]
+    open_words = (candidate | reference) & ~ended
+    # A text is inside an open ball if fewer than k texts of the same label are as near or nearer: count the whole tie.
+    full = reached[1:].copy()
+    full.ravel()[ties.entries] = reached.ravel()[ties.after[ties.group]]
+    others &= ~open_words
+    nearer = others & ~full
+    if not closed or not ties.entries.size:
+        return _Walked(nearer, nearer.copy(), reached, history, open_words)
+    # A text is inside a closed ball if fewer than k are nearer. Without ties both are the same.
+    full.ravel()[ties.entries] = reached.ravel()[ties.before[ties.group]]
+    return _Walked(nearer, others & ~full, reached, history, open_words)
+
+
+def _memberships(lists: Lists, labels: SlotLabels, walked: _Walked) -> F64:
+    """Pairs of a reference's open ball and a candidate in it; a slot of a crowd counts for all its texts."""
+    words = walked.nearer & labels.reference
+    crowds = lists.slots.crowd
+    if not lists.slots.offsets.size:
+        return bit_counts(words).astype(np.float64)
+    entries = np.flatnonzero((crowds[lists.ids] >= 0) | (crowds >= 0))
+    place, row = np.divmod(entries, words.shape[1])
+    named = lists.ids[place, row]
+    chosen = words.ravel()[entries]
+    words.ravel()[entries] = 0
+    stays = (chosen != 0) & ~lists.slots.spare[named] & ~lists.slots.spare[row]
+    found = bit_counts(words).astype(np.float64)
+    for part in _parts(np.flatnonzero(stays)):
+        times = _texts(labels.candidates, crowds[named[part]]) * _texts(labels.references, crowds[row[part]])
+        found += (unpack(chosen[part]) * times).sum(axis=1)
+    return found
+
+
+def _on_the_rim(lists: Lists, labels: SlotLabels, walked: _Walked, k: int) -> F64:
+    """The memberships of candidates on the rims of references' balls."""
+    ties, crowds, spare = lists.ties, lists.slots.crowd, lists.slots.spare
+    found = np.zeros(WORD)
+    if not ties.entries.size:
+        return found
+    reached = walked.reached.ravel()
+    # The labellings in which the tied group is the rim of a reference's ball and contains a candidate.
+    is_rim = reached[ties.after] & ~reached[ties.before]
+    is_rim &= labels.reference[ties.rows] & ~walked.open_words[ties.rows]
+    sizes = np.bincount(ties.group)
+    first = np.cumsum(sizes) - sizes
+    named = lists.ids.ravel()[ties.entries]
+    is_rim &= np.bitwise_or.reduceat(labels.candidate[named], first)
+    groups = np.flatnonzero((is_rim != 0) & ~spare[ties.rows])
+    for part in _groups_at_once(groups, sizes):
+        members = ranges(first[part], sizes[part])
+        begins = np.cumsum(sizes[part]) - sizes[part]
+        slots = named[members]
+        candidates, references = (
+            np.add.reduceat(
+                unpack(np.where(spare[slots], 0, words[slots])) * _texts(counts, crowds[slots]), begins, axis=1
+            )
+            for words, counts in ((labels.candidate, labels.candidates), (labels.reference, labels.references))
+        )
+        # A text is at distance 0 of itself, so it is nearer than every rim of positive radius.
+        own = ties.starts[part] == 0
+        nearer = np.where(own, 0, _counted(walked.counter, ties.before[part], k) - 1)
+        # The divisor is not used, and may be 0, in labellings in which the text is not a reference.
+        share = (k - nearer) / np.maximum(references - own + 1, 1)
+        rows = ties.rows[part]
+        found += (unpack(is_rim[part]) * candidates * share * _texts(labels.references, crowds[rows])).sum(axis=1)
+    return found
+
+
+def _counted(counter: list[U64], places: I64, k: int) -> I64:
+    """The numbers in a counter at these flat places, one row per labelling."""
+    start = (1 << (k + 1).bit_length()) - (k + 1)
+    bits = (unpack(words.ravel()[places]).astype(np.int64) << bit for bit, words in enumerate(counter))
+    return np.asarray(sum(bits) - start)
+
+
+def _texts(counts: I64, crowds: I64) -> I64:
+    """The number of texts that each slot represents, by labelling: those of its crowd, or 1."""
+    if not counts.shape[1]:
+        return np.ones((1, 1), dtype=np.int64)
+    return np.where(crowds >= 0, counts[:, crowds], 1)
+
+
+def _parts(entries: I64) -> Iterator[I64]:
+    for start in range(0, len(entries), _ENTRIES):
+        yield entries[start : start + _ENTRIES]
+
+
+def _groups_at_once(groups: I64, sizes: I64) -> Iterator[I64]:
+    """Some groups at a time, with about `_ENTRIES` entries."""
+    cuts = np.cumsum(sizes[groups]) // _ENTRIES
+    for part in np.split(groups, np.flatnonzero(np.diff(cuts)) + 1):
+        if len(part):
+            yield part
+
 
 # Entries of a matrix of whole rows.
 _WHOLE = 1 << 22
@@ -24,7 +224,7 @@ _WHOLE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """A slot and its squared distances to all texts, each within `doubt` of the exact one."""
+    """A slot and its squared distances to all texts, each with an error of at most `doubt`."""
 
     lists: Lists
     slot: int
@@ -38,14 +238,14 @@ class _Row:
 
 @dataclass(frozen=True, eq=False)
 class _Ball:
-    """Texts of the other label inside the ball of a slot, in which labellings, and what they count there as members."""
+    """Texts of the other label inside the ball of a slot, the labellings in which they are, and their memberships."""
 
     near: I64
     inside: U64
     memberships: F64
 
 
-def add_wide_balls(
+def _add_wide_balls(
     lists: Lists,
     candidate: U64,
     reference: U64,
@@ -57,9 +257,9 @@ def add_wide_balls(
     covered: U64,
     hit: U64,
 ) -> F64:
-    """Add the balls of each slot in its open labellings to `covered` and `hit`; returns their memberships.
+    """Add the balls of each slot, in the labellings of `open_words`, to `covered` and `hit`; return their memberships.
 
-    All arrays have a row for each 64 labellings; the distances of a slot serve all of them.
+    All arrays have one row per 64 labellings; the distances of a slot are computed once for all of them.
     """
     slots = lists.slots
     memberships = np.zeros((len(candidate), WORD))
@@ -104,9 +304,9 @@ def _ball(row: _Row, sides: tuple[U64, U64], own: tuple[np.uint64, np.uint64], k
 
 
 def _rim_share(same: U64, others: U64, reach: tuple[U64, U64], k: int, radii: F64, levels: U64) -> F64:
-    """The texts of the other label on the rim, each with its chance to come before the k-th neighbour."""
+    """The memberships on the rim: each text counts its probability to come before the k-th neighbour."""
     nearer, rim, candidates = (bit_counts(words) for words in (same & reach[0], same & reach[1], others & reach[1]))
-    # The text itself is among the same: on a rim of radius 0, before every other.
+    # The text itself has the same label: on a rim of radius 0 it comes before all others.
     own = unpack(levels[:1] & ~levels[1:2])[:, 0] & (radii[0] == 0)
     share = (k - np.where(own, 0, nearer - 1)) / (rim - own + 1)
     return np.where(candidates > 0, candidates * share, 0.0)
@@ -121,7 +321,7 @@ def _in_parts(lists: Lists, slots: I64) -> Iterator[Iterator[_Row]]:
 def _rows(lists: Lists, slots: I64) -> Iterator[_Row]:
     place, pairs = lists.distinct.place, lists.pairs
     places = lists.slots.place[slots]
-    if lists.rough_will_do:
+    if lists.use_rough:
         distances: NDArray[np.floating] = pairs.rough(places, slice(None))
         doubt = pairs.doubt(places)
     else:
@@ -131,10 +331,10 @@ def _rows(lists: Lists, slots: I64) -> Iterator[_Row]:
 
 
 def _radii(row: _Row, same: U64, k: int, here: int) -> tuple[F64, U64]:
-    """The squared radii of the ball in its labellings, growing; and which labellings have one beyond each number.
+    """The different squared radii of the ball over its labellings, in increasing order, and who has larger ones.
 
-    Entry i of the second are the labellings whose radius is not among the first i radii. The slot's own text is among
-    the same and is counted too.
+    Entry i of the second array has the labellings whose radius is not among the first i radii. The slot's own text has
+    the same label and is counted too.
     """
     own = np.flatnonzero(same)
     mine, wanted = row.distances[own][None, :], 2 * k + 8
@@ -153,9 +353,9 @@ def _radii(row: _Row, same: U64, k: int, here: int) -> tuple[F64, U64]:
 
 
 def _levels(squared: list[float], same: list[int], rank: int, here: int) -> tuple[dict[float, int], int]:
-    """Which labellings find their text of this rank at which distance; and those that find none."""
+    """By distance, the labellings whose text of this rank is there; and the labellings without such a text."""
     levels: dict[float, int] = {}
-    # Entry i: the labellings with at least i + 1 texts so far.
+    # Entry i has the labellings with at least i + 1 texts so far.
     seen = [0] * rank
     for distance, word in zip(squared, same, strict=True):
         for count in range(rank - 1, 0, -1):
@@ -168,194 +368,3 @@ def _levels(squared: list[float], same: list[int], rank: int, here: int) -> tupl
         if not here:
             break
     return levels, here
-
-
-_EVERY = np.iinfo(np.uint64).max
-# Entries of ties whose labellings are looked at one by one, at a time.
-_ENTRIES = 1 << 14
-
-
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """By row and labelling: texts of a sample inside any ball of the other; pairs of a reference's ball and a
-    candidate in it (`memberships`, see `count_balls`); references whose ball holds a candidate."""
-
-    candidates_inside: I64
-    references_inside: I64
-    memberships: F64
-    balls_hit: I64
-
-
-@dataclass(frozen=True, eq=False)
-class _Walked:
-    """What a walk along the lists finds, a line per entry.
-
-    `nearer` are entries of the other label inside the open ball, `inside` inside the ball that was asked for. `reached`
-    has, with one more line at the top, the labellings in which the ball ended before, and `counter` the bits of the
-    number of texts of the same label before, less the number at which it overflows.
-    """
-
-    nearer: U64
-    inside: U64
-    reached: U64
-    counter: list[U64]
-    open_words: U64
-
-
-def count_balls(lists: Lists, candidate: U64, reference: U64, k: int, *, closed: bool) -> Counts:
-    """Counts for 64 labellings per row: the words hold who is a candidate and who a reference; a text may be neither.
-
-    Every labelling that labels anything needs more than k texts of each label. A membership counts 1 inside the open
-    ball. On the rim of a closed ball it counts (k - a) / (t + 1), where a references are nearer than the rim and t are
-    on it: the chance to come before the k-th neighbour when texts of one distance come in random order.
-    """
-    slots = lists.slots
-    covered = np.zeros_like(candidate)
-    hit, open_words = (np.zeros((len(candidate), len(slots)), dtype=np.uint64) for _ in range(2))
-    memberships = np.zeros((len(candidate), WORD))
-    labels = [slots.labels(mine, theirs) for mine, theirs in zip(candidate, reference, strict=True)]
-    for row, label in enumerate(labels):
-        walked = _walk(lists, label, k, closed=closed)
-        open_words[row] = np.where(slots.spare, 0, walked.open_words)
-        held = np.zeros(len(slots), dtype=np.uint64)
-        held[lists.named] = np.bitwise_or.reduceat(walked.inside.ravel()[lists.by_id], lists.runs)
-        covered[row] = (held[slots.as_candidate] & candidate[row]) | (held[slots.as_reference] & reference[row])
-        walked.inside[:] &= label.reference
-        hit[row] = np.bitwise_or.reduce(walked.inside, axis=0)
-        memberships[row] = _memberships(lists, label, walked)
-        if closed:
-            memberships[row] += _on_the_rim(lists, label, walked, k)
-    memberships += add_wide_balls(
-        lists, candidate, reference, labels, k, closed=closed, open_words=open_words, covered=covered, hit=hit
-    )
-    candidates, references, hits = (
-        np.array([bit_counts(row) for row in rows])
-        for rows in (covered & candidate, covered & reference, hit[:, slots.as_reference] & reference)
-    )
-    return Counts(candidates, references, memberships, hits)
-
-
-def _walk(lists: Lists, labels: SlotLabels, k: int, *, closed: bool) -> _Walked:
-    """Which entries of the lists are of the other label and inside; and the labellings for which a list is too short.
-
-    The counters start short of a power of two by what is to be counted: k others and the text itself.
-    """
-    candidate, reference, ties = labels.candidate, labels.reference, lists.ties
-    length, n = lists.ids.shape
-    reached = np.zeros((length + 1, n), dtype=np.uint64)
-    others = np.empty((length, n), dtype=np.uint64)
-    wanted = k + 1
-    start = (1 << wanted.bit_length()) - wanted
-    keep = closed and ties.entries.size > 0
-    history = [np.empty_like(reached) for _ in range(wanted.bit_length() if keep else 0)]
-    counter = [np.full_like(candidate, _EVERY if start >> bit & 1 else 0) for bit in range(wanted.bit_length())]
-    for place, ids in enumerate(lists.ids):
-        for bits, seen in zip(counter, history, strict=False):
-            seen[place] = bits
-        candidates, references = candidate[ids], reference[ids]
-        carry = candidate & candidates
-        carry |= reference & references
-        candidates &= reference
-        references &= candidate
-        np.bitwise_or(candidates, references, out=others[place])
-        for bits in counter:
-            overflow = bits & carry
-            np.bitwise_xor(bits, carry, out=bits)
-            carry = overflow
-        np.bitwise_or(reached[place], carry, out=reached[place + 1])
-    ended = reached[-1].copy()
-    if closed:
-        # What lies beyond the list may be on the rim where the ball ends at the distance at which the list does.
-        ended[lists.cut_rows] = reached[lists.cut_at, lists.cut_rows]
-    open_words = (candidate | reference) & ~ended
-    # A text is inside an open ball when fewer than k of the same label are as near or nearer: the whole tie counts.
-    full = reached[1:].copy()
-    full.ravel()[ties.entries] = reached.ravel()[ties.after[ties.group]]
-    others &= ~open_words
-    nearer = others & ~full
-    if not closed or not ties.entries.size:
-        return _Walked(nearer, nearer.copy(), reached, history, open_words)
-    # Inside a closed one when fewer than k are nearer. Without a tie that is the same.
-    full.ravel()[ties.entries] = reached.ravel()[ties.before[ties.group]]
-    return _Walked(nearer, others & ~full, reached, history, open_words)
-
-
-def _memberships(lists: Lists, labels: SlotLabels, walked: _Walked) -> F64:
-    """Pairs of a reference's open ball and a candidate in it; a slot of a crowd stands for all its texts."""
-    words = walked.nearer & labels.reference
-    crowds = lists.slots.crowd
-    if not lists.slots.offsets.size:
-        return bit_counts(words).astype(np.float64)
-    entries = np.flatnonzero((crowds[lists.ids] >= 0) | (crowds >= 0))
-    place, row = np.divmod(entries, words.shape[1])
-    named = lists.ids[place, row]
-    chosen = words.ravel()[entries]
-    words.ravel()[entries] = 0
-    stays = (chosen != 0) & ~lists.slots.spare[named] & ~lists.slots.spare[row]
-    found = bit_counts(words).astype(np.float64)
-    for part in _parts(np.flatnonzero(stays)):
-        times = _texts(labels.candidates, crowds[named[part]]) * _texts(labels.references, crowds[row[part]])
-        found += (unpack(chosen[part]) * times).sum(axis=1)
-    return found
-
-
-def _on_the_rim(lists: Lists, labels: SlotLabels, walked: _Walked, k: int) -> F64:
-    """What candidates on the rims of references' balls add to the memberships."""
-    ties, crowds, spare = lists.ties, lists.slots.crowd, lists.slots.spare
-    found = np.zeros(WORD)
-    if not ties.entries.size:
-        return found
-    reached = walked.reached.ravel()
-    # The labellings in which the group is the rim of a reference's ball, and a candidate is on it.
-    is_rim = reached[ties.after] & ~reached[ties.before]
-    is_rim &= labels.reference[ties.rows] & ~walked.open_words[ties.rows]
-    sizes = np.bincount(ties.group)
-    first = np.cumsum(sizes) - sizes
-    named = lists.ids.ravel()[ties.entries]
-    is_rim &= np.bitwise_or.reduceat(labels.candidate[named], first)
-    groups = np.flatnonzero((is_rim != 0) & ~spare[ties.rows])
-    for part in _groups_at_once(groups, sizes):
-        members = ranges(first[part], sizes[part])
-        begins = np.cumsum(sizes[part]) - sizes[part]
-        slots = named[members]
-        candidates, references = (
-            np.add.reduceat(
-                unpack(np.where(spare[slots], 0, words[slots])) * _texts(counts, crowds[slots]), begins, axis=1
-            )
-            for words, counts in ((labels.candidate, labels.candidates), (labels.reference, labels.references))
-        )
-        # A text is at distance 0 of itself: before every rim but one of that radius.
-        own = ties.starts[part] == 0
-        nearer = np.where(own, 0, _counted(walked.counter, ties.before[part], k) - 1)
-        # In a labelling in which the text is no reference, the number is of no use and may be 0.
-        share = (k - nearer) / np.maximum(references - own + 1, 1)
-        rows = ties.rows[part]
-        found += (unpack(is_rim[part]) * candidates * share * _texts(labels.references, crowds[rows])).sum(axis=1)
-    return found
-
-
-def _counted(counter: list[U64], places: I64, k: int) -> I64:
-    """The number that the bits of a counter hold at these flat places, one row per labelling."""
-    start = (1 << (k + 1).bit_length()) - (k + 1)
-    bits = (unpack(words.ravel()[places]).astype(np.int64) << bit for bit, words in enumerate(counter))
-    return np.asarray(sum(bits) - start)
-
-
-def _texts(counts: I64, crowds: I64) -> I64:
-    """The texts that each slot stands for, by labelling: those of its crowd, or itself."""
-    if not counts.shape[1]:
-        return np.ones((1, 1), dtype=np.int64)
-    return np.where(crowds >= 0, counts[:, crowds], 1)
-
-
-def _parts(entries: I64) -> Iterator[I64]:
-    for start in range(0, len(entries), _ENTRIES):
-        yield entries[start : start + _ENTRIES]
-
-
-def _groups_at_once(groups: I64, sizes: I64) -> Iterator[I64]:
-    """Some groups at a time, of about as many entries."""
-    cuts = np.cumsum(sizes[groups]) // _ENTRIES
-    for part in np.split(groups, np.flatnonzero(np.diff(cuts)) + 1):
-        if len(part):
-            yield part

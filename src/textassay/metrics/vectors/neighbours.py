@@ -1,11 +1,12 @@
 """Exact nearest neighbours of every vector, with proven bounds on rounding errors.
 
-Matrix products are fast but round; differences are slow and do not (equal vectors are exactly 0 apart, and a pair gives
-the same bits in either order and in any company). So the first find the few pairs that matter, the second decide.
+Distances from matrix products are fast but rounded ("rough", or "fine" in double precision). Distances from differences
+are slow and exact in the sense needed here: equal vectors are exactly 0 apart, and a pair gives the same bits in either
+order and in any batch. So products find the few pairs that matter, and differences decide between them.
 
-Each pair of blocks is multiplied once, for both sides. What is nearer than a threshold (from a sample of the columns)
-is kept, and differences in double precision decide among it. A row is settled when the rough distances prove that
-nothing left out is nearer; the few others are searched whole.
+Each pair of blocks is multiplied once, for both sides. Pairs nearer than a threshold (from a sample of the columns) are
+kept and ordered by differences in double precision. A row is settled if the bounds on the rough distances prove that no
+other vector is nearer; the few other rows are searched completely.
 """
 
 import math
@@ -20,15 +21,15 @@ from textassay.corpus.arrays import F32, F64, I64
 from textassay.metrics.vectors.repeated_vectors import Distinct, Slots, distinct_vectors, slots_of
 from textassay.metrics.vectors.vectors import Joint
 
-# Differences in the making at a time: they stay in the processor's cache.
+# Differences computed at a time: they fit into the processor's cache.
 _CACHED = 1 << 17
-# Columns turned to double precision at a time.
+# Columns converted to double precision at a time.
 _COLUMNS = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Vectors ready for distances, in a unit in which none is farther than 1 from their mean."""
+    """Vectors prepared for distances, scaled so that none is farther than 1 from their mean."""
 
     values: F32
     centre: F64
@@ -51,7 +52,7 @@ class Pairs:
         return found
 
     def rough(self, rows: slice | I64, columns: slice | I64) -> F32:
-        """Squared distances of rows to columns, each within `doubt` of the exact one."""
+        """Squared distances of rows to columns, each with an error of at most `doubt`."""
         squares = (self.lengths**2).astype(np.float32)
         found: F32 = np.multiply(self.single[rows], np.float32(-2)) @ self.single[columns].T
         found += squares[rows, None]
@@ -59,11 +60,11 @@ class Pairs:
         return found
 
     def doubt(self, rows: slice | I64) -> F64:
-        """How far the rough distances of each row may be off."""
+        """The largest error of the rough distances of each row."""
         return self._doubt(rows, float(np.finfo(np.float32).eps))
 
     def fine(self, rows: I64) -> F64:
-        """Squared distances of rows to all vectors in double precision, each within `fine_doubt` of the exact one."""
+        """Squared distances of rows to all vectors in double precision, each with an error of at most `fine_doubt`."""
         found = np.empty((len(rows), len(self)))
         mine = self._centred(rows)
         for start in range(0, len(self), _COLUMNS):
@@ -77,28 +78,29 @@ class Pairs:
         return found
 
     def fine_doubt(self, rows: slice | I64) -> F64:
-        """How far the fine distances of each row may be off."""
+        """The largest error of the fine distances of each row."""
         return self._doubt(rows, float(np.finfo(np.float64).eps))
 
     def _centred(self, rows: slice | I64) -> F64:
         return (self.values[rows] - self.centre) * self.scale
 
     def _doubt(self, rows: slice | I64, epsilon: float) -> F64:
-        # With unit roundoff u, lengths a and b, and d terms summed in any order, the product is off by d*u*a*b at most
-        # (and enters twice); rounding the coordinates, the squares and the two sums adds no more than 8*u*(a + b)^2.
-        # As 2ab <= (a + b)^2 / 2, the whole is at most (d/2 + 8)*u*(a + b)^2; one tenth more covers terms of order u^2.
+        # With unit roundoff u, lengths a and b, and d terms summed in any order, the error of the product is at most
+        # d*u*a*b (and it enters twice); rounding the coordinates, the squares and the two sums adds at most
+        # 8*u*(a + b)^2. As 2ab <= (a + b)^2 / 2, the total is at most (d/2 + 8)*u*(a + b)^2; a tenth more covers terms
+        # of order u^2.
         reach = self.lengths[rows] + self.lengths.max(initial=0.0)
         return 1.1 * (self.values.shape[1] / 2 + 8) * (epsilon / 2) * reach**2
 
 
 def pairs_of(values: F32) -> Pairs:
-    """Centre and scale the vectors: a common offset would cost rough distances their precision."""
+    """Centre and scale the vectors: a common offset would cost the rough distances precision."""
     centre = values.mean(axis=0, dtype=np.float64)
     lengths = np.empty(len(values))
     for start in range(0, len(values), _COLUMNS):
         gaps = values[start : start + _COLUMNS] - centre
         lengths[start : start + _COLUMNS] = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
-    # A power of two changes no digit, so exact distances of different pools compare alike.
+    # A power of two changes no digit, so exact distances compare in the same way in different pools.
     scale = math.ldexp(1.0, -math.frexp(float(lengths.max(initial=0.0)))[1])
     single = np.empty(values.shape, dtype=np.float32)
     for start in range(0, len(values), _COLUMNS):
@@ -106,15 +108,15 @@ def pairs_of(values: F32) -> Pairs:
     return Pairs(values, centre, scale, single, lengths * scale)
 
 
-# Up to this many vectors every row is searched whole.
+# Up to this many vectors every row is searched completely.
 _FEW = 512
 _BLOCK = 2048
-# A threshold comes from one column in this many; it misses a row's nearest with the chance below.
+# Thresholds are computed from one column in this many; a row lacks a neighbour with the probability `_MISSES`.
 _SAMPLED = 16
 _MISSES = 1e-3
-# Kept beyond the wanted neighbours, for the rough distances to prove themselves on.
+# Extra neighbours that are kept, to prove that the wanted ones are complete.
 _SPARE = 8
-# Farther than any two vectors are apart (see Pairs for the unit).
+# Larger than any squared distance (see `Pairs` for the scale).
 _FAR = 9.0
 # Entries of a matrix of whole rows.
 _WHOLE = 1 << 22
@@ -122,10 +124,10 @@ _WHOLE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The nearest vectors of each row by growing distance, the row itself among them.
+    """The nearest vectors of each row by increasing distance, the row itself included.
 
-    `keys` stand for their squared distances: in the same order, equal only where the distances are, and within the
-    doubt of rough distances.
+    `keys` are in the order of the squared distances, equal exactly if the distances are equal, and have at most the
+    error of rough distances.
     """
 
     ids: I64
@@ -147,7 +149,7 @@ class _Found:
 
 
 def nearest(pairs: Pairs, length: int) -> Nearest:
-    """The `length` nearest vectors of each (at most all there are); ties at the end are cut anywhere."""
+    """The `length` nearest vectors of each vector (at most all); a tie at the end may be cut."""
     length = min(length, len(pairs))
     answer = Nearest(np.empty((len(pairs), length), dtype=np.int64), np.empty((len(pairs), length)))
     if len(pairs) <= _FEW or length + _SPARE > len(pairs) // 2:
@@ -161,7 +163,7 @@ def nearest(pairs: Pairs, length: int) -> Nearest:
 
 
 def _search_blocks(pairs: Pairs, answer: Nearest) -> Iterator[I64]:
-    """Fill in the answer; yields the rows that are not settled, block by block."""
+    """Fill in the answer block by block; yields the rows that are not settled."""
     limits = _thresholds(pairs, answer.ids.shape[1] + _SPARE)
     starts = range(0, len(pairs), _BLOCK)
     found = {start: _Found() for start in starts}
@@ -177,7 +179,7 @@ def _search_blocks(pairs: Pairs, answer: Nearest) -> Iterator[I64]:
 
 
 def _thresholds(pairs: Pairs, wanted: int) -> F32:
-    """A rough distance for each row within which there are probably `wanted` others, and not many times as many."""
+    """A rough distance for each row that probably has `wanted` vectors within it, and not many more."""
     columns = np.arange(0, len(pairs), _SAMPLED)
     rank = int(binom.isf(_MISSES, wanted, 1 / _SAMPLED)) + 1
     limits = np.empty(len(pairs), dtype=np.float32)
@@ -199,7 +201,7 @@ def _collect(tile: F32, near: NDArray[np.bool_], found: _Found, offset: int, *, 
 
 
 def _settle_block(pairs: Pairs, rows: slice, found: _Found, limits: F32, answer: Nearest) -> I64:
-    """Order what was found for the rows of a block; returns the rows of it that may lack a neighbour."""
+    """Sort what was found for the rows of a block; returns the rows that may lack a neighbour."""
     length = answer.ids.shape[1]
     columns, rough = _padded(found, len(limits))
     if columns.shape[1] < length + _SPARE:
@@ -212,12 +214,12 @@ def _settle_block(pairs: Pairs, rows: slice, found: _Found, limits: F32, answer:
     order = np.argsort(keys, axis=1, kind="stable")[:, :length]
     answer.ids[rows] = np.take_along_axis(columns, order, axis=1)
     answer.keys[rows] = np.take_along_axis(keys, order, axis=1)
-    # What was cut off is no nearer than the last that was kept; what was never found, than the threshold.
+    # Vectors that were cut off are no nearer than the last one kept; vectors not found, no nearer than the threshold.
     return np.flatnonzero(answer.keys[rows][:, -1] > np.minimum(limits, rough[:, -1]) - 2 * doubt)
 
 
 def _keys(pairs: Pairs, rows: I64, columns: I64, rough: F32, doubt: F64) -> F64:
-    """Rough distances, sorted, with exact ones in place of those too near to the next to be told apart."""
+    """Sorted rough distances; those that are too close to the next to be compared are replaced by exact ones."""
     keys = rough.astype(np.float64)
     close = np.diff(keys, axis=1) <= 2 * doubt[:, None]
     unsure = rough < _FAR
@@ -230,7 +232,7 @@ def _keys(pairs: Pairs, rows: I64, columns: I64, rough: F32, doubt: F64) -> F64:
 
 
 def _padded(found: _Found, n_rows: int) -> tuple[I64, F32]:
-    """Columns and rough distances, a line a row, filled up with what is far away."""
+    """Columns and rough distances, one line per row, padded with far away entries."""
     rows = np.concatenate(found.rows)
     order = np.argsort(rows, kind="stable")
     rows = rows[order]
@@ -244,7 +246,7 @@ def _padded(found: _Found, n_rows: int) -> tuple[I64, F32]:
 
 
 def _search_whole(pairs: Pairs, rows: I64, answer: Nearest) -> None:
-    """Fill in the answer for these rows from their distances to everything."""
+    """Fill in the answer for these rows from their distances to all vectors."""
     length = answer.ids.shape[1]
     fine = pairs.fine(rows)
     for row, near in zip(rows, nearest_in(fine, length, pairs.fine_doubt(rows)), strict=True):
@@ -254,29 +256,29 @@ def _search_whole(pairs: Pairs, rows: I64, answer: Nearest) -> None:
 
 
 def nearest_in(fine: F64, length: int, doubt: Sequence[float] | F64) -> Iterator[I64]:
-    """Of each row of distances with doubt, the places that hold its `length` nearest for sure, and few others."""
+    """For each row of distances with these errors, places that certainly include the `length` nearest, and few more."""
     last = np.partition(fine, length - 1, axis=1)[:, length - 1]
     for row, limit in zip(fine, last + 2 * np.asarray(doubt), strict=True):
         yield np.flatnonzero(row <= limit)
 
 
-# The chance that a list ends before the k-th point of the same label, when labels are drawn at random.
+# The probability that a list ends before the k-th point of the same label if labels are drawn at random.
 _TOO_SHORT = 1e-7
-# Entries of all lists together. Where one sample is so much smaller that this does not do, its balls are searched for
-# among all points, and the lists need to serve the larger one only.
+# Entries of all lists together. If one sample is so small that this is not enough, its balls are searched among all
+# points, and the lists only need to be long enough for the larger sample.
 _MOST_ENTRIES = 1 << 22
 _OFTEN_TOO_SHORT = 0.05
-# Rough distances are of use where they are this many times finer than the distances in the lists.
+# Rough distances are used if their error is this many times smaller than the distances in the lists.
 _FINER = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """Entries that are as far away as another entry of their list, group by group.
+    """Groups of entries of one list that are equally far away.
 
-    `entries` are flat places, `group` numbers the group of each. A group has the entries from `starts` on in the
-    list of slot `rows`, whole unless the list was cut in the middle of it. `before` and `after` are flat places in a
-    table with a line per entry and one more at the top: the lines before the first entry and after the last.
+    `entries` are flat places, and `group` is the number of each entry's group. A group begins at `starts` in the list
+    of slot `rows`; it is complete unless the list was cut in the middle. `before` and `after` are flat places in a
+    table with one line per entry and one more at the top: the lines before the first entry and after the last.
     """
 
     entries: I64
@@ -289,10 +291,10 @@ class Ties:
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """The nearest slots of every slot, itself among them, by growing distance: column i of `ids` for slot i.
+    """The nearest slots of every slot, itself included, by increasing distance: column i of `ids` for slot i.
 
-    `cut_rows` are the lists that end among entries of one distance, `cut_at` the place where these begin. `by_id` puts
-    the flat entries in the order of the slots they name, whose runs begin at `runs`.
+    `cut_rows` are the lists that end in the middle of a tie, and `cut_at` is where that tie begins. `by_id` sorts the
+    flat entries by the slot they name (`named`); the runs of one slot begin at `runs`.
     """
 
     ids: NDArray[np.int32]
@@ -305,16 +307,16 @@ class Lists:
     slots: Slots
     distinct: Distinct
     pairs: Pairs
-    rough_will_do: bool
+    use_rough: bool
 
 
 def lists_for(pair: Joint, k: int) -> Lists:
-    """Lists long enough for random labellings of these sizes, made once for a pair of samples."""
+    """Lists long enough for random labellings of these sizes, computed once for a pair of samples."""
     return pair.once(("neighbour lists", k), lambda: _lists(pair, list_length(pair.sizes, k), k))
 
 
 def list_length(sizes: Sequence[int], k: int) -> int:
-    """Entries a list needs, the point itself included."""
+    """The number of entries a list needs, the point itself included."""
     total = sum(sizes)
     room = min(total, max(4 * (k + 1), _MOST_ENTRIES // total))
     share = (min(sizes) - 1) / (total - 1)
@@ -340,14 +342,14 @@ def _lists(pair: Joint, length: int, k: int) -> Lists:
     by_id = np.argsort(ids, axis=None, kind="stable").astype(np.int32)
     in_order = ids.ravel()[by_id]
     runs = np.flatnonzero(np.diff(in_order, prepend=-1))
-    rough_will_do = bool(np.median(found.keys[:, -1]) > _FINER * pairs.doubt(slice(None)).max())
+    use_rough = bool(np.median(found.keys[:, -1]) > _FINER * pairs.doubt(slice(None)).max())
     return Lists(
-        ids, _ties(keys), cut_rows, cut_at, by_id, runs, in_order[runs], slots, distinct, pairs, rough_will_do
+        ids, _ties(keys), cut_rows, cut_at, by_id, runs, in_order[runs], slots, distinct, pairs, use_rough
     )  # fmt: skip
 
 
 def _spread_out(found: Nearest, slots: Slots, length: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Lists of slots from lists of places: each place stands for all of its slots."""
+    """Lists of slots from lists of places: each place is replaced by all of its slots."""
     entries = np.empty((len(found.ids), length), dtype=np.int32)
     keys = np.empty(entries.shape)
     step = max(1, (1 << 20) // length**2)
@@ -367,7 +369,7 @@ def _spread_out(found: Nearest, slots: Slots, length: int) -> tuple[NDArray[np.i
 
 
 def _ties(keys: NDArray[np.float64]) -> Ties:
-    """The groups of two or more entries of one distance."""
+    """The groups of two or more entries at one distance."""
     length, n = keys.shape
     by_row = keys.T
     as_last = np.zeros((n, length), dtype=bool)

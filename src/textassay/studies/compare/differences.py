@@ -9,11 +9,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64, U64
-from textassay.corpus.hashed_ngrams import Sequences, order_of, union
+from textassay.corpus.hashed_ngrams import Sequences, order_of, ranges, union
 from textassay.corpus.tokenizers import Tokenizer, Tokens
 from textassay.errors import InputError
 from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams, spread
-from textassay.metrics.ngrams.duplicates import ranges
 from textassay.metrics.views import Material
 from textassay.studies.compare.log_odds import LEAST_Z, association_z, clustering, log_odds_z
 from textassay.studies.compare.result import Phrase
