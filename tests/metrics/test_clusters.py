@@ -153,7 +153,7 @@ def test_empty_clusters_are_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a coarse grid two centres may round to one place, and one of them then holds nothing."""
     fill, empty = clusters._fill_empty, []
 
-    def spy(points: F32, held: clusters._Held, k: int) -> None:
+    def spy(points: F32, held: clusters._Assignment, k: int) -> None:
         empty.append(int((np.bincount(held.labels, minlength=k) == 0).sum()))
         fill(points, held, k)
 

@@ -75,10 +75,10 @@ def test_integral_keeps_its_digits_where_histograms_are_close() -> None:
     """Twice the difference gives four times the integral, however small; the series meets the closed form."""
     q = np.full(10, 0.1)
     step = np.tile([1.0, -1.0], 5)
-    small = [float(integral().adds(q + size * step, q).sum()) for size in (1e-9, 2e-9)]
+    small = [float(integral().terms(q + size * step, q).sum()) for size in (1e-9, 2e-9)]
     assert small[1] / small[0] == pytest.approx(4, rel=1e-6)
     one, both = np.ones(2), np.array([0.01 - 1e-9, 0.01])
-    below, above = integral().adds(one + both, one - both)[:, 0]
+    below, above = integral().terms(one + both, one - both)[:, 0]
     assert below == pytest.approx(above, rel=1e-6)
 
 

@@ -20,7 +20,7 @@ from textassay.metrics.ngrams import duplicates as sketches
 from textassay.metrics.ngrams.counts import Ngrams, distinct, entropy
 from textassay.metrics.ngrams.duplicates import PASSAGE, NearDuplicates, copied_shares, copying, repetition
 from textassay.metrics.ngrams.duplicates import repeated_shares as repetition_shares
-from textassay.metrics.ngrams.overlap import cnd, cr, ms_jaccard, nrr, scores
+from textassay.metrics.ngrams.overlap import cnd, cr, ms_jaccard, nrr, order_scores
 from textassay.metrics.registry import Value
 
 TEXT = st.lists(st.sampled_from("abcdef"), min_size=3, max_size=10).map(" ".join)
@@ -52,7 +52,7 @@ def test_ms_jaccard_gives_the_authors_example() -> None:
     candidate, reference = views(AUTHORS["candidates"], AUTHORS["references"])
     found = [float(ms_jaccard(candidate, reference, n=n)) for n in (3, 4, 5)]
     assert found == pytest.approx([0.16996, 0.12874, 0.09596], abs=5e-6)
-    assert list(scores(candidate, reference, n=2).values()) == pytest.approx([0.34532, 0.15132], abs=5e-6)
+    assert list(order_scores(candidate, reference, n=2).values()) == pytest.approx([0.34532, 0.15132], abs=5e-6)
 
 
 def test_ms_jaccard_gives_the_shared_example(data: Path) -> None:

@@ -4,7 +4,7 @@ The ball of a text extends to its k-th nearest other text of the same label. A c
 that distance, an open one does not. `count_balls` walks along the list of each text's nearest texts of either label and
 counts. 64 labellings are processed together, as the bits of a word.
 
-If a list ends before the k-th text of the same label, the ball is wider than the list (`_add_wide_balls`). That is rare
+If a list ends before the k-th text of the same label, the ball is wider than the list (`add_wide_balls`). That is rare
 if labels are drawn at random, and common if the samples lie apart: the nearest texts of a reference may all be copies
 made by a collapsed generator.
 """
@@ -59,7 +59,7 @@ def count_balls(lists: Lists, candidate: U64, reference: U64, k: int, *, closed:
         memberships[row] = _memberships(lists, label, walked)
         if closed:
             memberships[row] += _on_the_rim(lists, label, walked, k)
-    memberships += _add_wide_balls(
+    memberships += add_wide_balls(
         lists, candidate, reference, labels, k, closed=closed, open_words=open_words, covered=covered, hit=hit
     )
     candidates, references, hits = (
@@ -245,7 +245,7 @@ class _Ball:
     memberships: F64
 
 
-def _add_wide_balls(
+def add_wide_balls(
     lists: Lists,
     candidate: U64,
     reference: U64,
