@@ -39,7 +39,6 @@ from textassay.inference.items.stratified import towards_worse
 from textassay.inference.p_values import is_significant
 from textassay.inference.progress import Silent
 from textassay.metrics.registry import Request, parse_requests
-from textassay.studies.conditional.across_items import label_of
 from textassay.studies.conditional.combined_tests import adjusted, measure_all, plan_tests
 from textassay.studies.conditional.per_item import ItemPlan, ItemWork, Pools
 
@@ -96,13 +95,13 @@ def one_set(seed: int) -> dict[str, NDArray[np.float64]]:
     distances = {name: get_distance(name, Surroundings(table, encoder)) for name in names}
     pools = Pools(table, distances, encoder.encode(table.texts))
     chosen = ways(*SIZES, most=10**6, n_resamples=0, seed=0)
-    found: dict[str, list[tuple[float, float]]] = {label_of(request): [] for request in requests()}
+    found: dict[str, list[tuple[float, float]]] = {request.label: [] for request in requests()}
     with threadpool_limits(1):
         for texts in drawn:
             pool = pools.pool(texts[: SIZES[0]], texts[SIZES[0] :])
             for request in requests():
                 figures = measure_item(request, pool, chosen)
-                found[label_of(request)].append((figures.estimate, figures.p_value))
+                found[request.label].append((figures.estimate, figures.p_value))
     return {label: np.array(pairs) for label, pairs in found.items()}
 
 
@@ -110,7 +109,7 @@ def calibrate(sets: int) -> list[Row]:
     prepared()
     with ProcessPoolExecutor() as workers:
         found = list(workers.map(one_set, range(sets)))
-    return [row_of(label_of(request), [each[label_of(request)] for each in found]) for request in requests()]
+    return [row_of(request.label, [each[request.label] for each in found]) for request in requests()]
 
 
 def row_of(label: str, sets: list[NDArray[np.float64]]) -> Row:
@@ -226,7 +225,7 @@ def tested(design: Design, seed: int) -> dict[str, bool]:
     found, sums = measure_all(work, items, tests, engine=LocalEngine(1), progress=Silent())
     combined = adjusted(sums, requests)["system"]
     p_values = {r: combined.tallies[r].p_value(towards_worse(r.metric.better)) for r in requests}
-    single = {label_of(r).replace(" direction=references", ""): is_significant(p, 0.95) for r, p in p_values.items()}
+    single = {r.label.replace(" direction=references", ""): is_significant(p, 0.95) for r, p in p_values.items()}
     plain = [[each.systems["system"].figures[r].p_value for each in found] for r in requests]
     return single | {
         "any, adjusted": any(is_significant(p, 0.95) for p in combined.adjusted.values()),
@@ -300,7 +299,18 @@ def write(rows: list[Row]) -> None:
     TABLE.write_text("\n".join(lines) + "\n" + (f"\n{title}{second}" if title else ""), encoding="utf-8")
 
 
+def smoke() -> None:
+    """Two small sets, printed and not written."""
+    global ITEMS, SIZES, CAPTIONS
+    ITEMS, SIZES, CAPTIONS = 4, (3, 2), 60
+    for row in calibrate(2):
+        print(row)
+
+
 if __name__ == "__main__":
+    if "--smoke" in sys.argv:
+        smoke()
+        sys.exit()
     if sys.argv[1:2] == ["designs"]:
         write_designs(int(sys.argv[2]) if len(sys.argv) > 2 else SETS)
     else:

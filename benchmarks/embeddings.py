@@ -1,10 +1,11 @@
 """The embedding family beside named peers: hyppo, scipy's sqrtm, mauve-text, prdc and sentence-transformers.
 
 `python benchmarks/embeddings.py` runs everything, one part after the other; `kernels`, `frechet`, `mauve`, `neighbours`
-and `encoding` name single parts. Peers and ours get the same vectors in the same process. Needs the `bench` group, the
-extras `embed` and `fast`, and for `encoding` the real captions.
+and `encoding` name single parts. `--smoke` runs all of it on few vectors. Peers and ours get the same vectors in the
+same process. Needs the `bench` group, the extras `embed` and `fast`, and for `encoding` the real captions.
 """
 
+import math
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
+from textassay.inference.design import design_of
 from textassay.inference.measure import Plan, measure
 from textassay.inference.permutation import permutation_tests
 from textassay.inference.progress import Silent
@@ -23,6 +25,7 @@ from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material, Pool, Settings
 
 DIMENSION = 384
+TEXTS, PERMUTATIONS, GROWTH, ITEM = 500, 200, (1_250, 2_500, 5_000), (5, 10)
 F32 = NDArray[np.float32]
 # Parts with a file of their own, in which they can be run with more choices.
 FILES = {"mauve": "quantised.py", "neighbours": "neighbours.py", "encoding": "encoding.py"}
@@ -31,10 +34,10 @@ FILES = {"mauve": "quantised.py", "neighbours": "neighbours.py", "encoding": "en
 class Given:
     """An encoder that hands out given vectors: text `3` has row 3."""
 
-    name, dimension = "given", DIMENSION
+    name = "given"
 
     def __init__(self, values: F32) -> None:
-        self.values = values
+        self.values, self.dimension = values, values.shape[1]
 
     def encode(self, texts: list[str], /) -> F32:
         return self.values[[int(text) for text in texts]]
@@ -57,11 +60,13 @@ def materials(candidate: F32, reference: F32) -> tuple[Material, Material]:
 
 def tested(spec: str, candidate: F32, reference: F32, n_resamples: int) -> tuple[float, float]:
     """Seconds and p-value of a permutation test, from the vectors on: what hyppo does."""
-    pool = Pool(materials(candidate, reference))
+    sides = materials(candidate, reference)
+    pool = Pool(sides)
     requests = parse_requests([spec])
+    design = design_of(*(side.sample for side in sides), seed=0)
     began = time.perf_counter()
-    found = permutation_tests(requests, pool, n_resamples=n_resamples, seed=0, progress=Silent())
-    return time.perf_counter() - began, found[requests[0]]
+    found = permutation_tests(requests, pool, design, n_resamples=n_resamples, seed=0, progress=Silent())
+    return time.perf_counter() - began, found.p_values[requests[0]]
 
 
 def measured(spec: str, candidate: F32, reference: F32, n_resamples: int) -> float:
@@ -74,40 +79,43 @@ def measured(spec: str, candidate: F32, reference: F32, n_resamples: int) -> flo
 
 
 def kernels() -> None:
-    """A permutation test of MMD, 500 against 500 with 200 exchanges, and how it grows."""
+    """A permutation test of MMD, and how it grows."""
     from hyppo.ksample import MMD
 
-    candidate, reference = vectors(500, 1, shift=0.05), vectors(500, 2)
+    candidate, reference = vectors(TEXTS, 1, shift=0.05), vectors(TEXTS, 2)
     tested("mmd", candidate[:50], reference[:50], 19)
-    ours, p = min(tested("mmd", candidate, reference, 200) for _ in range(3))
+    ours, p = min(tested("mmd", candidate, reference, PERMUTATIONS) for _ in range(3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         MMD().test(candidate[:50], reference[:50], reps=10, auto=False)  # numba compiles on the first call
         began = time.perf_counter()
-        _, their_p = MMD().test(candidate.astype(float), reference.astype(float), reps=200, auto=False)
+        _, their_p = MMD().test(candidate.astype(float), reference.astype(float), reps=PERMUTATIONS, auto=False)
         theirs = time.perf_counter() - began
-    print(f"MMD, 500 v 500 x {DIMENSION}, 200 permutations: {theirs / ours:,.0f} times faster than hyppo")
-    whole = min(measured("mmd", candidate, reference, 200) for _ in range(3))
+    print(f"MMD, {TEXTS} v {TEXTS} x {DIMENSION}, {PERMUTATIONS} permutations: ", end="")
+    print(f"{theirs / ours:,.0f} times faster than hyppo")
+    whole = min(measured("mmd", candidate, reference, PERMUTATIONS) for _ in range(3))
     print(f"  hyppo {theirs:.2f} s (p = {their_p:.3f}), ours {ours:.3f} s (p = {p:.3f})")
     print(f"  with value and interval {whole:.3f} s, {theirs / whole:,.0f} times faster than hyppo's test")
-    growth = {size: measured("mmd", vectors(size, 1), vectors(size, 2), 999) for size in (1_250, 2_500, 5_000)}
+    growth = {size: measured("mmd", vectors(size, 1), vectors(size, 2), 999) for size in GROWTH}
     shown = ", ".join(f"{size:,} v {size:,} {seconds:.1f} s" for size, seconds in growth.items())
     print(f"  value, interval and 999 permutations: {shown}")
-    print(f"  four times the texts take {growth[5_000] / growth[1_250]:.1f} times as long")
+    print(f"  four times the texts take {growth[GROWTH[-1]] / growth[GROWTH[0]]:.1f} times as long")
 
 
 def frechet() -> None:
-    """All 3,003 ways to divide 5 + 10 texts, against scipy's square root of a matrix for each."""
-    candidate, reference = vectors(5, 1), vectors(10, 2)
-    tested("frechet", candidate, reference, 3_003)
-    ours, p = min(tested("frechet", candidate, reference, 3_003) for _ in range(3))
+    """All ways to divide the texts of an item, against scipy's square root of a matrix for each."""
+    candidate, reference = vectors(ITEM[0], 1), vectors(ITEM[1], 2)
+    total, ways = sum(ITEM), math.comb(sum(ITEM), ITEM[0])
+    tested("frechet", candidate, reference, ways)
+    ours, p = min(tested("frechet", candidate, reference, ways) for _ in range(3))
     pooled = np.concatenate((candidate, reference)).astype(np.float64)
-    few = list(combinations(range(15), 5))[::500]
+    few = list(combinations(range(total), ITEM[0]))[:: max(1, ways // 6)]
     began = time.perf_counter()
     for chosen in few:
         by_square_root(pooled[list(chosen)], np.delete(pooled, chosen, axis=0))
-    theirs = (time.perf_counter() - began) / len(few) * 3_003
-    print(f"Frechet, 5 v 10 x {DIMENSION}, all 3,003 partitions: {theirs / ours:,.0f} times faster than sqrtm for each")
+    theirs = (time.perf_counter() - began) / len(few) * ways
+    print(f"Frechet, {ITEM[0]} v {ITEM[1]} x {DIMENSION}, all {ways:,} partitions: ", end="")
+    print(f"{theirs / ours:,.0f} times faster than sqrtm for each")
     print(f"  sqrtm {theirs:,.0f} s ({len(few)} partitions timed), ours {ours:.3f} s, exact p = {p:.4f}")
 
 
@@ -122,14 +130,24 @@ def by_square_root(one: NDArray[np.float64], other: NDArray[np.float64]) -> floa
     return float(gap @ gap + np.trace(covariances[0] + covariances[1] - 2 * root))
 
 
+def shrink() -> None:
+    """Sizes of a run that only shows that everything still works."""
+    global DIMENSION, TEXTS, PERMUTATIONS, GROWTH, ITEM
+    DIMENSION, TEXTS, PERMUTATIONS, GROWTH, ITEM = 24, 60, 19, (60, 120, 240), (3, 4)
+
+
 def main(wanted: list[str]) -> None:
+    smoke = ["--smoke"] if "--smoke" in wanted else []
+    wanted = [name for name in wanted if name != "--smoke"]
+    if smoke:
+        shrink()
     for part in (kernels, frechet):
         if not wanted or part.__name__ in wanted:
             part()
     for name, file in FILES.items():
         if not wanted or name in wanted:
             sys.stdout.flush()
-            subprocess.run([sys.executable, str(Path(__file__).with_name(file))], check=True)
+            subprocess.run([sys.executable, str(Path(__file__).with_name(file)), *smoke], check=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Encoding with MiniLM: plain sentence-transformers, `minilm` and `minilm:int8` on the same captions; long documents.
 
 `python benchmarks/encoding.py [speed] [effect] [long] [reversed] [TEXTS]`: without a part all are run, on 5,000 texts
-(1,000 documents) unless told.
+(1,000 documents) unless told; `--smoke` takes a few.
 `speed` gives every encoder processes of its own, in turn, and prints the ratio by the clock to plain
 sentence-transformers, peak memory, growth with size and cosines. Other work on the machine slows threads that wait for
 each other the most, and would flatter ours; so it also prints the ratio of processor time to sentence-transformers on
@@ -40,6 +40,7 @@ DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2]
 SIZE, ROUNDS, WARM = 5_000, 2, 64
 LONG_SIZE, POOL, DRAWN, DRAWS = 1_000, 250, 150, 30
 PLAIN, ONE_THREAD, OURS = "sentence-transformers", "sentence-transformers, 1 thread", ("minilm", "minilm:int8")
+WINDOWS = (("windows=16", 16), ("windows=first", 1))
 REFERENCE, CANDIDATES = "coco/test", ("coco/train", "coco_models/leakgan", "coco_models/textgan")
 
 
@@ -193,7 +194,7 @@ def reversed_halves(_: int) -> None:
     from textassay.encoders.minilm import minilm
 
     texts = documents(2 * POOL, 40)
-    for label, windows in (("windows=16", 16), ("windows=first", 1)):
+    for label, windows in WINDOWS:
         encoder = minilm(windows=windows)
         plain = encoder.encode(texts[:POOL])
         damaged = encoder.encode([half_reversed(text) for text in texts[POOL:]])
@@ -230,6 +231,13 @@ class _Given:
         return _material(Sample.of([str(place) for place in range(len(self.values))], name=self.name), self)
 
 
+def shrink() -> None:
+    """Sizes of a run that only shows that everything still works."""
+    global SIZE, ROUNDS, LONG_SIZE, POOL, DRAWN, DRAWS, OURS, WINDOWS
+    SIZE, ROUNDS, LONG_SIZE, POOL, DRAWN, DRAWS = 40, 1, 5, 12, 8, 2
+    OURS, WINDOWS = ("minilm:int8",), WINDOWS[:1]
+
+
 def main(arguments: list[str]) -> None:
     if arguments[:1] == ["one"]:
         one_process(arguments[1], int(arguments[2]), arguments[3])
@@ -237,6 +245,10 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["long-one"]:
         long_process(arguments[1], arguments[2], int(arguments[3]))
         return
+    if "--smoke" in arguments:
+        shrink()
+        arguments = [*arguments, "speed", "reversed"]
+    arguments = [argument for argument in arguments if argument != "--smoke"]
     size = next((int(argument) for argument in arguments if argument.isdecimal()), SIZE)
     parts = [argument for argument in arguments if not argument.isdecimal()]
     for name, part in (("speed", speed), ("effect", effect), ("long", long_texts), ("reversed", reversed_halves)):

@@ -139,7 +139,16 @@ def growth() -> None:
         print(f"  twice the texts take {times:.1f} times as long and {memory:.1f} times the memory")
 
 
+def shrink() -> None:
+    """Sizes of a run that only shows that everything still works."""
+    global PEER_SIZE, EXCHANGES, GROWTH
+    PEER_SIZE, EXCHANGES, GROWTH = 120, 20, (100, 200)
+
+
 def main(arguments: list[str]) -> None:
+    if "--smoke" in arguments:
+        shrink()
+        arguments = [name for name in arguments if name != "--smoke"]
     if arguments and arguments[0].isdecimal():
         one_growth_step(int(arguments[0]))
         return

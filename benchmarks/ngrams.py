@@ -1,6 +1,6 @@
 """The n-gram family against FastBLEU, and how its cost grows: ratios, peak memory, growth with size.
 
-Run all of it with `python benchmarks/ngrams.py`, or one part with `point` or `growth`; `small` runs all of it on few
+Run all of it with `python benchmarks/ngrams.py`, or one part with `point` or `growth`; `--smoke` runs all of it on few
 texts. Needs the `bench` group and the real captions (TEXTASSAY_DATA, or the folder beside the checkout). FastBLEU gets
 its tokens ready made; ours starts from texts.
 """
@@ -142,7 +142,7 @@ def main(arguments: list[str]) -> None:
     if arguments and arguments[0].isdecimal():
         one_growth_step(int(arguments[0]))
         return
-    if "small" in arguments:
+    if "--smoke" in arguments:
         point(300)
         growth((300, 600))
         return

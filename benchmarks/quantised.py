@@ -129,8 +129,17 @@ def growth(file: str | None) -> None:
     print(f"four times the texts take {found[-1]['seconds'] / found[0]['seconds']:.1f} times as long")
 
 
+def shrink() -> None:
+    """Sizes of a run that only shows that everything still works."""
+    global SIZE, GROWTH
+    SIZE, GROWTH = 200, (100, 200)
+
+
 def main(arguments: list[str]) -> None:
     file = None
+    if "--smoke" in arguments:
+        shrink()
+        arguments = [*(name for name in arguments if name != "--smoke"), "point", "growth"]
     if "--vectors" in arguments:
         at = arguments.index("--vectors")
         file = arguments[at + 1]

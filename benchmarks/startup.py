@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-RUNS = 10
+RUNS = 1 if "--smoke" in sys.argv else 10
 COMMANDS = ("textassay", "sacrebleu")
 
 

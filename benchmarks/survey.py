@@ -202,7 +202,10 @@ def asked_for() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long raters rate under load")
     parser.add_argument("--raters", type=int, default=200, help="how many at once")
     parser.add_argument("--kills", type=int, default=10, help="how often the server is killed")
+    parser.add_argument("--smoke", action="store_true", help="few raters for a few seconds")
     options = parser.parse_args()
+    if options.smoke:
+        options.seconds, options.raters, options.kills = 3.0, 5, 1
     if unknown := set(options.parts) - PARTS.keys():
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     return options
