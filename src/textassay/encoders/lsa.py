@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, F64, I64
 from textassay.corpus.hashed_ngrams import hash_words
+from textassay.corpus.process_settings import single_threaded_products
 from textassay.corpus.sample import TEXT, Sample, as_text_array, digest_of
 from textassay.corpus.tokenizers import IDEOGRAPH, Tokens, get_tokenizer, text_bytes
 from textassay.encoders.base import WORD_PATTERNS
@@ -216,10 +217,9 @@ def _leading_directions(weights: Any, dimension: int) -> F64:
     if dimension == 0:
         return np.zeros((weights.shape[1], 1))
     from sklearn.utils.extmath import randomized_svd
-    from threadpoolctl import threadpool_limits
 
     # Beside other busy processes several threads take ten times as long, and their number would change the last bits.
-    with threadpool_limits(1):
+    with single_threaded_products():
         _, sizes, rows = randomized_svd(
             weights, dimension, n_oversamples=_SPARE, n_iter=_ROUNDS, power_iteration_normalizer="LU", random_state=0
         )

@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from threadpoolctl import threadpool_limits
-
+from textassay.corpus.process_settings import single_threaded_products
 from textassay.errors import InputError
 
 A = TypeVar("A")
@@ -32,9 +31,7 @@ class LocalEngine:
         """The answers for all pieces; the first failure stops what has not begun."""
         tasks = list(pieces)
         workers = min(self.workers or os.cpu_count() or 1, len(tasks))
-        # Matrix products on one thread each: threads inside threads wait for each other, and a product that is split
-        # otherwise rounds otherwise, so that the number of workers would change the last digits.
-        with threadpool_limits(1):
+        with single_threaded_products():
             return _mapped(work, tasks, workers)
 
 

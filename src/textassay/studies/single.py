@@ -18,6 +18,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F32
 from textassay.corpus.printable import shortened
+from textassay.corpus.process_settings import single_threaded_products
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
@@ -110,7 +111,8 @@ def _on_samples(
         seen = _encoder(request, encoder, samples)
     settings = Settings(get_tokenizer(tokenizer, lowercase=lowercase), seen)
     roles = {role: Material(sample, settings) for role, sample in zip(given, samples, strict=True)}
-    return measure([request], roles, plan=Plan(level, n_resamples, seed)).results[0]
+    with single_threaded_products():
+        return measure([request], roles, plan=Plan(level, n_resamples, seed)).results[0]
 
 
 def _encoder(request: Request, encoder: str | Encoder | None, samples: Sequence[Sample]) -> Encoder | None:

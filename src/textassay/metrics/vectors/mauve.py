@@ -14,9 +14,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from textassay.corpus.arrays import F64, I64
+from textassay.corpus.process_settings import single_threaded_products
 from textassay.metrics.registry import metric
 from textassay.metrics.vectors.clusters import cluster_labels, n_clusters
 from textassay.metrics.vectors.vectors import Joint, Vectors, joint
@@ -359,7 +359,7 @@ def quantised(candidate: Vectors, reference: Vectors, *, texts_a_cluster: int, s
 def _quantise(both: Joint, k: int, seeds: int) -> Quantised:
     # One seed per worker, with single-threaded matrix products: many small products on several threads would wait for
     # each other. The result of a seed does not depend on the number of workers.
-    with threadpool_limits(1), ThreadPoolExecutor(min(seeds, os.cpu_count() or 1)) as pool:
+    with single_threaded_products(), ThreadPoolExecutor(min(seeds, os.cpu_count() or 1)) as pool:
         found = n_clusters(both, k)
         return Quantised(both.sizes, found, tuple(pool.map(lambda seed: cluster_labels(both, k, seed), range(seeds))))
 
