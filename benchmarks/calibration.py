@@ -31,7 +31,8 @@ from textassay.corpus.sample import Sample
 from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.minilm import minilm, minilm_int8
 from textassay.encoders.remembered import remember
-from textassay.inference.measure import Plan, measure
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
 from textassay.inference.result import Result
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings

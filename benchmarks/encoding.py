@@ -32,7 +32,8 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.encoders.minilm import minilm_folder
 from textassay.encoders.remembered import read, remember
-from textassay.inference.measure import Plan, measure
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material, Settings
 

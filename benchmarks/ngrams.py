@@ -18,7 +18,8 @@ import numpy as np
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.inference.measure import Plan, measure
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings
 from textassay.studies.compare.study import compare

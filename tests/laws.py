@@ -11,7 +11,8 @@ import pytest
 
 from tests.conftest import material
 from textassay.inference.intervals import group_labels, leave_groups_out
-from textassay.inference.measure import Measured, Plan, measure
+from textassay.inference.measure import Measured, measure
+from textassay.inference.plan import Plan
 from textassay.inference.progress import Silent
 from textassay.inference.rng import stream
 from textassay.metrics.registry import Request

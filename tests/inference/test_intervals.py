@@ -11,7 +11,8 @@ from scipy.stats import t as student
 
 from textassay.corpus.sample import Sample
 from textassay.inference.intervals import Replicates, different_texts, fewest_texts, interval, modified_wilson, wilson
-from textassay.inference.measure import Plan, measure
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
 from textassay.inference.result import Result
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material, Settings

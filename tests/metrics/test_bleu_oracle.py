@@ -10,7 +10,8 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from tests.conftest import material
 from textassay import read_sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.inference.measure import Plan, measure
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
 from textassay.metrics.ngrams.bleu import bleu, bleu_scores, reverse_bleu, self_bleu_scores
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.registry import parse_requests

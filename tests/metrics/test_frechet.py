@@ -9,7 +9,8 @@ from scipy.linalg import sqrtm
 
 from tests.conftest import material
 from textassay.inference.design import all_masks, exchange_units, random_masks
-from textassay.inference.measure import Plan, measure
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.vectors import gaussians as bures_exchange
 from textassay.metrics.vectors import moments

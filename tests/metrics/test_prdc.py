@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from tests.conftest import material
 from tests.laws import corpus, run
 from textassay.inference.intervals import group_labels
-from textassay.inference.measure import Plan, measure
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
 from textassay.metrics.registry import all_metrics, parse_requests
 from textassay.metrics.vectors import prdc as ball_shares
 from textassay.metrics.vectors.vectors import Vectors

@@ -99,6 +99,7 @@ def comparison(
         "level": 0.95,
         "notes": ("samples cut to 500 texts each (the largest has 10,000)",),
         "n_resamples": 999,
+        "settings": {"tokenizer": "words+lower", "resamples": 999, "seed": 7, "version": "0.1.0"},
     }
     return Comparison(**(values | extra))  # type: ignore[arg-type]
 
@@ -126,6 +127,7 @@ def hostile(texts: Sequence[str] = HOSTILE) -> Comparison:
         contests=tuple(Contest(text, text, text, 0.1, 0.05, 0.15, 0.01) for text in texts),
         level=0.95,
         notes=tuple(texts),
+        settings={"tokenizer": texts[0], "encoder": tuple(texts)},
     )
 
 

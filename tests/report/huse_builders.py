@@ -87,6 +87,7 @@ def _judged(n: int, seed: int, raters: bool, level: float) -> HuseResult:
         verdict=Verdict("differs", ("told from people (HUSE 0.55, p 0.001)", "by quality more than by diversity")),
         level=level,
         notes=("3 human items had no partner and were left out, so that both sources are of one size",),
+        settings={"resamples": 999, "seed": 0, "version": "0.1.0"},
     )  # fmt: skip
 
 

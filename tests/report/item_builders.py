@@ -222,6 +222,7 @@ def conditional(
         "level": 0.95,
         "notes": ("p-values are exact: all 3,003 ways to tell candidates from references were listed",),
         "sensitivity": tuple(curve(name) for name in names) if sensitivity else (),
+        "settings": {"tokenizer": "plain", "version": "0.1.0"},
     }
     return Conditional(**(values | extra))  # type: ignore[arg-type]
 
@@ -250,4 +251,5 @@ def hostile(texts: Sequence[str] = HOSTILE) -> Conditional:
     return replace(
         found, items=same, systems=tuple(columns), labels=labels, contests=contests, central=(1,) * len(items),
         human=replace(found.human, items=people), sensitivity=tuple(curve(name, texts[0]) for name in two),
+        settings={"tokenizer": texts[0], "distances": tuple(texts)},
     )  # fmt: skip

@@ -477,9 +477,6 @@ def test_one_rating_an_item_is_said_where_fewer_cannot_be_tried() -> None:
     assert "so fewer could not be tried" not in words(render_html(found))
 
 
-def test_the_page_says_what_was_drawn_for_intervals() -> None:
-    found = judged()
-    signed = replace(found.results[0], signature="huse|interval:bootstrap-contexts+ratings|level:0.95")
-    assert "Intervals come from drawing contexts and ratings anew." in words(
-        render_html(replace(found, results=(signed, *found.results[1:])))
-    )
+def test_the_page_names_the_method_of_intervals() -> None:
+    found = replace(judged(), settings={"interval": "bootstrap over contexts and ratings"})
+    assert "Intervals come from a bootstrap over contexts and ratings." in words(render_html(found))

@@ -239,18 +239,10 @@ class TestCaptions:
         untested = tuple(replace(result, p_value=None, parts={}) for result in found.results)
         assert words.short_legend(replace(found, results=untested))[1] == "interval: 95 %"
 
-    @pytest.mark.parametrize(
-        ("drawn", "over"),
-        [
-            ("items", " over items"),
-            ("contexts+ratings", " over contexts and ratings"),
-            ("contexts+items+ratings+raters", " over contexts, items, ratings and raters"),
-        ],
-    )
-    def test_intervals_are_over_what_was_drawn(self, drawn: str, over: str) -> None:
+    def test_the_legend_names_the_method_of_intervals(self) -> None:
         found = judged()
-        signed = replace(found.results[0], signature=f"huse|interval:bootstrap-{drawn}|level:0.95")
-        assert f"interval: 95 %, bootstrap{over}" in words.legend(replace(found, results=(signed,)))
+        method = "bootstrap over contexts, items, ratings and raters"
+        assert f"interval: 95 %, {method}" in words.legend(replace(found, settings={"interval": method}))
         assert "interval: 95 %, bootstrap" in words.legend(found)
 
 

@@ -23,21 +23,13 @@ from textassay.inference.intervals import (
     two_sided,
 )
 from textassay.inference.permutation import PermutationTests, is_permutation, permutation_tests
+from textassay.inference.plan import Plan
 from textassay.inference.progress import Progress, Silent
-from textassay.inference.result import Result, signature
+from textassay.inference.result import Result, result_of, sample_field, signature
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool
 
 _SIDES = ("candidate", "reference")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How sure to be and how: the level of intervals, the number of resamples (0: estimates only) and the seed."""
-
-    level: float = 0.95
-    n_resamples: int = 999
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,18 +149,15 @@ def _result(
     tested: Mapping[str, Material],
 ) -> Result:
     metric, n = request.metric, len(roles["candidate"].sample)
-    # A share may be of the candidate's texts or of the reference's; an interval for it rests on the fewer.
+    # A share may be of the candidate's texts or of the reference's; its interval is based on the fewer of the two.
     few = min(count_independent(roles[role]) for role in _SIDES if role in metric.roles and role in roles)
     wanted = plan.n_resamples and point.undefined is None
-    return Result(
-        metric=metric.name,
-        options=dict(request.options),
-        estimate=point.estimate,
-        better=metric.better,
-        aspect=metric.aspect,
+    return result_of(
+        request,
+        point.estimate,
         interval=interval(request, point.estimate, n=few, level=plan.level, replicates=replicates) if wanted else None,
-        p_value=None if p_value is None or math.isnan(p_value) else p_value,
-        parts=dict(point.parts),
+        p_value=p_value,
+        parts=point.parts,
         undefined=point.undefined,
         signature=_signature(request, roles, plan, design=None if p_value is None else design, tested=tested),
         seconds=point.seconds,
@@ -196,9 +185,11 @@ def _signature(
     return signature(
         metric.name,
         request.options,
-        settings=roles["candidate"].settings.signature(metric.views),
-        samples=samples,
-        approximation=metric.approximation([len(samples[role]) for role in _SIDES if role in samples]),
+        settings=roles["candidate"].settings.fields(metric.views),
+        data={
+            **{role: sample_field(sample) for role, sample in samples.items()},
+            **metric.approximation([len(samples[role]) for role in _SIDES if role in samples]),
+        },
         resampling=resampling_fields(
             metric.interval,
             metric.test if design else None,

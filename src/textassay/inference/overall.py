@@ -32,8 +32,9 @@ from textassay.inference.bank import BANK, TERMS, Member, bank_statistics, poole
 from textassay.inference.design import Design, design_of, fewest_groups
 from textassay.inference.p_values import at_least, is_significant, step_down
 from textassay.inference.pair_matrix import gram_counts, kernel_sums
+from textassay.inference.plan import MOST_RAISED, Plan
 from textassay.inference.progress import Progress
-from textassay.inference.result import signature
+from textassay.inference.result import sample_field, signature
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.vectors.kernels import count_slices
 from textassay.metrics.vectors.pair_sums import observed
@@ -47,7 +48,6 @@ _NO_EVIDENCE = 1e-12
 _SMALLEST_P = 1e-200
 # A p-value this many standard errors from a limit is sure to be on its side of it.
 _SURE, _SURE_BESIDE = 3.0, 2.0
-_MOST_RESAMPLES = 16_000
 # Standard deviations beyond the limit at which four of five differences are found.
 _POWER_80 = 0.84
 # A distance is defined where at least this share of the exchanges has one.
@@ -169,12 +169,9 @@ class Overall:
 
 
 @dataclass(frozen=True)
-class OverallPlan:
-    """How to test: the level, the first number of resamples, the seed, and how many candidates share the level."""
+class OverallPlan(Plan):
+    """A plan for the overall test: `n_candidates` share its level, and `n_resamples` are drawn first, later more."""
 
-    level: float = 0.95
-    n_resamples: int = 999
-    seed: int = 0
     n_candidates: int = 1
 
     def is_unsure(self, p: float, rows: int) -> bool:
@@ -213,7 +210,7 @@ def overall_test(
         signature="",
     )
     one_group = design.kind == "grouped" and min(design.n_groups) < 2
-    if one_group or not is_significant(design.smallest_p(_MOST_RESAMPLES), plan.level):
+    if one_group or not is_significant(design.smallest_p(MOST_RAISED), plan.level):
         return replace(nothing, undefined=_too_few(design, nothing.n, plan.level))
     masks, statistics, p = _tested(pool, design, members, plan)
     if progress is not None:
@@ -241,16 +238,16 @@ def overall_test(
 
 def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: OverallPlan) -> tuple[Bool, F64, float]:
     """Labellings, statistics and p-value, with more resamples until p is clearly on one side of a limit."""
-    n_resamples = plan.n_resamples
     while True:
-        masks = design.labellings(n_resamples, plan.seed)
+        masks = design.labellings(plan.n_resamples, plan.seed)
         statistics = bank_statistics(pool, design, masks, members=members)
         p = float(at_least(combine(statistics, members=members))[0] / len(masks))
         beside = _shared_texts(pool, Resamples(design.units, (masks, ~masks)))[1], _closer(members, statistics)
         more = plan.is_unsure(p, len(masks)) or any(plan.is_unsure_beside(q, len(masks)) for q in beside)
-        if design.can_list(n_resamples) or n_resamples >= _MOST_RESAMPLES or not more:
+        higher = plan.raised()
+        if design.can_list(plan.n_resamples) or higher is None or not more:
             return masks, statistics, p
-        n_resamples = min(4 * n_resamples, _MOST_RESAMPLES)
+        plan = higher
 
 
 def _word_pair_distance(
@@ -337,9 +334,9 @@ def _signature(
     plan: OverallPlan,
     n_resamples: int,
 ) -> str:
-    settings = [candidate.settings.signature([TextNgrams])]
+    settings = candidate.settings.fields([TextNgrams])
     if any(member.reads_vectors for member in members):
-        settings.append(candidate.settings.signature([Vectors]))
+        settings |= candidate.settings.fields([Vectors])
     resampling: dict[str, Any] = {"level": plan.level, "candidates": plan.n_candidates, "resamples": n_resamples}
     resampling["design"] = design.kind
     if design.block > 1:
@@ -347,7 +344,7 @@ def _signature(
     return signature(
         "overall",
         {"bank": "+".join(member.name for member in members), "combined": "fisher+half-cauchy"},
-        settings="|".join(settings),
-        samples={"candidate": candidate.sample, "reference": reference.sample},
+        settings=settings,
+        data={"candidate": sample_field(candidate.sample), "reference": sample_field(reference.sample)},
         resampling=resampling | {"seed": plan.seed},
     )

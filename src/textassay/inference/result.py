@@ -1,4 +1,4 @@
-"""Result: one number with its uncertainty and its signature."""
+"""Result: one number with its uncertainty, and the signature that fixes it."""
 
 import math
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from textassay.corpus.sample import TEXT, Sample, digest_of
+from textassay.metrics.registry import Request
 from textassay.version import __version__
 
 
@@ -94,28 +95,56 @@ def _without_nan(parts: Mapping[str, float]) -> dict[str, float | None]:
     return {name: _or_none(value) for name, value in parts.items()}
 
 
+def result_of(
+    request: Request,
+    estimate: float,
+    *,
+    signature: str,
+    n: int = 0,
+    interval: Interval | None = None,
+    p_value: float | None = None,
+    parts: Mapping[str, float] | None = None,
+    undefined: str | None = None,
+    seconds: float = 0.0,
+) -> Result:
+    """The result of a request; a p-value that is not a number is none."""
+    metric = request.metric
+    return Result(
+        metric=metric.name,
+        options=dict(request.options),
+        estimate=estimate,
+        better=metric.better,
+        aspect=metric.aspect,
+        interval=interval,
+        p_value=None if p_value is None or math.isnan(p_value) else p_value,
+        parts=dict(parts or {}),
+        undefined=undefined,
+        signature=signature,
+        seconds=seconds,
+        n=n,
+    )
+
+
 def signature(
-    metric: str,
+    name: str,
     options: Mapping[str, Any],
     *,
-    settings: str,
-    samples: Mapping[str, Sample],
-    approximation: str = "",
+    settings: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any],
     resampling: Mapping[str, Any],
 ) -> str:
-    """Metric, options, settings of the views, sizes and digests of the samples, resampling, version.
+    """Everything that fixes a number, on one line: name and options, settings, data by digest, resampling, version.
 
-    Samples are given by digest, never by name: a file name is not part of the number, and may hold anything. The
-    digest of groups follows that of the texts.
+    Samples, items and systems are given by digest, never by name: a file name is not part of the number.
+
+    >>> signature("huse", {"k": 16}, data={"items": "200/ab12"}, resampling={"resamples": 0}).rpartition("|")[0]
+    'huse|k:16|items:200/ab12|resamples:0'
     """
-    fields = [metric]
-    fields += [f"{name}:{value}" for name, value in options.items()]
-    fields.append(settings)
-    fields += [f"{role}:{len(sample)}/{sample.digest}{_groups(sample)}" for role, sample in samples.items()]
-    fields += [approximation] if approximation else []
-    fields += [f"{name}:{value}" for name, value in resampling.items()]
-    return "|".join([*fields, f"v:{__version__}"])
+    fields = [*options.items(), *(settings or {}).items(), *data.items(), *resampling.items(), ("v", __version__)]
+    return "|".join([name, *(f"{field}:{value}" for field, value in fields)])
 
 
-def _groups(sample: Sample) -> str:
-    return "" if sample.groups is None else f"/{digest_of(sample.groups.cast(TEXT))}"
+def sample_field(sample: Sample) -> str:
+    """A sample in a signature: its size, the digest of its texts and, where it has groups, that of its groups."""
+    groups = "" if sample.groups is None else f"/{digest_of(sample.groups.cast(TEXT))}"
+    return f"{len(sample)}/{sample.digest}{groups}"

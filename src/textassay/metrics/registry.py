@@ -59,7 +59,7 @@ class Metric:
     parts: Callable[..., Mapping[str, float]] | None
     leave_out: Callable[..., Any] | None
     exchange: Callable[..., Any] | None
-    approximate: Callable[[int], str] | None
+    approximate: Callable[[int], Mapping[str, int]] | None
     item: Callable[..., NDArray[np.float64]] | None
     most_labellings: int | None
     variant_bounds: Mapping[str, tuple[float, float]]
@@ -96,9 +96,9 @@ class Metric:
         """The fewest texts a sample needs under these options."""
         return self.minimum if isinstance(self.minimum, int) else self.minimum(**options)
 
-    def approximation(self, sizes: Sequence[int]) -> str:
-        """The signature field of the approximation used for samples of these sizes; empty if the value is exact."""
-        return self.approximate(sum(sizes)) if self.approximate else ""
+    def approximation(self, sizes: Sequence[int]) -> Mapping[str, int]:
+        """The signature fields of the approximation used for samples of these sizes; empty if the value is exact."""
+        return self.approximate(sum(sizes)) if self.approximate else {}
 
     def bounds_for(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """The bounds under these options: unbiased and weighted variants may have wider bounds."""
@@ -127,7 +127,7 @@ def metric(
     parts: Callable[..., Mapping[str, float]] | None = None,
     leave_out: Callable[..., Any] | None = None,
     exchange: Callable[..., Any] | None = None,
-    approximate: Callable[[int], str] | None = None,
+    approximate: Callable[[int], Mapping[str, int]] | None = None,
     item: Callable[..., NDArray[np.float64]] | None = None,
     most_labellings: int | None = None,
     variant_bounds: Mapping[str, tuple[float, float]] | None = None,
@@ -157,7 +157,7 @@ def metric(
         returns one statistic per row: the metric's value, or the difference of the two values if the metric describes
         one sample. For a metric on ratings it takes the view and a matrix of labels, and returns one value per column.
     approximate
-        A function of the number of pooled texts that returns the signature field of an approximation, or "".
+        A function of the number of pooled texts that returns the signature fields of an approximation, or {}.
     item
         Measures the metric on one item: a function of an `ItemPool`, `Labels` and the options that returns one value
         per labelling.

@@ -82,11 +82,11 @@ class Settings:
             raise InputError("no encoder chosen; metrics on sentence vectors need one, such as --encoder lsa")
         return self.encoder
 
-    def signature(self, kinds: Iterable[type]) -> str:
-        """The settings that views of these kinds read, as signature fields."""
+    def fields(self, kinds: Iterable[type]) -> dict[str, str]:
+        """The settings that views of these kinds read, by the names of their signature fields."""
         if any(needs_encoder(kind) for kind in kinds):
-            return f"enc:{self.required_encoder.name}"
-        return f"tok:{self.tokenizer.signature}"
+            return {"enc": self.required_encoder.name}
+        return {"tok": self.tokenizer.signature}
 
 
 def needs_encoder(kind: type) -> bool:

@@ -18,7 +18,7 @@ from textassay.corpus.printable import printable, shortened
 from textassay.report.charts.svg import element, marker
 from textassay.report.table import level_text, spread
 from textassay.studies.compare.result import Column, Comparison, Finding, Phrase
-from textassay.studies.outcome import Contest
+from textassay.studies.outcome import Contest, Outcome
 from textassay.studies.wording import number, p_text, share
 
 
@@ -39,6 +39,13 @@ def policy(*, style: str, script: str) -> str:
 
 def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def setting_text(outcome: Outcome, name: str, *, most: int = 8) -> str:
+    """A setting of an outcome, several values separated by commas; empty if it is not known."""
+    value = outcome.settings.get(name, ())
+    values = value if isinstance(value, tuple) else (value,)
+    return ", ".join(shortened(str(each), 60) for each in values[:most])
 
 
 def telling(column: Column) -> list[Finding]:

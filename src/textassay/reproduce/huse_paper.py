@@ -8,7 +8,7 @@ from textassay.corpus.ratings.readers import read_ratings
 from textassay.engines.local import LocalEngine
 from textassay.errors import InputError
 from textassay.inference.progress import Progress
-from textassay.inference.result import Result
+from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row
@@ -16,7 +16,6 @@ from textassay.studies.huse.preparation import RatedPlan, balanced
 from textassay.studies.huse.result import TITLES, StabilityPoint
 from textassay.studies.huse.scores import measure
 from textassay.studies.huse.stability import stability
-from textassay.version import __version__
 
 # Summarization at temperature 1.0, the one setting of Table 1 whose ratings are at hand.
 PUBLISHED = {"huse": 0.53, "huse_q": 0.58, "huse_d": 0.95}
@@ -110,7 +109,12 @@ def reproduce_figure_5(
         grids=(),
         notes=(*rated.notes, "bands close towards the full set, since its parts then have most items in common"),
         options={"items": n_items, "seed": seed},
-        signature=f"{name}|items:{len(rated.items)}/{rated.digest}|k:16|parts:100|seed:{seed}|v:{__version__}",
+        signature=signature(
+            name,
+            {},
+            data={"items": f"{len(rated.items)}/{rated.digest}"},
+            resampling={"k": 16, "parts": 100, "seed": seed},
+        ),
         panels=(
             _panel("Fewer items", "items", points, requests),
             _panel("Fewer ratings an item", "ratings", points, requests),

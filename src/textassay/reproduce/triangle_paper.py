@@ -22,13 +22,12 @@ from textassay.errors import InputError
 from textassay.inference.items.item_figures import item_values
 from textassay.inference.items.over_items import FEWEST_ITEMS, bootstrap_interval
 from textassay.inference.progress import Progress
-from textassay.inference.result import Interval
+from textassay.inference.result import Interval, signature
 from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.result import Cell, Claim, Grid, Reproduction, Steps
 from textassay.studies.wording import number, share
-from textassay.version import __version__
 
 
 @dataclass(frozen=True)
@@ -370,11 +369,10 @@ def _measure(
 
 
 def _signature(name: str, items: ItemSet, distance: Distance, table: TextTable, n_items: int, seed: int) -> str:
-    fields = [name, f"dist:{distance.signature}", f"tok:{table.tokenizer.signature}"]
-    fields += [
-        f"items:{n_items}-of-{len(items)}/{items.digest}",
-        f"draws:{DRAWS}",
-        "interval:bootstrap-items",
-        f"seed:{seed}",
-    ]
-    return "|".join([*fields, f"v:{__version__}"])
+    return signature(
+        name,
+        {},
+        settings={"dist": distance.signature, "tok": table.tokenizer.signature},
+        data={"items": f"{n_items}-of-{len(items)}/{items.digest}"},
+        resampling={"draws": DRAWS, "interval": "bootstrap-items", "seed": seed},
+    )

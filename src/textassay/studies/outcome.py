@@ -1,4 +1,4 @@
-"""What the outcomes of all studies share: results by name, verdicts, JSON, data frames, reports, and the plan's checks.
+"""What the outcomes of all studies share: settings, results by name, verdicts, JSON, data frames and reports.
 
 A study returns a frozen subclass of `Outcome`. The subclass has the data and two functions for JSON, `to_dict` and
 `_from_dict`; everything else is here. Rendering is in `textassay.report`, in the folder that `Outcome.kind` names. The
@@ -12,21 +12,50 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from textassay.corpus.printable import shortened
-from textassay.corpus.values import is_number, is_whole
 from textassay.errors import InputError
+from textassay.inference.plan import Plan
 from textassay.inference.result import Result, one_nan
 from textassay.metrics.registry import Request, all_metrics
+from textassay.version import __version__
 
-# Factor between the smallest p-value that can occur and the one that is needed.
-_MARGIN = 1.2
-# More resamples take hours and change no decision.
-_MOST_RESAMPLES = 1_000_000
 _READ_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError)
 FRAME_COLUMNS = (
     "candidate", "metric", "label", "options", "n", "estimate", "low", "high", "level", "method", "p_value",
     "p_adjusted", "baseline", "better", "aspect", "undefined", "signature",
 )  # fmt: skip
+
+
+# Settings of an outcome by name: tokenizer, encoder, distances, interval, test, resamples, seed, version.
+Settings = Mapping[str, str | int | tuple[str, ...]]
+
+
+def settings_of(plan: Plan, **values: str | int | Iterable[str] | None) -> Settings:
+    """The settings of an outcome: the values that apply, the plan's resamples and seed, and the version.
+
+    Equal values are listed once, and one value alone is no tuple.
+
+    >>> known = settings_of(Plan(n_resamples=99), tokenizer="words", encoder=None, test=["permutation", "permutation"])
+    >>> {name: value for name, value in known.items() if name != "version"}
+    {'tokenizer': 'words', 'test': 'permutation', 'resamples': 99, 'seed': 0}
+    """
+    found: dict[str, str | int | tuple[str, ...]] = {}
+    resampling = {"resamples": plan.n_resamples} | ({"seed": plan.seed} if plan.n_resamples else {})
+    for name, value in (values | resampling | {"version": __version__}).items():
+        several = (value,) if isinstance(value, str | int) else tuple(dict.fromkeys(value or ()))
+        if several:
+            found[name] = several if len(several) > 1 else several[0]
+    return found
+
+
+def plain_settings(settings: Settings) -> dict[str, Any]:
+    """The settings as plain values for JSON."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+
+
+def read_settings(details: Mapping[str, Any]) -> Settings:
+    """The settings among the details of a JSON file."""
+    plain = details.get("settings", {})
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
 
 
 @dataclass(frozen=True)
@@ -98,13 +127,15 @@ class Outcome:
     """The outcome of a study.
 
     `kind` is the name of the study and of the folder that renders it. `labels` are the names of the metrics as tables
-    print them, one per result of a column.
+    print them, one per result of a column. `settings` are what the numbers were measured with; what does not apply to a
+    study is left out, and older files have none.
     """
 
     kind: ClassVar[str]
     labels: tuple[str, ...]
     level: float
     notes: tuple[str, ...]
+    settings: Settings
 
     @property
     def columns(self) -> Sequence[ResultColumn]:
@@ -276,30 +307,3 @@ def without_nan(plain: Mapping[str, Any]) -> dict[str, Any]:
 def with_nan(plain: Mapping[str, Any]) -> dict[str, Any]:
     """The same values with NaN for None."""
     return {k: math.nan if v is None else v for k, v in plain.items()}
-
-
-def check_plan(level: float, n_resamples: int, seed: int) -> None:
-    """Refuse settings that no interval or test can be made from."""
-    for name, value, fits, wanted in (
-        ("level", level, is_number, "a number, such as 0.95"),
-        ("resamples", n_resamples, is_whole, "a whole number"),
-        ("seed", seed, is_whole, "a whole number"),
-    ):
-        if not fits(value):
-            raise InputError(f"--{name} is {shortened(repr(value), 40)}; wanted {wanted}")
-    if not 0.5 <= level < 1:
-        raise InputError(f"--level is {level}; wanted at least 0.5 and below 1, such as 0.95")
-    if n_resamples < 0 or 0 < n_resamples < 19 or n_resamples > _MOST_RESAMPLES:
-        raise InputError(f"--resamples is {n_resamples}; wanted 0 (estimates only), or 19 to {_MOST_RESAMPLES:,}")
-    if seed < 0:
-        raise InputError(f"--seed is {seed}; wanted 0 or more")
-
-
-def enough_resamples(wanted: int, tests: int, level: float) -> int:
-    """At least as many as the Holm correction of this many tests needs for any of them to become significant.
-
-    >>> enough_resamples(999, 36, 0.95), enough_resamples(999, 120, 0.95), enough_resamples(0, 120, 0.95)
-    (999, 2879, 0)
-    """
-    margin = _MARGIN if tests > 1 else 1.0
-    return max(wanted, math.ceil(margin * tests / (1 - level) - 1e-9) - 1) if wanted else 0

@@ -25,13 +25,13 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.encoders.base import Encoder
 from textassay.errors import InputError
-from textassay.inference.measure import Plan, measure
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
 from textassay.inference.progress import Silent
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, Option, Request, find_metric
 from textassay.metrics.views import Material, Settings
 from textassay.studies.encoding import choose, reads_vectors, show_all
-from textassay.studies.outcome import check_plan
 
 _WANTED_ROWS = "wanted one row per text and one column per dimension"
 _SAMPLE_SETTINGS = {
@@ -76,7 +76,7 @@ def _described(
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         given = dict(bound.arguments)
-        check_plan(given["level"], given["n_resamples"], given["seed"])
+        Plan(given["level"], given["n_resamples"], given["seed"]).checked()
         data = [given.pop(name) for name in positions]
         chosen = {name: _checked(metric.options[name], given.pop(name)) for name in options}
         return run(Request(metric, chosen), *data, **given)

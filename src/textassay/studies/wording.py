@@ -1,6 +1,7 @@
 """Numbers and shares as people read them; the one place that decides how many digits are shown."""
 
 import math
+from collections.abc import Sequence
 
 
 def number(value: float) -> str:
@@ -51,6 +52,16 @@ def share(value: float) -> str:
         return ">99.9 %"
     digits = 1 if 0 < value < 0.1 or 0.99 < value < 1 else 0
     return f"{100 * value:.{digits}f} %"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence lists them; "none" without any.
+
+    >>> listed(["items"]), listed(["contexts", "ratings", "raters"]), listed([])
+    ('items', 'contexts, ratings and raters', 'none')
+    """
+    *first, last = words or ("none",)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def p_text(p: float, *, floor: float = 0.0) -> str:

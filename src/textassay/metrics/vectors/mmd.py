@@ -62,11 +62,10 @@ def item(pool: ItemPool, labels: Labels, /, *, kernel: Kernel, variant: Variant)
     return discrepancies(pool, labels, kernel=kernel, unbiased=variant == "u")
 
 
-def mmd_approximate(n_texts: int) -> str:
+def mmd_approximate(n_texts: int) -> dict[str, int]:
     """The signature fields for a bandwidth from a subset of the texts, and for slices."""
-    subset = [f"bandwidth:{BANDWIDTH_TEXTS}"] if n_texts > BANDWIDTH_TEXTS else []
-    slices = [f"slices:{count_slices(n_texts)}"] if count_slices(n_texts) > 1 else []
-    return "|".join(subset + slices)
+    subset = {"bandwidth": BANDWIDTH_TEXTS} if n_texts > BANDWIDTH_TEXTS else {}
+    return subset | energy_approximate(n_texts)
 
 
 @metric(
@@ -146,9 +145,9 @@ def energy_exchange(
     return exchanged(joint(candidate, reference), "energy", resamples).discrepancy(unbiased=variant == "u")
 
 
-def energy_approximate(n_texts: int) -> str:
+def energy_approximate(n_texts: int) -> dict[str, int]:
     """The signature field for slices."""
-    return f"slices:{count_slices(n_texts)}" if count_slices(n_texts) > 1 else ""
+    return {"slices": count_slices(n_texts)} if count_slices(n_texts) > 1 else {}
 
 
 @metric(

@@ -7,7 +7,7 @@ from textassay.corpus.printable import shortened
 from textassay.report.charts.strips import Strip
 from textassay.report.compare.charts import draw_plane, strip
 from textassay.report.compare.meaning import MeaningView, meaning_views
-from textassay.report.page import MOST_BYTES, WORDS, asset, environment, policy, summary, telling
+from textassay.report.page import MOST_BYTES, WORDS, asset, environment, policy, setting_text, summary, telling
 from textassay.report.table import TITLES, clarity, entries, grid, level_text, short_names
 from textassay.studies.compare.meaning import FAR
 from textassay.studies.compare.result import Comparison
@@ -17,15 +17,14 @@ from textassay.version import __version__
 
 def facts(comparison: Comparison) -> list[tuple[str, str]]:
     """Terms and values for the head of a report."""
-    signatures = [result.signature for column in comparison.candidates for result in column.results]
     found = [
-        ("Tokenizer", _named("tok", signatures)),
-        ("Encoder", _named("enc", signatures)),
+        ("Tokenizer", setting_text(comparison, "tokenizer")),
+        ("Encoder", setting_text(comparison, "encoder")),
         ("Texts", _design(comparison)),
         ("Interval level", level_text(comparison.level)),
-        ("Resamples", _named("resamples", signatures)),
-        ("Seed", _named("seed", signatures)),
-        ("Version", _named("v", signatures)),
+        ("Resamples", setting_text(comparison, "resamples")),
+        ("Seed", setting_text(comparison, "seed")),
+        ("Version", setting_text(comparison, "version")),
     ]
     return [(term, value) for term, value in found if value]
 
@@ -41,13 +40,6 @@ def _design(comparison: Comparison) -> str:
     """How labels were exchanged, where texts are not taken for independent."""
     kinds = {column.overall.design for column in comparison.candidates if column.overall is not None}
     return "; ".join(_DESIGNS[kind] for kind in sorted(kinds & set(_DESIGNS)))
-
-
-def _named(name: str, signatures: list[str]) -> str:
-    """The values of a signature field, each once."""
-    start = f"{name}:"
-    values = {part[len(start) :]: None for text in signatures for part in text.split("|") if part.startswith(start)}
-    return ", ".join(shortened(value, 60) for value in list(values)[:4])
 
 
 @dataclass(frozen=True)

@@ -14,20 +14,20 @@ from textassay.report.conditional.charts import curves, item_strip, kind_bar, ki
 from textassay.report.conditional.grid import item_grid, missing_lines, paired_rows
 from textassay.report.conditional.items import excerpt, item_views, items_block, worst_first
 from textassay.report.conditional.words import all_notes, sizes_text
-from textassay.report.page import WORDS, asset, page_with_items, policy, template
+from textassay.report.page import WORDS, asset, page_with_items, policy, setting_text, template
 from textassay.report.table import TITLES, entries, level_text
 from textassay.studies.conditional.result import KIND_WORDS, KINDS, Conditional, SystemColumn
-from textassay.studies.wording import share
+from textassay.studies.wording import listed, share
 from textassay.version import __version__
 
-_FIELDS = {
-    "dist": "Distances",
-    "tok": "Tokens",
-    "enc": "Encoder",
+_SETTINGS = {
+    "distances": "Distances",
+    "tokenizer": "Tokens",
+    "encoder": "Encoder",
     "test": "Tests",
     "resamples": "Resamples",
     "seed": "Seed",
-    "v": "Version",
+    "version": "Version",
 }
 _MISSES = tuple(kind for kind in KIND_WORDS if kind not in ("same", "untested"))
 
@@ -35,13 +35,12 @@ _MISSES = tuple(kind for kind in KIND_WORDS if kind not in ("same", "untested"))
 def item_facts(conditional: Conditional) -> list[tuple[str, str]]:
     """Terms and values for the head of a report."""
     items = conditional.items.items
-    signatures = [result.signature for system in conditional.systems for result in system.results]
     found = [
         ("Items", f"{len(items):,}"),
         ("References per item", span(len(item.references) for item in items)),
         ("Human row", f"{sizes_text(*conditional.human_sizes)} references"),
         ("Interval level", level_text(conditional.level)),
-        *((term, _named(field, signatures)) for field, term in _FIELDS.items()),
+        *((term, setting_text(conditional, name)) for name, term in _SETTINGS.items()),
     ]
     return [(term, value) for term, value in found if value]
 
@@ -70,7 +69,7 @@ def outcome_sentence(conditional: Conditional) -> str:
         return f"{shortened(system.name, 60)} {_VERBS[level_of(system)][0]}. {_how(system)}".strip()
     levels = Counter(level_of(system) for system in conditional.systems)
     clauses = [f"{levels[level]} {_VERBS[level][levels[level] > 1]}" for level in _VERBS if levels[level]]
-    return f"Of {len(conditional.systems)} systems, {_listed(clauses)}."
+    return f"Of {len(conditional.systems)} systems, {listed(clauses)}."
 
 
 _VERBS = {
@@ -90,20 +89,7 @@ def level_of(system: SystemColumn) -> str:
 def _how(system: SystemColumn) -> str:
     found = [(kind, system.count(kind)) for kind in _MISSES]
     shares = [f"{KIND_WORDS[kind]} on {share(count / len(system.items))}" for kind, count in found if count]
-    return f"It is {_listed(shares)} of the items." if shares else ""
-
-
-def _listed(clauses: list[str]) -> str:
-    return clauses[0] if len(clauses) == 1 else f"{', '.join(clauses[:-1])} and {clauses[-1]}" if clauses else "none"
-
-
-def _named(field: str, signatures: list[str]) -> str:
-    """The values of a signature field, each once."""
-    start = f"{field}:"
-    values = {part[len(start) :]: None for text in signatures for part in text.split("|") if part.startswith(start)}
-    # What a signature writes without blanks reads better with them.
-    said = [value.replace("-or-", " or ").replace("exact-up-to-", "exact up to ") for value in values]
-    return ", ".join(shortened(value, 60) for value in said[:8])
+    return f"It is {listed(shares)} of the items." if shares else ""
 
 
 _STYLES = ("report.css", "items.css")

@@ -19,7 +19,6 @@ from textassay.report.huse.words import (
     all_notes,
     chosen_k,
     citations,
-    drawn,
     huse_facts,
     k_range,
     level_of,
@@ -31,7 +30,7 @@ from textassay.report.huse.words import (
     untested_reasons,
     whole_texts,
 )
-from textassay.report.page import WORDS, asset, page_with_items, policy, template
+from textassay.report.page import WORDS, asset, page_with_items, policy, setting_text, template
 from textassay.report.table import entries as guide_entries
 from textassay.report.table import level_text
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult, titled
@@ -233,7 +232,7 @@ def _content(found: HuseResult, limits: HuseLimits) -> dict[str, Any]:
         "whole": whole_texts(found),
         "summary": outcome_sentence(found),
         "facts": huse_facts(found),
-        "drawn": drawn(found),
+        "interval": setting_text(found, "interval") or "bootstrap over items",
         "notes": all_notes(found),
         "scores": scores(found),
         "plane": draw_plane(found, most=limits.cloud),

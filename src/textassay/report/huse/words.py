@@ -1,7 +1,7 @@
 """Words of a HUSE study that all its forms share: scores, facts, agreement and the worth of more data."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from textassay.corpus.printable import many, shortened
 from textassay.corpus.ratings.assembly import raters_are_known
@@ -9,7 +9,7 @@ from textassay.corpus.ratings.rated_items import NOBODY
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics, citation
 from textassay.report.conditional.html import span
-from textassay.report.page import WORDS
+from textassay.report.page import WORDS, setting_text
 from textassay.report.table import level_text
 from textassay.studies.huse.result import KINDS, TITLES, Agreement, AtK, HuseItem, HuseResult, RaterFacts, titled
 from textassay.studies.wording import number, p_text, share
@@ -25,8 +25,6 @@ KINDS_EXPLAINED = {
     "diversity failure": "clearly told, by its probability",
     "indistinguishable": "not clearly told",
 }
-# The field of a signature that names what the resamples behind an interval drew anew.
-_DRAWN = "interval:bootstrap-"
 
 
 def heading(found: HuseResult) -> str:
@@ -119,8 +117,7 @@ def legend(found: HuseResult) -> list[str]:
         "1: no better than guessing who wrote it, 0: people and model are always told apart; HUSE-D = 1 + HUSE - HUSE-Q"
     ]
     if any(result.interval for result in found.results):
-        over = drawn(found)
-        lines.append(f"interval: {level_text(found.level)}, bootstrap{f' over {over}' if over else ''}")
+        lines.append(f"interval: {level_text(found.level)}, {setting_text(found, 'interval') or 'bootstrap'}")
     said = []
     if _tested(found):
         said.append("p: how often texts that cannot be told apart score this low")
@@ -136,14 +133,6 @@ def short_legend(found: HuseResult) -> list[str]:
     said += [f"{' and '.join(compared)}: of texts that cannot be told apart"] if compared else []
     lines = ["1: people and model cannot be told apart, 0: they always can"]
     return [*lines, *(["; ".join(said)] if said else [])]
-
-
-def drawn(found: HuseResult) -> str:
-    """What was drawn anew for the intervals, in words; empty where that is not known."""
-    fields = [field for result in found.results for field in result.signature.split("|")]
-    first = next((field for field in fields if field.startswith(_DRAWN)), _DRAWN)
-    *names, last = first.removeprefix(_DRAWN).split("+")
-    return f"{', '.join(names)} and {last}" if names else last
 
 
 def _tested(found: HuseResult) -> bool:
@@ -318,7 +307,7 @@ def _flagged(raters: Sequence[RaterFacts]) -> str:
     return f"{flagged:,} of {many(len(raters), 'rater')} {verb} random" if flagged else "no rater looks random"
 
 
-_FIELDS = {"resamples": "Resamples", "seed": "Seed", "v": "Version"}
+_SETTINGS = {"resamples": "Resamples", "seed": "Seed", "version": "Version"}
 _TIES = {
     "released": "all items as far off as the k-th nearest vote as well, and an even vote names people",
     "exact": "all items exactly as far off as the k-th nearest vote as well, and an even vote names people",
@@ -384,7 +373,7 @@ def huse_facts(found: HuseResult) -> list[tuple[str, str]]:
         ("Neighbours", f"k = {k}" if k else ""),
         ("Ties", ", ".join(shortened(name, 30) for name in variants)),
         ("Interval level", level_text(found.level)),
-        *((term, _named(field, (result.signature for result in found.results))) for field, term in _FIELDS.items()),
+        *((term, setting_text(found, name)) for name, term in _SETTINGS.items()),
     ]
     return [(term, value) for term, value in terms if value]
 
@@ -413,10 +402,3 @@ def untested_reasons(found: HuseResult) -> dict[str, str]:
         for result in found.results
         if result.metric in known and result.p_value is None
     }
-
-
-def _named(field: str, signatures: Iterable[str]) -> str:
-    """The values of a signature field, each once."""
-    start = f"{field}:"
-    values = {part[len(start) :]: None for text in signatures for part in text.split("|") if part.startswith(start)}
-    return ", ".join(shortened(value, 60) for value in list(values)[:4])

@@ -9,7 +9,17 @@ from textassay.inference.overall import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
 from textassay.studies.compare.meaning import Meaning
-from textassay.studies.outcome import Contest, Outcome, ResultColumn, Verdict, with_nan, without_nan
+from textassay.studies.outcome import (
+    Contest,
+    Outcome,
+    ResultColumn,
+    Settings,
+    Verdict,
+    plain_settings,
+    read_settings,
+    with_nan,
+    without_nan,
+)
 from textassay.version import __version__
 
 
@@ -95,6 +105,7 @@ class Comparison(Outcome):
     level: float
     notes: tuple[str, ...]
     n_resamples: int = 0
+    settings: Settings = field(default_factory=dict)
 
     @property
     def floor(self) -> float:
@@ -130,6 +141,7 @@ class Comparison(Outcome):
                 "labels": list(self.labels),
                 "level": self.level,
                 "resamples": self.n_resamples,
+                "settings": plain_settings(self.settings),
                 "notes": list(self.notes),
                 "real": _identity(self.real) | {"results": [_sized(r) for r in self.real.results]},
                 "columns": [_remarks(column) for column in self.candidates],
@@ -155,6 +167,7 @@ class Comparison(Outcome):
             level=details["level"],
             notes=tuple(details["notes"]),
             n_resamples=details.get("resamples", 0),
+            settings=read_settings(details),
         )
 
 

@@ -19,15 +19,17 @@ from textassay.engines.local import Engine, LocalEngine
 from textassay.errors import InputError
 from textassay.inference.design import group_numbers
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
-from textassay.inference.measure import Measured, Plan, count_steps, measure, paired_difference
+from textassay.inference.measure import Measured, count_steps, measure, paired_difference
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.p_values import holm, is_significant
+from textassay.inference.plan import Plan
 from textassay.inference.progress import Progress, Silent
-from textassay.inference.result import Result
+from textassay.inference.result import Result, result_of
 from textassay.inference.rng import stream
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.registry import Request, parse_requests
-from textassay.metrics.views import Material, Settings
+from textassay.metrics.views import Material
+from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.compare.dependence import check_dependence
 from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.meaning import what_differs_in_meaning
@@ -36,7 +38,7 @@ from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples, cut_to
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.encoding import choose, show_all
 from textassay.studies.format_check import check_format
-from textassay.studies.outcome import Contest, check_plan, enough_resamples
+from textassay.studies.outcome import Contest, Settings, settings_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ class Measurer:
     """The requests and everything they are measured with."""
 
     requests: Sequence[Request]
-    settings: Settings
+    settings: ViewSettings
     cut: Cut
     train: Material | None
     plan: Plan
@@ -95,7 +97,7 @@ class Measurer:
         again = [*self._compared_again(material), *self._described_again(material)] if self.yardstick else []
         overall = None
         if self.plan.n_resamples:
-            plan = OverallPlan(self.plan.level, self.plan.n_resamples, self.plan.seed, len(self.cut.candidates))
+            plan = OverallPlan(**vars(self.plan), n_candidates=len(self.cut.candidates))
             overall = overall_test(*tested, plan=plan, progress=self.progress)
         return Outcome(
             measured,
@@ -154,20 +156,7 @@ class Measurer:
 
 
 def _not_measured(request: Request) -> Result:
-    metric = request.metric
-    return Result(
-        metric=metric.name,
-        options=dict(request.options),
-        estimate=math.nan,
-        better=metric.better,
-        aspect=metric.aspect,
-        interval=None,
-        p_value=None,
-        parts={},
-        undefined="not measured: the yardstick was not asked for",
-        signature="",
-        seconds=0.0,
-    )
+    return result_of(request, math.nan, undefined="not measured: the yardstick was not asked for", signature="")
 
 
 def contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, level: float) -> Iterable[Contest]:
@@ -230,7 +219,7 @@ def compare(
     `explain` adds what puts the numbers in context: the yardstick of real text against real text, format differences,
     phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
     """
-    check_plan(level, n_resamples, seed)
+    plan = Plan(level, n_resamples, seed).checked()
     if pair is not None and group is not None:
         raise InputError("both pair and group given; wanted one of them")
     progress = progress or Silent()
@@ -249,13 +238,13 @@ def compare(
     seen = None
     if choice.encoder is not None:
         seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=progress)
-    settings = Settings(words, seen)
+    settings = ViewSettings(words, seen)
     measurer = Measurer(
         requests=chosen,
         settings=settings,
         cut=cut,
         train=None if train is None else Material(as_sample(train, "train"), settings),
-        plan=Plan(level, enough_resamples(n_resamples, len(samples), level), seed),
+        plan=plan.enough_for(len(samples)),
         progress=progress,
         yardstick=yardstick,
     )
@@ -334,6 +323,19 @@ class _Study:
             level=measurer.plan.level,
             notes=tuple(self._notes(columns)),
             n_resamples=measurer.plan.n_resamples,
+            settings=self._settings(),
+        )
+
+    def _settings(self) -> Settings:
+        plan, requests = self.measurer.plan, self.measurer.requests
+        read = {name: value for r in requests for name, value in self.measurer.settings.fields(r.metric.views).items()}
+        methods = [(request.metric.interval, request.metric.test) for request in requests if plan.n_resamples]
+        return settings_of(
+            plan,
+            tokenizer=read.get("tok"),
+            encoder=read.get("enc"),
+            interval=[interval for interval, _ in methods if interval],
+            test=[test for _, test in methods if test],
         )
 
     def _remarks(self, name: str, sample: Sample) -> dict[str, Any]:

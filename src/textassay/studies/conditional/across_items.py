@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +16,19 @@ from textassay.inference.items.combining import fisher, harmonic_mean, mean_log_
 from textassay.inference.items.item_figures import Figures
 from textassay.inference.items.over_items import FLIPS, Clusters, bootstrap_interval, paired
 from textassay.inference.items.stratified import Tally, towards_worse
-from textassay.inference.result import Interval, Result
+from textassay.inference.plan import enough_resamples
+from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.metrics.registry import Request
 from textassay.studies.conditional.per_item import ItemPlan, Measured, Tallies
-from textassay.studies.outcome import Contest, enough_resamples
-from textassay.version import __version__
+from textassay.studies.outcome import Contest, Settings, settings_of
 
 
 @dataclass(frozen=True, eq=False)
-class Signer:
-    """Writes signatures: metric, options, distance or encoder, tokens, items and system by digest, test, version."""
+class Measuring:
+    """What the numbers of a study are measured with, for signatures and for the settings of its outcome.
+
+    `distances` has the signature of each distance by its name.
+    """
 
     items: ItemSet
     plan: ItemPlan
@@ -33,31 +37,52 @@ class Signer:
     distances: Mapping[str, str]
     _systems: dict[str | None, str] = field(default_factory=dict, repr=False)
 
-    def over_items(self, request: Request, system: str | None, *further: str) -> str:
-        """Of a system's number over all items, or of the human row's where the system is None."""
-        fields = [request.metric.name, *(f"{option}:{value}" for option, value in request.options.items())]
+    def settings(self, requests: Sequence[Request]) -> Settings:
+        """The settings of the outcome."""
+        read = [self._read(request) for request in requests]
+        tested = self.plan.n_resamples > 0
+        return settings_of(
+            self.plan,
+            distances=[fields["dist"] for fields in read if "dist" in fields],
+            tokenizer=[fields["tok"] for fields in read if "tok" in fields],
+            encoder=[fields["enc"] for fields in read if "enc" in fields],
+            interval="bootstrap over items" if tested else None,
+            test=[self._test(request) for request in requests] if tested else None,
+        )
+
+    def signature(self, request: Request, system: str | None, **part: Any) -> str:
+        """Of a number over all items, or over a part; the system is None for the human row."""
+        return signature(
+            request.metric.name,
+            request.options,
+            settings=self._read(request),
+            data={"items": f"{len(self.items)}/{self.items.digest}", "system": self._digest(system)} | part,
+            resampling=self._resampling(request),
+        )
+
+    def _read(self, request: Request) -> dict[str, str]:
         distance = request.options.get("distance")
         if distance is None:
-            fields.append(f"enc:{self.encoder}")
-        else:
-            fields += [f"dist:{self.distances[distance]}", f"tok:{self.tokenizer}"]
-        fields += [f"items:{len(self.items)}/{self.items.digest}", f"system:{self._digest(system)}", *further]
-        return "|".join([*fields, *self._resampling(request), f"v:{__version__}"])
+            return {"enc": str(self.encoder)}
+        return {"dist": self.distances[distance], "tok": self.tokenizer}
 
-    def _resampling(self, request: Request) -> list[str]:
-        if not self.plan.n_resamples:
-            return ["resamples:0"]
+    def _test(self, request: Request) -> str:
         asymptotic = self.plan.asymptotic and request.metric.name == "trm"
-        return [
-            "interval:bootstrap-items",
-            f"level:{self.plan.level}",
-            f"test:{'asymptotic-or-' * asymptotic}exact-up-to-{self.plan.most(request)}",
-            f"resamples:{self.plan.n_resamples}",
-            f"seed:{self.plan.seed}",
-        ]
+        return f"{'asymptotic or ' * asymptotic}exact up to {self.plan.most(request)}"
+
+    def _resampling(self, request: Request) -> dict[str, Any]:
+        if not self.plan.n_resamples:
+            return {"resamples": 0}
+        return {
+            "interval": "bootstrap-items",
+            "level": self.plan.level,
+            "test": self._test(request).replace(" ", "-"),
+            "resamples": self.plan.n_resamples,
+            "seed": self.plan.seed,
+        }
 
     def _digest(self, system: str | None) -> str:
-        """The system's texts by digest, never by name: a name may hold anything."""
+        """The system's texts by digest, never by name: a name may contain anything."""
         if system is None:
             return "human"
         if system not in self._systems:
@@ -92,7 +117,7 @@ class Summary:
     """Makes results from what was measured on the items of one system."""
 
     plan: ItemPlan
-    signer: Signer
+    measuring: Measuring
     clusters: Mapping[str | None, Clusters]
 
     def over_items(
@@ -108,7 +133,7 @@ class Summary:
             parts |= {name: combine(p_values) for name, combine in _OTHERS.items()}
             parts |= {"chance": _whole_mean([each.chance for each in figures if not math.isnan(each.estimate)])}
         seconds = sum(each.seconds for each in figures)
-        signature = self.signer.over_items(request, system)
+        signature = self.measuring.signature(request, system)
         parts |= _mean_parts(figures)
         made = self._mean_result(request, system, [each.estimate for each in figures], parts, seconds, signature)
         reasons = Counter(each.undefined[request] for each in measured if request in each.undefined)
@@ -121,24 +146,20 @@ class Summary:
         values = [each.at_human_size.get(request, math.nan) for each in measured]
         if np.isnan(values).all():
             return None
-        signature = self.signer.over_items(request, system, "size:human")
+        signature = self.measuring.signature(request, system, size="human")
         return self._mean_result(request, system, values, {}, 0.0, signature)
 
     def item(self, request: Request, system: str | None, place: int, each: Measured) -> Result:
         """One metric on one item."""
         figures = each.figures[request]
         chance = {} if math.isnan(figures.chance) else {"chance": figures.chance}
-        return Result(
-            metric=request.metric.name,
-            options=dict(request.options),
-            estimate=figures.estimate,
-            better=request.metric.better,
-            aspect=request.metric.aspect,
-            interval=None,
-            p_value=None if math.isnan(figures.p_value) else figures.p_value,
+        return result_of(
+            request,
+            figures.estimate,
+            p_value=figures.p_value,
             parts={**figures.parts, **chance},
             undefined=each.undefined.get(request),
-            signature=self.signer.over_items(request, system, f"item:{place + 1}"),
+            signature=self.measuring.signature(request, system, item=place + 1),
             seconds=figures.seconds,
             n=each.sizes[request][0],
         )
@@ -153,16 +174,11 @@ class Summary:
         signature: str,
     ) -> Result:
         known = [value for value in values if not math.isnan(value)]
-        return Result(
-            metric=request.metric.name,
-            options=dict(request.options),
-            estimate=_mean(known),
-            better=request.metric.better,
-            aspect=request.metric.aspect,
+        return result_of(
+            request,
+            _mean(known),
             interval=self._interval(request, values, self.clusters[system]),
-            p_value=None,
-            parts=dict(parts),
-            undefined=None,
+            parts=parts,
             signature=signature,
             seconds=seconds,
             n=len(known),

@@ -12,12 +12,12 @@ from textassay.engines.local import Engine
 from textassay.inference.items.over_items import Clusters
 from textassay.inference.items.stratified import DRAWS, Drawing, Unit, plan_drawing, summed, towards_worse
 from textassay.inference.p_values import holm, step_down
+from textassay.inference.plan import enough_resamples
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request
 from textassay.studies.conditional.across_items import Combined
 from textassay.studies.conditional.clusters import clusters, cut
 from textassay.studies.conditional.per_item import ItemMeasured, ItemPlan, ItemWork, Tallies
-from textassay.studies.outcome import enough_resamples
 
 # Items are worked on in so many blocks, whatever the number of workers, and each block is summed up in order: the sums
 # are then the same to the last digit, and no item's draws are kept.

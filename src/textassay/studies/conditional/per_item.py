@@ -28,6 +28,7 @@ from textassay.inference.items.item_figures import (
     ways,
 )
 from textassay.inference.items.stratified import Drawing, Tally, Unit
+from textassay.inference.plan import Plan
 from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import Request, all_metrics
@@ -123,13 +124,10 @@ Tallies = dict[Request | str, Tally]
 
 
 @dataclass(frozen=True)
-class ItemPlan:
-    """How sure to be of an item, and how: up to `partitions` labellings are listed, of more `n_resamples` are drawn."""
+class ItemPlan(Plan):
+    """A plan for tests on items: up to `partitions` labellings are listed; of more, `n_resamples` are drawn."""
 
-    level: float = 0.95
-    n_resamples: int = 999
     partitions: int = 200_000
-    seed: int = 0
     asymptotic: bool = False
 
     def ways(self, request: Request, sizes: tuple[int, int]) -> Ways | None:

@@ -7,7 +7,18 @@ from typing import Any, ClassVar, Self
 
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.inference.result import Result, one_nan
-from textassay.studies.outcome import Contest, Outcome, ResultColumn, Verdict, data_frame, with_nan, without_nan
+from textassay.studies.outcome import (
+    Contest,
+    Outcome,
+    ResultColumn,
+    Settings,
+    Verdict,
+    data_frame,
+    plain_settings,
+    read_settings,
+    with_nan,
+    without_nan,
+)
 from textassay.version import __version__
 
 # How candidates can miss, by the stable keys of the JSON form, and what people read for them. `same` is an item where
@@ -135,6 +146,7 @@ class Conditional(Outcome):
     level: float
     notes: tuple[str, ...]
     sensitivity: tuple[Sensitivity, ...] = ()
+    settings: Settings = field(default_factory=dict)
 
     def adjusted(self) -> tuple[tuple[float, ...], ...]:
         """The p-values after correction for the whole table, one tuple per system; NaN where there is no test."""
@@ -191,6 +203,7 @@ def as_dict(found: Conditional) -> dict[str, Any]:
         "details": {
             "labels": list(found.labels),
             "level": found.level,
+            "settings": plain_settings(found.settings),
             "notes": list(found.notes),
             "human": _column(found.human),
             "human_sizes": list(found.human_sizes),
@@ -216,6 +229,7 @@ def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
         "central": tuple(details["central"]),
         "human_sizes": (details["human_sizes"][0], details["human_sizes"][1]),
         "level": details["level"],
+        "settings": read_settings(details),
         "notes": tuple(details["notes"]),
         "sensitivity": tuple(map(_read_curve, details["sensitivity"])),
     }

@@ -15,7 +15,7 @@ from textassay.inference.items.stratified import towards_worse
 from textassay.inference.p_values import holm
 from textassay.inference.progress import Progress, Silent
 from textassay.metrics.registry import Request
-from textassay.studies.conditional.across_items import Combined, Signer, Summary
+from textassay.studies.conditional.across_items import Combined, Measuring, Summary
 from textassay.studies.conditional.combined_tests import adjusted, measure_all, plan_tests
 from textassay.studies.conditional.misses import overall
 from textassay.studies.conditional.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
@@ -23,7 +23,7 @@ from textassay.studies.conditional.result import Conditional, ItemOutcome, Syste
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.setup import Setup, set_up
 from textassay.studies.conditional.verdict import Evidence, judge_system
-from textassay.studies.outcome import Contest, check_plan
+from textassay.studies.outcome import Contest
 
 HUMAN = "human"
 _NOTHING = Combined({})
@@ -54,11 +54,10 @@ def conditional(
     Metrics are written as on the command line (`["trm:distance=cider", "score:over=max"]`); without any, the default
     ones are measured with each of the distances. Distances are names, or your own functions of two texts by name.
     """
-    check_plan(level, n_resamples, seed)
+    plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     _check(partitions, power, null)
     progress = progress or Silent()
     chosen = as_items(items)
-    plan = ItemPlan(level, n_resamples, partitions, seed, asymptotic=null == "asymptotic")
     setup = set_up(
         chosen,
         metrics=[metrics] if isinstance(metrics, str) else metrics,
@@ -107,7 +106,8 @@ class _Study:
         self.progress.start("measuring", len(self.items))
         found, sums = measure_all(work, self.items, tests, engine=self.engine, progress=self.progress)
         combined = adjusted(sums, self.setup.requests)
-        summary = Summary(self.plan, self._signer(), tests.clusters(len(self.items)))
+        measuring = self._measuring()
+        summary = Summary(self.plan, measuring, tests.clusters(len(self.items)))
         human = [each.human for each in found]
         systems = {name: [each.systems[name] for each in found] for name in self.items.systems}
         contests = tuple(summary.contests(self.setup.requests, systems, (self.human_name, human)))
@@ -140,12 +140,13 @@ class _Study:
             level=self.plan.level,
             notes=(*self.items.notes, *self.setup.notes, *tests.notes(), *self._notes(found, power)),
             sensitivity=tuple(curves),
+            settings=measuring.settings(self.setup.requests),
         )
 
-    def _signer(self) -> Signer:
+    def _measuring(self) -> Measuring:
         setup = self.setup
         signatures = {name: distance.signature for name, distance in setup.pools.distances.items()}
-        return Signer(self.items, self.plan, setup.pools.table.tokenizer.signature, setup.encoder_name, signatures)
+        return Measuring(self.items, self.plan, setup.pools.table.tokenizer.signature, setup.encoder_name, signatures)
 
     def _column(
         self, summary: Summary, system: str | None, measured: Sequence[Measured], combined: Combined

@@ -2,33 +2,31 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
-from textassay.engines.local import Engine
+from textassay.engines.local import Engine, LocalEngine
 from textassay.errors import InputError
-from textassay.inference.progress import Progress
+from textassay.inference.plan import Plan
+from textassay.inference.progress import Progress, Silent
 from textassay.inference.rng import stream
 from textassay.studies.huse.result import HuseItem
 
 
 @dataclass(frozen=True, eq=False)
-class RatedPlan:
-    """Level, resamples and seed of a study, its engine and its progress."""
+class RatedPlan(Plan):
+    """The plan of a HUSE study, with the engine that runs its resamples."""
 
-    level: float
-    n_resamples: int
-    seed: int
-    engine: Engine
-    progress: Progress
+    engine: Engine = field(default_factory=LocalEngine)
+    progress: Progress = field(default_factory=Silent)
 
     def over(
         self, measure: Callable[[np.random.Generator], Sequence[float]], *, n: int, what: str
     ) -> NDArray[np.float64]:
-        """What a function of a random stream returns, one row a resample, each with a stream of its own."""
+        """What a function of a random generator returns: one row per resample, each with its own generator."""
 
         def one(number: int) -> Sequence[float]:
             found = measure(stream(self.seed, "ratings", what, number))

@@ -2,14 +2,24 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
-from textassay.studies.outcome import Outcome, ResultColumn, Verdict, data_frame, with_nan, without_nan
+from textassay.studies.outcome import (
+    Outcome,
+    ResultColumn,
+    Settings,
+    Verdict,
+    data_frame,
+    plain_settings,
+    read_settings,
+    with_nan,
+    without_nan,
+)
 from textassay.version import __version__
 
 # What can be wrong with an item. A quality failure is told by its rating alone, a diversity failure only with the
@@ -178,6 +188,7 @@ class HuseResult(Outcome):
     level: float
     notes: tuple[str, ...]
     chance_kinds: tuple[float, ...] = ()
+    settings: Settings = field(default_factory=dict)
 
     def result(self, metric: str) -> Result | None:
         """The first result of this metric."""
@@ -200,7 +211,7 @@ class HuseResult(Outcome):
     def raters_frame(self) -> Any:
         """A pandas data frame with one row per rater; empty where raters are not known."""
         raters = self.agreement.raters if self.agreement else ()
-        return data_frame(map(asdict, raters), [field.name for field in fields(RaterFacts)])
+        return data_frame(map(asdict, raters), [each.name for each in fields(RaterFacts)])
 
     def to_json(self, *, indent: int | None = None) -> str:
         """JSON text without NaN or Infinity; on one line by default, because there are many items."""
@@ -224,6 +235,7 @@ def as_dict(found: HuseResult) -> dict[str, Any]:
             "labels": list(found.labels),
             "n": [result.n for result in found.results],
             "level": found.level,
+            "settings": plain_settings(found.settings),
             "verdict": asdict(found.verdict),
             "notes": list(found.notes),
             "items": _items(found),
@@ -257,6 +269,7 @@ def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
         "chance_kinds": tuple(details["chance_kinds"]),
         "verdict": Verdict.from_dict(details["verdict"]),
         "level": details["level"],
+        "settings": read_settings(details),
         "notes": tuple(details["notes"]),
     }
 

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,14 @@ from textassay.inference.ratings.resamples import (
     with_other_raters,
     with_other_ratings,
 )
-from textassay.inference.result import Interval, Result
+from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.inference.rng import stream
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
 from textassay.studies.huse.preparation import RatedPlan, balanced, without_raters
 from textassay.studies.huse.result import Agreement, RaterFacts
-from textassay.version import __version__
+from textassay.studies.outcome import Settings, settings_of
+from textassay.studies.wording import listed
 
 # Variances are known well enough from so many resamples.
 _MOST = 200
@@ -129,11 +131,12 @@ _LABELS_AT_ONCE = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Results, the values of each on resamples, one column a result, and where their spread comes from."""
+    """Results, their values on resamples (one column per result), the sources of their spread, and the settings."""
 
     results: tuple[Result, ...]
     resampled: F64
     spread: Spread
+    settings: Settings
 
 
 def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> Scores:
@@ -151,12 +154,13 @@ def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> 
     values = plan.over(scores_of, n=plan.n_resamples, what="bootstrap").reshape(-1, len(requests))
     spread = spread_of(view, requests, values, plan, raters_known=raters_are_known(rated))
     chance = Chance(view, groups, plan, sum(request.metric.test is not None for request in requests))
-    scene = _Scene(rated, chance, began)
+    methods = Methods.of(rated, chance)
+    scene = _Scene(rated, chance, methods, began)
     results = [
         scene.result(request, estimate, _widened(values[:, column], float(spread.widening[column])))
         for column, (request, estimate) in enumerate(zip(requests, estimates, strict=True))
     ]
-    return Scores(tuple(results), values, spread)
+    return Scores(tuple(results), values, spread, methods.settings())
 
 
 def _widened(values: F64, by: float) -> F64:
@@ -171,6 +175,7 @@ def _widened(values: F64, by: float) -> F64:
 class _Scene:
     rated: RatedItems
     chance: "Chance"
+    methods: "Methods"
     began: float
 
     def result(self, request: Request, estimate: float, values: F64) -> Result:
@@ -179,18 +184,15 @@ class _Scene:
         tested = metric.test is not None and plan.n_resamples > 0 and defined
         null = self.chance.of(request) if tested else np.zeros(0)
         parts = metric.parts(self.chance.view, **request.options) if metric.parts is not None and defined else {}
-        return Result(
-            metric=metric.name,
-            options=dict(request.options),
-            estimate=estimate,
-            better=metric.better,
-            aspect=metric.aspect,
+        return result_of(
+            request,
+            estimate,
             interval=self._interval(metric.bounds, estimate, values, parts) if defined else None,
             # Low scores are the telling ones.
             p_value=p_value(-estimate, -null, exact=False) if tested else None,
             parts={**parts, **self.chance.summary(null)},
             undefined=None if defined else metric.undefined,
-            signature=_signature(request, self.rated, self.chance),
+            signature=self.methods.signature(request, self.rated),
             seconds=time.perf_counter() - self.began,
             n=len(self.rated.items),
         )
@@ -247,18 +249,46 @@ class Chance:
         }  # fmt: skip
 
 
-def _signature(request: Request, rated: RatedItems, chance: Chance) -> str:
-    plan, groups = chance.plan, chance.groups
-    fields = [request.metric.name, *(f"{name}:{value}" for name, value in request.options.items())]
-    fields.append(f"items:{len(rated.items)}/{rated.digest}")
-    fields.append(f"ratings:{len(rated.ratings) if rated.single else 'means'}")
-    if plan.n_resamples:
+@dataclass(frozen=True, eq=False)
+class Methods:
+    """How intervals and tests of a study are made: what is drawn again, and within what sources are exchanged."""
+
+    plan: RatedPlan
+    drawn: tuple[str, ...]
+    exchanged_in: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rated: RatedItems, chance: Chance) -> Self:
+        """The methods that fit these ratings."""
+        groups = chance.groups
         drawn = [*_groups_drawn(groups), *what_varies(chance.view, raters_known=raters_are_known(rated))]
-        fields += [f"interval:bootstrap-{'+'.join(drawn)}", f"level:{plan.level}"]
         inside = [*(["contexts"] if groups.mixed else []), *(["rest"] if len(groups.rest) else [])]
-        fields += [f"test:exchange-in-{'+'.join(inside)}"] if request.metric.test else []
-    fields += [f"resamples:{plan.n_resamples}", f"seed:{plan.seed}", f"v:{__version__}"]
-    return "|".join(fields)
+        return cls(chance.plan, tuple(drawn), tuple(inside))
+
+    def settings(self) -> Settings:
+        """The settings of the outcome; without resamples, the seed still decides which items are left out."""
+        if not self.plan.n_resamples:
+            return settings_of(self.plan, seed=self.plan.seed)
+        return settings_of(
+            self.plan,
+            interval=f"bootstrap over {listed(self.drawn)}",
+            test=f"sources exchanged within {listed(self.exchanged_in)}",
+        )
+
+    def signature(self, request: Request, rated: RatedItems) -> str:
+        """The signature of a score."""
+        resampling: dict[str, Any] = {}
+        if self.plan.n_resamples:
+            resampling = {"interval": f"bootstrap-{'+'.join(self.drawn)}", "level": self.plan.level}
+            if request.metric.test:
+                resampling["test"] = f"exchange-in-{'+'.join(self.exchanged_in)}"
+        ratings = len(rated.ratings) if rated.single else "means"
+        return signature(
+            request.metric.name,
+            request.options,
+            data={"items": f"{len(rated.items)}/{rated.digest}", "ratings": ratings},
+            resampling=resampling | {"resamples": self.plan.n_resamples, "seed": self.plan.seed},
+        )
 
 
 def _groups_drawn(groups: Groups) -> list[str]:

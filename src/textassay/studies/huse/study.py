@@ -25,7 +25,6 @@ from textassay.studies.huse.result import HuseResult, titled
 from textassay.studies.huse.scores import Scores, agreement_of, facts_of, measure, scores_without
 from textassay.studies.huse.stability import outlook, stability
 from textassay.studies.huse.verdict import judge
-from textassay.studies.outcome import check_plan
 
 # What the paper used: 16 neighbours among 200 items.
 PAPER_K, _PAPER_ITEMS = 16, 200
@@ -147,9 +146,9 @@ def huse(
     `scale` the lowest and the highest rating there can be. Metrics are written as on the command line (`["huse:k=8"]`);
     `k` and `variant` hold for those that do not say otherwise.
     """
-    check_plan(level, n_resamples, seed)
+    plan = RatedPlan(level, n_resamples, seed, engine or LocalEngine(), progress or Silent()).checked()
     seed = int(seed)
-    plan = RatedPlan(float(level), int(n_resamples), seed, engine or LocalEngine(), progress or Silent())
+    plan = replace(plan, level=float(level), n_resamples=int(n_resamples), seed=seed)
     specs = metrics.split(",") if isinstance(metrics, str) else list(metrics)
     requests = parse_requests(specs or DEFAULT, on="ratings", settings={"k": k, "variant": variant})
     read = checked(as_ratings(ratings, log_probs=log_probs, model=model, scale=scale))
@@ -222,6 +221,7 @@ class _Study:
             level=self.plan.level,
             notes=(*self.rated.notes, *notes_on(self.rated, view, self.requests, self.scores.results, k=k)),
             chance_kinds=kinds_by_chance(view, self.plan, k=k, tied=tied, per=per),
+            settings=self.scores.settings,
         )
 
     def _cloud(self) -> tuple[tuple[float, float], ...]:

@@ -1,0 +1,65 @@
+"""The plan that all studies share: level, resamples and seed, their check, and the rule for more resamples."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+from textassay.corpus.printable import shortened
+from textassay.corpus.values import is_number, is_whole
+from textassay.errors import InputError
+
+_FEWEST_RESAMPLES = 19
+# More resamples take hours and change no decision.
+_MOST_RESAMPLES = 1_000_000
+# Factor between the smallest p-value that is needed and the smallest one that can occur.
+_MARGIN = 1.2
+# A p-value close to a limit is computed again with this many times as many resamples, up to a limit.
+_STEP, MOST_RAISED = 4, 16_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The level of intervals and tests, the number of resamples (0: estimates only) and the seed."""
+
+    level: float = 0.95
+    n_resamples: int = 999
+    seed: int = 0
+
+    def checked(self) -> Self:
+        """The same plan; an error for settings that no interval or test can be made from."""
+        for name, value, fits, wanted in (
+            ("level", self.level, is_number, "a number, such as 0.95"),
+            ("resamples", self.n_resamples, is_whole, "a whole number"),
+            ("seed", self.seed, is_whole, "a whole number"),
+        ):
+            if not fits(value):
+                raise InputError(f"--{name} is {shortened(repr(value), 40)}; wanted {wanted}")
+        if not 0.5 <= self.level < 1:
+            raise InputError(f"--level is {self.level}; wanted at least 0.5 and below 1, such as 0.95")
+        few = 0 < self.n_resamples < _FEWEST_RESAMPLES
+        if self.n_resamples < 0 or few or self.n_resamples > _MOST_RESAMPLES:
+            wanted = f"0 (estimates only), or {_FEWEST_RESAMPLES} to {_MOST_RESAMPLES:,}"
+            raise InputError(f"--resamples is {self.n_resamples}; wanted {wanted}")
+        if self.seed < 0:
+            raise InputError(f"--seed is {self.seed}; wanted 0 or more")
+        return self
+
+    def enough_for(self, tests: int) -> Self:
+        """The same plan with at least as many resamples as correcting for this many tests needs."""
+        return replace(self, n_resamples=enough_resamples(self.n_resamples, tests, self.level))
+
+    def raised(self) -> Self | None:
+        """The same plan with more resamples, for a p-value that is too close to a limit; None if that is too many."""
+        if self.n_resamples >= MOST_RAISED:
+            return None
+        return replace(self, n_resamples=min(_STEP * self.n_resamples, MOST_RAISED))
+
+
+def enough_resamples(wanted: int, tests: int, level: float) -> int:
+    """At least as many as the Holm correction of this many tests needs for any of them to become significant.
+
+    >>> enough_resamples(999, 36, 0.95), enough_resamples(999, 120, 0.95), enough_resamples(0, 120, 0.95)
+    (999, 2879, 0)
+    """
+    margin = _MARGIN if tests > 1 else 1.0
+    return max(wanted, math.ceil(margin * tests / (1 - level) - 1e-9) - 1) if wanted else 0
