@@ -135,9 +135,7 @@ class TestWords:
         assert name == "k 1 to 16"
         lowest, highest = min(at.huse for at in found.by_k), max(at.huse for at in found.by_k)
         assert ranges.startswith(f"HUSE {lowest:.2f} to {highest:.2f}, HUSE-Q ")
-        assert words.k_line(found) == f"with k 1 to 16 neighbours: {ranges}"
         assert words.k_range(replace(found, by_k=found.by_k[:1])) == ("", "")
-        assert words.k_line(replace(found, by_k=found.by_k[:1])) == ""
         unknown = [replace(at, huse=math.nan, huse_d=math.nan) for at in found.by_k]
         assert words.k_range(replace(found, by_k=tuple(unknown)))[1].startswith("HUSE-Q ")
 
