@@ -1,4 +1,4 @@
-"""The reference pages, written from the declarations: one a metric and one a command, so that they cannot go stale."""
+"""The reference pages, generated from the declarations: one per metric and one per command."""
 
 import inspect
 import re
@@ -22,19 +22,19 @@ INTERVALS = {
     "jackknife": "delete-a-group jackknife ([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
     "wilson:modified": "Wilson's interval for a share of texts, with wider limits for one to three hits "
     "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
-    "jackknife:different-texts": "delete-a-group jackknife, given for 20 different texts and more "
+    "jackknife:different-texts": "delete-a-group jackknife, for 20 or more different texts "
     "([why](../statistics.md#texts-that-repeat))",
     "jackknife+wilson": "the union of the delete-a-group jackknife's and Wilson's "
     "([why](../statistics.md#intervals-the-delete-a-group-jackknife))",
-    "jackknife:bandwidth": "delete-a-group jackknife, the bandwidth of all texts held "
+    "jackknife:bandwidth": "delete-a-group jackknife, at the bandwidth of all texts "
     "([why](../statistics.md#what-is-held-fixed))",
-    "jackknife+wilson:different-texts": "the union of the delete-a-group jackknife's and Wilson's, given for 20 "
-    "different texts and more ([why](../statistics.md#texts-that-repeat))",
-    "jackknife+wilson:wide-balls": "the union of the delete-a-group jackknife's, a fifth wider, and Wilson's, given "
-    "for 20 different texts and more ([why](../statistics.md#texts-that-repeat))",
-    "jackknife:wide-balls": "delete-a-group jackknife, a fifth wider, given for 20 different texts and more "
+    "jackknife+wilson:different-texts": "the union of the delete-a-group jackknife's and Wilson's, for 20 or more "
+    "different texts ([why](../statistics.md#texts-that-repeat))",
+    "jackknife+wilson:wide-balls": "the union of the delete-a-group jackknife's, a fifth wider, and Wilson's, "
+    "for 20 or more different texts ([why](../statistics.md#texts-that-repeat))",
+    "jackknife:wide-balls": "delete-a-group jackknife, a fifth wider, for 20 or more different texts "
     "([why](../statistics.md#texts-that-repeat))",
-    "jackknife:fixed-clusters:logit": "delete-a-group jackknife on the logit scale, the clusters of all texts held "
+    "jackknife:fixed-clusters:logit": "delete-a-group jackknife on the logit scale, with fixed clusters of all texts "
     "([why](../statistics.md#what-is-held-fixed))",
 }
 INTERVALS["bootstrap:items"] = "bootstrap over items ([how](../conditional.md#over-all-items))"
@@ -47,7 +47,7 @@ TESTS = {
     "second-order change ([how](../statistics.md#tests-of-an-expansion))",
 }
 
-EXIT_CODES = "Exit codes: 0 done, 1 a gate failed, 2 bad input or usage (one line on standard error says what)."
+EXIT_CODES = "Exit codes: 0 done, 1 a gate failed, 2 bad input or usage (with one line on standard error)."
 
 
 def pages() -> dict[str, str]:
@@ -59,12 +59,12 @@ def pages() -> dict[str, str]:
 
 
 def declared_metrics() -> list[Metric]:
-    """The package's own metrics: what a test declared in passing is none of them."""
+    """The metrics of the package, without those that tests declare."""
     return [m for m in all_metrics().values() if m.function.__module__.startswith("textassay.metrics.")]
 
 
 def all_commands(group: Any, prefix: str = "") -> dict[str, Any]:
-    """Commands by the words a user types, those of groups included."""
+    """Commands by the words that a user types, including those of groups."""
     found: dict[str, Any] = {}
     for name, command in group.commands.items():
         nested = hasattr(command, "commands")
@@ -78,10 +78,10 @@ def slug(name: str) -> str:
 
 
 def metric_index(metrics: Sequence[Metric]) -> str:
-    """What there is, one line a metric."""
+    """A table with one row per metric."""
     rows = [(f"[`{m.name}`]({m.name}.md)", m.aspect, m.better, m.summary) for m in metrics]
-    intro = "Read a quality metric and a diversity metric together, or one that measures both, and always beside the\n"
-    intro += "column `real v real`. `textassay metrics NAME` prints the same pages in the terminal."
+    intro = "Read a quality metric and a diversity metric together, or one that measures both, and always compare\n"
+    intro += "with the column `real v real`. `textassay metrics NAME` prints the same pages in the terminal."
     return f"# Metrics\n\n{intro}\n\n" + table(["metric", "aspect", "better", "what it is"], rows)
 
 
@@ -113,7 +113,7 @@ def _test(metric: Metric) -> str:
         exchange = "exchange of the sources within contexts ([how](../huse.md#is-it-chance))"
         return exchange if metric.test else f"none: {metric.why_no_test}"
     if not metric.on_samples:
-        return "every way to tell candidates from references ([how](../conditional.md#p-values))"
+        return "every labelling of the item's texts ([how](../conditional.md#p-values))"
     return _method(metric.test, TESTS, metric.why_no_test)
 
 
@@ -163,7 +163,7 @@ def markdown(docstring: str) -> str:
 
 
 def command_index(commands: dict[str, Any]) -> str:
-    """What there is, one line a command."""
+    """A table with one row per command."""
     rows = [(f"[`textassay {name}`]({slug(name)}.md)", first_line(c.help)) for name, c in commands.items()]
     common = list(parameters(typer.main.get_command(app)))
     body = [
@@ -190,17 +190,17 @@ def command_page(name: str, command: Any) -> str:
 
 
 def parameters(command: Any) -> Iterator[Any]:
-    """The parameters of a command that a user may see."""
+    """The visible parameters of a command."""
     return (p for p in command.params if not getattr(p, "hidden", False))
 
 
 def shown_name(argument: Any) -> str:
-    """An argument as the usage line has it."""
+    """An argument as in the usage line."""
     return str(argument.metavar or argument.name.upper())
 
 
 def option_table(options: Iterable[Any]) -> str:
-    """One row an option: its names, its default and its help."""
+    """A table with one row per option: names, default and help."""
     rows = [(", ".join(f"`{o}`" for o in p.opts), _default(p), _help(p)) for p in options]
     return table(["option", "default", ""], rows)
 

@@ -1,4 +1,4 @@
-"""What mkdocs runs at build time: adds the generated reference pages and turns formulas into MathML."""
+"""Hooks of the mkdocs build: add the generated reference pages and convert formulas to MathML."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ _FORMULA = re.compile(r"^```math\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the generated pages into the navigation, behind the index of their section."""
+    """Add the generated pages to the navigation, after the index of their section."""
     made = sorted(generate.pages())
     for entry in config.nav or []:
         for listed in entry.values():
@@ -31,5 +31,5 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Formulas become MathML, which browsers draw by themselves: no script and no network."""
+    """Convert formulas to MathML, which browsers draw without scripts or network."""
     return _FORMULA.sub(lambda match: convert(match[1], display="block"), markdown)
