@@ -12,13 +12,13 @@ from textassay.errors import InputError
 from textassay.studies.format_check import check_format
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.schema import check_items
-from textassay.survey.wording import wording_of
+from textassay.survey.wording import page_wording
 
 
 def test_choices_and_items_of_a_survey(tmp_path: Path) -> None:
     (tmp_path / "t.toml").write_text('[[choices]]\nvalue = 1\nlabel = "bad"\n')
     with pytest.raises(InputError, match=r": 1 choice; wanted two or more"):
-        wording_of(str(tmp_path / "t.toml"), title=None, text_name="text", context_name="context", with_context=False)
+        page_wording(str(tmp_path / "t.toml"), title=None, text_name="text", context_name="context", with_context=False)
     with pytest.raises(InputError, match=r"^1 item, none of them to rate"):
         check_items(Study("T", "", "Q", ""), [SurveyItem("a", "check", "one", expected=1)])
 

@@ -1,8 +1,62 @@
-"""The one error a user's input can raise; the command line turns it into one line and exit code 2."""
+"""The error that a user's input can raise, in Python's words and in those of the command line."""
+
+from dataclasses import dataclass
+
+# Options whose name is not the parameter's with dashes.
+_OPTIONS = {
+    "distances": "--distance",
+    "families": "--family",
+    "leave_out_flagged": "--without-flagged",
+    "n_items": "--items",
+    "n_resamples": "--resamples",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter in an error message: `n_resamples=5` in Python, `--resamples 5` on the command line.
+
+    Without a value the message only names the parameter.
+
+    >>> setting = Setting("n_resamples", 5)
+    >>> str(setting), setting.as_option()
+    ('n_resamples=5', '--resamples 5')
+    >>> str(Setting("field")), Setting("field").as_option()
+    ('field=...', '--field')
+    """
+
+    name: str
+    value: object = ...
+
+    def __str__(self) -> str:
+        return f"{self.name}={'...' if self.value is ... else _shortened(repr(self.value))}"
+
+    def as_option(self) -> str:
+        """The option of the command line that sets this parameter, with its value."""
+        option = _OPTIONS.get(self.name, f"--{self.name.replace('_', '-')}")
+        return option if self.value is ... or self.value is True else f"{option} {_shortened(str(self.value))}"
 
 
 class InputError(ValueError):
-    """Bad input or usage. The message says what, where, what was seen and what was wanted, on one line."""
+    """Bad input or usage: one line that states what is wrong, where, what was seen and what was wanted.
+
+    The message may be given in parts, of which some are settings. The command line turns the error into one line and
+    exit code 2.
+
+    >>> error = InputError(Setting("level", 95), "; wanted at least 0.5 and below 1")
+    >>> print(error)
+    level=95; wanted at least 0.5 and below 1
+    >>> print(error.with_options())
+    --level 95; wanted at least 0.5 and below 1
+    """
+
+    def __init__(self, *parts: str | Setting) -> None:
+        super().__init__("".join(map(str, parts)))
+        self._parts = parts
+
+    def with_options(self) -> str:
+        """The message with options of the command line in place of Python parameters."""
+        return "".join(part if isinstance(part, str) else part.as_option() for part in self._parts)
 
 
 class MissingExtra(InputError):
@@ -10,3 +64,7 @@ class MissingExtra(InputError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; get it with: pip install 'textassay[{extra}]'")
+
+
+def _shortened(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else f"{text[: width - 3]}..."

@@ -109,7 +109,7 @@ def test_clear_leaves_what_is_not_the_caches(root: Path, tmp_path: Path, capsys:
     (root / ("a" * 32)).symlink_to(outside)
     (encoder_folder(root, "toy") / f"{'b' * 32}.v1").symlink_to(outside / segment.name)
     assert run(["cache", "clear", "--yes"]) == 0
-    assert "left alone: 3 things that are not the cache's" in capsys.readouterr().out
+    assert "kept: 3 files that do not belong to the cache" in capsys.readouterr().out
     assert all(path.read_text() == "mine" for path in mine)
     assert len(list(outside.iterdir())) == 3
     assert (root / ("a" * 32)).is_symlink()

@@ -190,7 +190,7 @@ def test_bad_files_get_one_line_and_exit_code_2(
         (["--metrics", "blue"], "did you mean 'bleu'"),
         (["--metrics", "bleu:k=2"], "no option of bleu 'k'"),
         (["--resample", "0"], "--resample"),
-        (["--level", "2"], "--level is 2"),
+        (["--level", "2"], "--level 2"),
         (["--json", "no/such/folder/x.json"], "does not exist"),
         (["--json", "."], "is a directory"),
         (["--json", "-", "--csv", "-"], "standard output"),
@@ -263,7 +263,7 @@ def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert err.splitlines()[-1] == "textassay: interrupted; no file is half written"
+    assert err.splitlines()[-1] == "textassay: interrupted; no output file is incomplete"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["made.txt", "real.txt"]
 
 

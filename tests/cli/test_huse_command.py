@@ -261,8 +261,8 @@ def test_bad_files_get_one_line_and_exit_code_2(
         (["--variant", "relased"], "released"),
         (["--k", "0"], "--k"),
         (["--k", "30"], "40 items"),
-        (["--level", "2"], "--level is 2"),
-        (["--resamples", "-1"], "--resamples is -1"),
+        (["--level", "2"], "--level 2"),
+        (["--resamples", "-1"], "--resamples -1"),
         (["--scale", "6"], "--scale is '6'; wanted the lowest and the highest rating, such as 1-6"),
         (["--scale", "6-1"], "--scale is '6-1'"),
         (["--scale", "1-inf"], "--scale is '1-inf'"),
@@ -289,7 +289,7 @@ def test_the_file_of_log_probs_is_never_overwritten(ratings: str, tmp_path: Path
     second = written(tmp_path / "log_probs.csv", made(), ("item", "log_prob"))
     before = Path(second).read_bytes()
     found = textassay(ratings, "--log-probs", second, *FAST, "--json", second)
-    assert_refused(found, "is an input of the same run")
+    assert_refused(found, "is also an input")
     assert Path(second).read_bytes() == before
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.laws import corpus
 
-INTERRUPTED = "textassay: interrupted; no file is half written"
+INTERRUPTED = "textassay: interrupted; no output file is incomplete"
 COMMANDS = {
     "compare": ["compare", "real.txt", "made.txt", "--resamples", "0", "--json", "out.json"],
     "conditional": ["conditional", "items.jsonl", "--resamples", "0", "--json", "out.json"],
@@ -160,7 +160,7 @@ def test_an_ignored_signal_stays_ignored(folder: Path) -> None:
 def test_the_cursor_is_shown_again(folder: Path) -> None:
     """A progress bar hides the cursor; an interrupt must not leave it hidden."""
     leader, follower = pty.openpty()
-    code = "import os, sys\nfrom textassay.cli import main\nmain._leave()\n"
+    code = "import os, sys\nfrom textassay.cli import main\nmain._exit_interrupted()\n"
     environment = {**os.environ, "TERM": "xterm"}
     process = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, stderr=follower, env=environment, check=False, timeout=60

@@ -175,7 +175,7 @@ class TestClashes:
         source.touch()
         os.link(source, tmp_path / "other.txt")
         for target in (source, tmp_path / "other.txt"):
-            assert "is an input" in refusal(str(target), inputs=(str(source),))
+            assert "is also an input" in refusal(str(target), inputs=(str(source),))
         check_writable([str(tmp_path / "new"), "-"], inputs=[str(source), "-", str(tmp_path / "*.txt")])
 
     @pytest.mark.parametrize("clash", range(3))
@@ -188,7 +188,7 @@ class TestClashes:
         assert run(arguments) == 2
         out, err = capsys.readouterr()
         assert out == ""
-        assert err.endswith("is an input of the same run; wanted another file to write\n")
+        assert err.endswith("is also an input; wanted another file for the output\n")
         assert err.count("\n") == 1
         assert Path(inputs[clash]).read_bytes() == before
 

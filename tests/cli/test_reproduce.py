@@ -94,6 +94,6 @@ def test_quiet_says_nothing_beside_and_markdown_may_go_to_standard_output(
 
 def test_outputs_are_checked_before_the_work(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = Path(folder) / "captions" / "coco_val_sample.json"
-    assert "is an input of the same run" in failure(capsys, NAME, "--data", folder, "--json", str(source))
+    assert "is also an input" in failure(capsys, NAME, "--data", folder, "--json", str(source))
     assert "does not exist" in failure(capsys, NAME, "--data", folder, "--svg", str(tmp_path / "no" / "x.svg"))
-    assert "--items is 5000; wanted 10 to 12" in failure(capsys, NAME, "--data", folder, "--items", "5000")
+    assert "--items 5000; wanted 10 to 12" in failure(capsys, NAME, "--data", folder, "--items", "5000")

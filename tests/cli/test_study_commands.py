@@ -101,5 +101,5 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_inputs_are_read(
 def test_an_input_is_never_overwritten(study: Study, textassay: Command) -> None:
     before = Path(study.file).read_bytes()
     found = textassay(study.file, *study.quick, "--json", study.file)
-    assert_refused(found, "is an input of the same run")
+    assert_refused(found, "is also an input")
     assert Path(study.file).read_bytes() == before

@@ -23,7 +23,7 @@ from tests.cli.conftest import Command
 from tests.cli.refusal import assert_refused
 from tests.conftest import ROOT
 from textassay.cli.main import run
-from textassay.cli.survey.serve import exposure
+from textassay.cli.survey.serve import exposure_notes
 from textassay.survey.store.study_store import Store
 
 TOKEN = r"[a-z2-7]{39}"
@@ -68,15 +68,15 @@ def test_from_files_to_huse(survey: Command, texts: tuple[str, ...], tmp_path: P
         "page    How typical is each text?",
         "items   16 (8 human, 8 model), each with its context",
         "scale   6 Very Typical, 5 Typical, 4 Average, 3 Specific, 2 Rare, 1 Invalid",
-        "wanted  48 ratings, 3 an item",
+        "wanted  48 ratings, 3 per item",
         "raters  6 needed; each rates 8 items and 1 attention check of 6",
-        "links   work for ever",
+        "links   work without a time limit",
     ):
         assert f"{line}\n" in made.stdout
     for kind in ("join/", "admin/", "r/", "r/"):
         assert re.search(rf"  http://127\.0\.0\.1:8000/{kind}{TOKEN}\n", made.stdout)
     assert re.search(rf"^  r001  http://127\.0\.0\.1:8000/r/{TOKEN}$", made.stdout, re.MULTILINE)
-    assert "Links are shown only now" in made.stdout
+    assert "Save these links: only their hashes are stored." in made.stdout
     assert made.stdout.endswith("Next:\n  textassay survey serve s.db\n")
     answer_all(tmp_path / "s.db", 7, wrong=1)
     shown = survey("status", "s.db")
@@ -89,7 +89,7 @@ def test_from_files_to_huse(survey: Command, texts: tuple[str, ...], tmp_path: P
     assert (found.returncode, found.stdout) == (0, "")
     assert found.stderr == (
         "wrote checks.csv\nwrote ratings.csv\n48 ratings of 16 items by 6 raters\n"
-        "1 rater failed an attention check: --without-failed leaves out their 8 ratings\n"
+        "1 rater failed an attention check; --without-failed leaves out their 8 ratings\n"
     )
     assert len((tmp_path / "checks.csv").read_text(encoding="utf-8").splitlines()) == 7
     assert run(["huse", "ratings.csv", "--k", "4", "--resamples", "0", "--quiet"]) == 0
@@ -97,7 +97,7 @@ def test_from_files_to_huse(survey: Command, texts: tuple[str, ...], tmp_path: P
 
 def test_links_and_tokens_open_the_study(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
     made = survey("create", "s.db", *texts, "--raters", "3", "--links", "l.csv", "--url", "https://rate.example.org/x/")
-    assert made.stderr == "wrote l.csv: 3 personal links, readable by you alone\n"
+    assert made.stderr == "wrote l.csv: 3 personal links, readable only by you\n"
     assert "/r/" not in made.stdout
     assert stat.S_IMODE((tmp_path / "l.csv").stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "s.db").stat().st_mode) == 0o600
@@ -116,7 +116,7 @@ def test_links_and_tokens_open_the_study(survey: Command, texts: tuple[str, ...]
         assert store.is_join(join[1])
         assert store.is_admin(admin[1])
     renewed = survey("links", "s.db", "--join", "--admin", "--raters", "2", columns="40")
-    assert "old one" in renewed.stdout
+    assert "the old one no longer works" in " ".join(renewed.stdout.split())
     new = [
         re.search(rf"^  https://rate\.example\.org/x/{kind}/({TOKEN})$", renewed.stdout, re.M)
         for kind in ("join", "admin")
@@ -178,8 +178,8 @@ def test_export_to_standard_output(survey: Command, texts: tuple[str, ...], tmp_
     assert len(found.stdout.splitlines()) == 5
     assert found.stderr == "4 ratings of 16 items by 1 rater (16 wanted)\n"
     assert survey("export", "s.db", "--quiet").stderr == ""
-    assert_refused(survey("export", "s.db", "--out", "s.db"), "is an input of the same run")
-    assert_refused(survey("export", "s.db", "--checks", "-"), "two outputs ask for standard output")
+    assert_refused(survey("export", "s.db", "--out", "s.db"), "is also an input")
+    assert_refused(survey("export", "s.db", "--checks", "-"), "two outputs go to standard output")
 
 
 def test_raters_who_failed_a_check_are_left_out_where_asked(
@@ -190,12 +190,12 @@ def test_raters_who_failed_a_check_are_left_out_where_asked(
     every = survey("export", "s.db", "--out", "all.csv")
     assert every.stderr.endswith(
         "48 ratings of 16 items by 3 raters\n"
-        "2 raters failed an attention check: --without-failed leaves out their 32 ratings\n"
+        "2 raters failed an attention check; --without-failed leaves out their 32 ratings\n"
     )
     kept = survey("export", "s.db", "--out", "kept.csv", "--without-failed")
     assert kept.stderr == (
         "wrote kept.csv\n16 ratings of 16 items by 1 rater (48 wanted)\n"
-        "2 raters failed an attention check: their 32 ratings left out\n"
+        "2 raters failed an attention check; left out their 32 ratings\n"
     )
     with (tmp_path / "kept.csv").open(encoding="utf-8", newline="") as file:
         assert {row["rater"] for row in csv.DictReader(file)} == {"r003"}
@@ -212,7 +212,7 @@ def test_backup_of_a_study_in_use(survey: Command, texts: tuple[str, ...], tmp_p
     assert survey("export", "copy.db").stdout == survey("export", "s.db").stdout
     assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
     before = (tmp_path / "copy.db").read_bytes()
-    assert_refused(survey("backup", "s.db", "copy.db"), "copy.db: exists and is never overwritten; wanted a new file")
+    assert_refused(survey("backup", "s.db", "copy.db"), "copy.db: exists and is not overwritten; wanted a new file")
     assert (tmp_path / "copy.db").read_bytes() == before
     assert_refused(survey("backup", "s.db", "nowhere/copy.db"), "the folder nowhere does not exist")
     assert_refused(survey("backup", "s.db", "-"), "cannot go to standard output (-); wanted a new file")
@@ -231,7 +231,7 @@ def test_commands_that_are_shown_can_be_typed(survey: Command, texts: tuple[str,
     given = survey(*shlex.split(shown[0]))
     assert given.returncode == 0
     assert re.search(rf"^  r001  {url[1] if url else 'http://127.0.0.1:8000'}/r/{TOKEN}$", given.stdout, re.MULTILINE)
-    assert ("only http://127.0.0.1:8000 differs" in made) == (not url)
+    assert ("replace http://127.0.0.1:8000 in these links" in " ".join(made.split())) == (not url)
 
 
 @pytest.mark.parametrize(
@@ -275,8 +275,8 @@ def test_the_port_of_the_links_is_served_without_being_said_again(
         assert "do not open here" not in survey("serve", study).stdout
     assert ports == [9000, 8000, 8000]
     other = " ".join(survey("serve", "s.db", "--port", "9001").stdout.split())
-    assert "links of this study were made for http://127.0.0.1:9000 and do not open here" in other
-    assert "serve it with --port 9000, or make new ones: textassay survey links s.db --join" in other
+    assert "links of this study lead to http://127.0.0.1:9000, not to this address" in other
+    assert "serve it with --port 9000, or make new links: textassay survey links s.db --join" in other
 
 
 def test_a_study_with_the_usual_address_is_stored_as_before(
@@ -326,7 +326,7 @@ def test_looks_that_differ_are_said(survey: Command, texts: tuple[str, ...], tmp
     (tmp_path / "human.csv").write_text(f"text,context\n{rows.replace(' .', '.')}", encoding="utf-8")
     made = survey("create", "s.db", *texts, columns="300").stdout
     assert "note: format of 'model' (candidate) and human texts (reference): 100 % of candidate texts have a" in made
-    assert "note: raters see such differences and may go by them" in made
+    assert "note: raters can see such differences and may rate by them" in made
 
 
 def write_rows(path: Path, rows: list[dict[str, str]]) -> None:
@@ -367,7 +367,7 @@ def test_turk_and_back(survey: Command, texts: tuple[str, ...], tmp_path: Path) 
     assert "note: 1 worker failed an attention check: A\\x1b1\n" in added.stdout
     again = survey("turk-import", "s.db", "results.csv")
     assert "added  0 answers" in again.stdout
-    assert "note: 18 answers in the study already\n" in again.stdout
+    assert "note: 18 answers already in the study\n" in again.stdout
     rows[2]["Answer.rating_1"] = "9"
     write_rows(tmp_path / "bad.csv", rows)
     assert_refused(survey("turk-import", "s.db", "bad.csv"), "bad.csv:4: answer.rating_1 is '9'; wanted one of")
@@ -378,8 +378,8 @@ def test_one_of_anything_from_turk_is_said_as_one(survey: Command, texts: tuple[
     (tmp_path / "model.csv").write_text("text,context\nmodel\x92,article 0\n", encoding="utf-8")
     survey("create", "odd.db", *texts[:2], "--model", "model.csv", "--items-per-rater", "5", "--checks", "0")
     odd = survey("turk-export", "odd.db", "-o", "odd.csv", columns="200").stdout
-    assert "note: 1 item put into a second HIT too, so that all are of one length\n" in odd
-    assert "note: 1 item with control characters, which no page can show: workers see U+FFFD in their place\n" in odd
+    assert "note: 1 item added to a second HIT, so that all HITs have the same length\n" in odd
+    assert "note: 1 item with control characters, which a page cannot show: workers see U+FFFD instead\n" in odd
     survey("turk-export", "s.db", "-o", "batch.csv")
     with (tmp_path / "batch.csv").open(encoding="utf-8") as file:
         first = {f"Input.{name}": cell for name, cell in next(csv.DictReader(file)).items()}
@@ -393,10 +393,10 @@ def test_one_of_anything_from_turk_is_said_as_one(survey: Command, texts: tuple[
     assert survey("turk-import", "s.db", "more.csv", columns="200").stdout.splitlines() == [
         "study  s.db",
         "added  6 answers of 1 worker in 2 assignments",
-        "note: 1 answer in the study already",
+        "note: 1 answer already in the study",
         "note: 1 rejected assignment left out",
         "note: 1 text without an answer",
-        "note: 1 answer left out, of items that the worker had rated before: the first counts",
+        "note: 1 answer left out, to items that the worker had already rated: the first answer counts",
     ]
 
 
@@ -404,7 +404,7 @@ def test_a_page_that_is_too_long_for_turk_is_said(survey: Command, tmp_path: Pat
     for name in ("h.txt", "m.txt"):
         (tmp_path / name).write_text("".join(f"{n} " + "word " * 2000 + "\n" for n in range(10)), encoding="utf-8")
     survey("create", "s.db", "--human", "h.txt", "--model", "m.txt", "--items-per-rater", "10")
-    assert "Mechanical Turk takes 65,535: fewer" in " ".join(
+    assert "Mechanical Turk accepts at most 65,535; use a smaller" in " ".join(
         survey("turk-export", "s.db", "-o", "b.csv").stdout.split()
     )
     assert "65,535" not in survey("turk-export", "s.db", "-o", "b.csv", "--items-per-hit", "2").stdout
@@ -413,19 +413,22 @@ def test_a_page_that_is_too_long_for_turk_is_said(survey: Command, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (("create", "old.db"), "old.db: exists and is never overwritten; wanted a new file"),
-        (("create", "new.db", "--items", "items.csv"), "--items with other files or columns of texts"),
+        (("create", "old.db"), "old.db: exists and is not overwritten; wanted a new file"),
+        (("create", "new.db", "--items", "items.csv"), "--items together with other files or columns; wanted"),
         (("create", "nowhere/new.db"), "the folder nowhere does not exist"),
         (("create", "-"), "standard output (-); wanted a new file"),
         (("create", "new.db", "--links", "l.csv"), "--links without --raters"),
-        (("create", "new.db", "--raters", "1", "--links", "old.db"), "old.db: exists and may hold other links"),
-        (("create", "new.db", "--raters", "1", "--links", "new.db"), "two outputs ask for this file"),
+        (("create", "new.db", "--raters", "1", "--links", "old.db"), "old.db: exists and may contain other links"),
+        (("create", "new.db", "--raters", "1", "--links", "new.db"), "two outputs go to this file"),
         (("create", "new.db", "--url", "javascript:alert(1)"), "is not a web address"),
         (("create", "new.db", "--ratings", "0"), "--ratings"),
         (("create", "new.db", "--days", "0"), "--days"),
-        (("create", "new.db", "--checks", "7"), "--checks 7: there are 6 built in"),
+        (("create", "new.db", "--checks", "7"), "--checks 7; wanted at most 6, the number built in"),
         (("create", "new.db", "--size", "9"), "8 contexts with texts of all sources; wanted 9 (--size)"),
-        (("create", "new.db", "--contexts", "short.txt"), "short.txt: 1 context; human.csv has 8 rows; wanted as many"),
+        (
+            ("create", "new.db", "--contexts", "short.txt"),
+            "short.txt: 1 context, but human.csv has 8 rows; wanted equal numbers",
+        ),
         (("create", "new.db", "--template", "none.toml"), "none.toml: no such file"),
         (("create", "new.db", "--field", "words"), "human.csv: no field 'words'; fields are 'text'"),
         (("create", "new.db", "--title", " "), "--title is blank"),
@@ -445,8 +448,8 @@ def test_studies_that_are_not_made(
 
 
 def test_texts_must_be_given(survey: Command, texts: tuple[str, ...]) -> None:
-    assert_refused(survey("create", "new.db"), "no file of human or model texts; wanted --human and --model, or")
-    assert_refused(survey("create", "new.db", *texts[:2]), "no file of model texts")
+    assert_refused(survey("create", "new.db"), "no file with human or model texts; wanted --human and --model, or")
+    assert_refused(survey("create", "new.db", *texts[:2]), "no file with model texts")
 
 
 @pytest.mark.parametrize(
@@ -465,7 +468,7 @@ def test_files_that_are_no_study(survey: Command, tmp_path: Path, arguments: tup
     command, *others = arguments
     (tmp_path / "text.db").write_text("not a study\n", encoding="utf-8")
     assert_refused(survey(command, "missing.db", *others), "missing.db: no such file")
-    assert_refused(survey(command, "text.db", *others), "text.db: is no sqlite file; wanted a ")
+    assert_refused(survey(command, "text.db", *others), "text.db: not an sqlite file; wanted a ")
     assert_refused(survey(command, str(tmp_path), *others), "is a folder")
     assert (tmp_path / "text.db").read_text(encoding="utf-8") == "not a study\n"
     assert not (tmp_path / "missing.db").exists()
@@ -493,12 +496,12 @@ def test_commands_that_only_look_need_no_disk_to_write(
 
 def test_links_refused(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
     survey("create", "s.db", *texts)
-    assert_refused(survey("links", "s.db"), "no links asked for; wanted --raters n, --again rater, --join")
-    assert_refused(survey("links", "s.db", "--join", "--links", "l.csv"), "--links is for personal links")
-    assert_refused(survey("links", "s.db", "--raters", "1", "--links", "s.db"), "exists and may hold other links")
+    assert_refused(survey("links", "s.db"), "no kind of link chosen; wanted --raters n, --again rater, --join")
+    assert_refused(survey("links", "s.db", "--join", "--links", "l.csv"), "--links file is for personal links")
+    assert_refused(survey("links", "s.db", "--raters", "1", "--links", "s.db"), "exists and may contain other links")
     assert_refused(survey("links", "s.db", "--raters", "1", "--url", "example.org"), "is not a web address")
     written = survey("links", "s.db", "--raters", "2", "--links", "l.csv")
-    assert written.stderr == "wrote l.csv: 2 personal links, readable by you alone\n"
+    assert written.stderr == "wrote l.csv: 2 personal links, readable only by you\n"
     assert stat.S_IMODE((tmp_path / "l.csv").stat().st_mode) == 0o600
 
 
@@ -528,13 +531,13 @@ def test_serve_says_where_and_what_it_means(
         "at       http://127.0.0.1:8099\n"
         "links    textassay survey links s.db --raters N --url http://127.0.0.1:8099\n"
         "stop     Ctrl-C\n"
-        "stopped; every answer that was taken is in s.db\n"
+        "stopped; all answers are saved in s.db\n"
     )
     loud = " ".join(survey("serve", "s.db", "--host", "0.0.0.0").stdout.split())
-    assert "anyone who reaches this machine there can open the page" in loud
+    assert "anyone who can reach this address can open the page" in loud
     assert "traffic is not encrypted" in loud
     assert "proxy with TLS" in loud
-    assert f"this machine's own name, {socket.gethostname()}; where people open it under another name" in loud
+    assert f"its name, {socket.gethostname()}; requests for any other name are refused" in loud
     assert "--url http://0.0.0.0" not in loud
     behind = survey(
         *("serve", "s.db", "--url", "https://rate.example.org/", "--proxy", "10.0.0.7", "--proxy", "::1"),
@@ -564,7 +567,7 @@ def test_serve_says_where_and_what_it_means(
     ],
 )
 def test_only_loopback_is_no_exposure(host: str, url: str | None, notes: int) -> None:
-    assert len(exposure(host, url)) == notes
+    assert len(exposure_notes(host, url)) == notes
 
 
 def test_without_the_survey_extra_all_but_the_page_works(texts: tuple[str, ...], tmp_path: Path) -> None:
@@ -616,4 +619,4 @@ def test_interrupt_stops_the_page_with_a_line(texts: tuple[str, ...], tmp_path: 
         served.kill()
         served.communicate()
     assert (served.returncode, err) == (0, "")
-    assert out == "stopped; every answer that was taken is in s.db\n"
+    assert out == "stopped; all answers are saved in s.db\n"

@@ -37,13 +37,13 @@ def test_a_lost_link_is_replaced(run_command: Command, links: Links) -> None:
     assert [name for name, _ in given] == ["r002", "r004"]
     assert names_of([token for _, token in given]) == ["r002", "r004"]
     assert names_of(list(links.raters)) == ["r001", None, "r003"]
-    assert "No longer works: the old link of r002.\n" in found.stdout
+    assert "The old link of r002 no longer works.\n" in found.stdout
 
 
 def test_several_lost_links_go_to_a_file(run_command: Command, links: Links) -> None:
     found = run_command("survey", "links", "s.db", "--again", "r003,r001", "--links", "l.csv")
     assert (found.returncode, "/r/" in found.stdout) == (0, False)
-    assert found.stderr == "wrote l.csv: 2 personal links, readable by you alone\n"
+    assert found.stderr == "wrote l.csv: 2 personal links, readable only by you\n"
     rows = list(csv.DictReader(Path("l.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["rater"] for row in rows] == ["r003", "r001"]
     assert names_of([row["link"].rpartition("/")[2] for row in rows]) == ["r003", "r001"]

@@ -41,7 +41,7 @@ def test_the_links_of_a_new_study_are_written_first(tmp_path: Path) -> None:
         (tmp_path / f"{source}.txt").write_text("one\ntwo\n", encoding="utf-8")
     given = ("--human", "human.txt", "--model", "model.txt", "--raters", "2", "--links", "l.csv")
     found = unread(tmp_path, "create", "s.db", *given)
-    assert (found.returncode, found.stderr) == (0, "wrote l.csv: 2 personal links, readable by you alone\n")
+    assert (found.returncode, found.stderr) == (0, "wrote l.csv: 2 personal links, readable only by you\n")
     assert names_in(tmp_path / "l.csv") == [("r001", "r001"), ("r002", "r002")]
 
 
@@ -53,7 +53,7 @@ def test_new_links_are_written_before_it_is_said_that_others_ended(tmp_path: Pat
     links = made(tmp_path)
     given = ("--join", "--admin", "--again", "r002", "--raters", "1", "--links", "l.csv")
     found = unread(tmp_path, "links", "s.db", *given)
-    assert (found.returncode, found.stderr) == (0, "wrote l.csv: 2 personal links, readable by you alone\n")
+    assert (found.returncode, found.stderr) == (0, "wrote l.csv: 2 personal links, readable only by you\n")
     assert names_in(tmp_path / "l.csv") == [("r002", "r002"), ("r003", "r003")]
     with closing(Store.open(tmp_path / "s.db")) as store:
         assert not store.is_admin(links.admin)

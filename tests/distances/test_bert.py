@@ -54,5 +54,5 @@ def test_real_sized_vectors_are_as_numpy_has_it_and_symmetric_to_the_last_bit() 
 
 
 def test_no_encoder_is_one_line() -> None:
-    with pytest.raises(InputError, match="no encoder chosen; the distance 'bert' needs one, such as --encoder lsa"):
+    with pytest.raises(InputError, match="no encoder chosen; the distance 'bert' needs one, such as encoder='lsa'"):
         get_distance("bert", Surroundings(table_of([["a"]])))

@@ -223,11 +223,11 @@ def test_contests_compare_candidates_with_each_other(comparison: Comparison) -> 
         ({"metrics": ["repetition:similarity=2"]}, "wanted a number from 0.5 to 1"),
         ({"families": ["ngrams"]}, "did you mean 'ngram'"),
         ({"tokenizer": "word"}, "words"),
-        ({"size": "5x"}, "--size"),
-        ({"size": 500}, "--size 500 needs as many"),
-        ({"level": 1.5}, "--level"),
-        ({"n_resamples": 5}, "--resamples"),
-        ({"seed": -1}, "--seed"),
+        ({"size": "5x"}, "size='5x'; wanted"),
+        ({"size": 500}, "size=500 needs as many"),
+        ({"level": 1.5}, "level=1.5; wanted"),
+        ({"n_resamples": 5}, "n_resamples=5; wanted"),
+        ({"seed": -1}, "seed=-1; wanted"),
     ],
 )
 def test_wrong_settings_say_what_is_wrong(change: dict[str, Any], message: str) -> None:

@@ -248,11 +248,11 @@ def test_too_few_items_are_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"k": 0}, "--k is 0; wanted a whole number from 1 to 1000"),
+        ({"k": 0}, "k=0; wanted a whole number from 1 to 1000"),
         ({"variant": "plain"}, "no variant 'plain'"),
         ({"metrics": ["bleu"]}, "'bleu' is measured on whole samples: use textassay compare"),
         ({"metrics": ["trm"]}, "'trm' is measured on items: use textassay conditional"),
-        ({"level": 2.0}, "--level is 2.0"),
+        ({"level": 2.0}, "level=2.0"),
     ],
 )
 def test_bad_settings_are_refused(settings: dict[str, object], words: str) -> None:

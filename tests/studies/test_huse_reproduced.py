@@ -51,5 +51,5 @@ def test_figure_5(data: Path) -> None:
 
 
 def test_only_the_whole_table_is_the_published_one(data: Path) -> None:
-    with pytest.raises(InputError, match="--items is 50; wanted 200"):
+    with pytest.raises(InputError, match="n_items=50; wanted 200"):
         reproduce("huse-table-1", data=str(data), n_items=50)

@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from textassay.survey.room import Patience
-from textassay.survey.server import serve
-patience, files, options = (json.loads(given) for given in sys.argv[2:])
+from textassay.survey.web.connection_limits import Timeouts
+from textassay.survey.web.server import serve
+timeouts, files, options = (json.loads(given) for given in sys.argv[2:])
 if files:
     import resource
     resource.setrlimit(resource.RLIMIT_NOFILE, (100, files))
 serve(
-    Path(sys.argv[1]), port=0, patience=Patience(**patience), on_ready=lambda url: print(url, flush=True), **options
+    Path(sys.argv[1]), port=0, timeouts=Timeouts(**timeouts), on_ready=lambda url: print(url, flush=True), **options
 )
 print("closed", flush=True)
 """
@@ -28,10 +28,10 @@ print("closed", flush=True)
 
 @contextmanager
 def served(
-    path: Path, *, patience: dict[str, float] | None = None, files: int = 0, **options: Any
+    path: Path, *, timeouts: dict[str, float] | None = None, files: int = 0, **options: Any
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process that serves the study, and its host and port. `files` is how many it may ever open, 0 for any."""
-    given = [json.dumps(part) for part in (patience or {}, files, options)]
+    given = [json.dumps(part) for part in (timeouts or {}, files, options)]
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, path, *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from textassay.survey.web.http_protocol import Patience
+from textassay.survey.web.connection_limits import Timeouts
 
 uvicorn: Any = pytest.importorskip("uvicorn", reason="needs uvicorn")
 T = TypeVar("T")
@@ -50,14 +50,14 @@ class FarEnd(asyncio.Transport):
     closed_at: float | None = None
     aborted_at: float | None = None
 
-    def __init__(self, patience: Patience) -> None:
-        from textassay.survey.web.http_protocol import incoming
+    def __init__(self, timeouts: Timeouts) -> None:
+        from textassay.survey.web.http_protocol import connection_class
 
         super().__init__({"peername": ("192.0.2.1", 5), "sockname": ("192.0.2.2", 80)})
         self._loop = asyncio.get_running_loop()
-        kind = incoming(patience)
+        kind = connection_class(timeouts)
         config = uvicorn.Config(
-            _answer, http=kind, ws="none", lifespan="off", log_level="error", timeout_keep_alive=patience.idle
+            _answer, http=kind, ws="none", lifespan="off", log_level="error", timeout_keep_alive=timeouts.idle
         )
         config.load()
         self.server = kind(config, uvicorn.server.ServerState(), {}, self._loop)

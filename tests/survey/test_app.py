@@ -16,7 +16,7 @@ from tests.survey.conftest import HOME, ITEMS, STUDY, Site
 from textassay.survey.model import TYPICALITY, Choice, Study
 from textassay.survey.store import progress as clock
 from textassay.survey.store.study_store import Store
-from textassay.survey.web.admin_page import HEIGHT, WIDTH, Watch, histogram, view_of
+from textassay.survey.web.admin_page import HEIGHT, WIDTH, CachedView, histogram, view_of
 from textassay.survey.web.rating_page import COOKIE, shortcut_keys
 
 TOTAL = STUDY.items_per_rater + STUDY.checks_per_rater
@@ -81,7 +81,7 @@ def test_who_closes_the_browser_comes_back_to_the_same_text(site: Site, client: 
 
 def test_an_answer_sent_twice_counts_once_and_the_first_stays(site: Site, client: TestClient) -> None:
     form = forms(begin(client, site.rater()))["answer"]
-    kept = "You had answered that text before, and that answer stays."
+    kept = "You had already answered that text. Your first answer is kept;"
     # The last one comes from another window, where the first was not seen.
     for value, said in (("6", "Your last answer is saved."), ("6", "Your last answer is saved."), ("1", kept)):
         sent = client.post(form.action, data={**form.fields, "rating": value})
@@ -114,7 +114,7 @@ def test_undo_takes_the_last_answer_back_and_only_that(site: Site, client: TestC
     third = answer(client, second, "5")
     back = undo(client, third)
     assert place(back) == f"2 of {TOTAL}"
-    assert "Your last answer is withdrawn." in back
+    assert "Your last answer was undone." in back
     assert forms(back)["answer"] == forms(second)["answer"]
     assert site.values() == [6]
     answer(client, back, "1")
@@ -139,7 +139,7 @@ def test_an_answer_that_can_be_withdrawn_no_more_is_not_said_to_be_none(
 ) -> None:
     monkeypatch.setattr("textassay.survey.store.answers._MOST_WITHDRAWN", 1)
     page = answer(client, undo(client, answer(client, begin(client, site.rater()), "6")), "5")
-    assert status(undo(client, page)) == "You have withdrawn that answer so often that it now stays."
+    assert status(undo(client, page)) == "You have undone that answer too many times. It can no longer be changed."
     assert site.values() == [5]
 
 
@@ -175,7 +175,7 @@ def test_an_answer_to_a_text_that_is_not_its_turn_is_not_said_to_be_saved(site: 
     sent = client.post(old.action, data={**old.fields, "rating": "1"})
     page = client.get(sent.headers["location"]).text
     assert (place(page), site.values()) == (f"1 of {TOTAL}", [])
-    assert status(page).startswith("That answer was not saved:")
+    assert status(page).startswith("That answer was not saved, because")
 
 
 def test_choices_are_labelled_radio_buttons_of_one_group(site: Site, client: TestClient) -> None:
@@ -276,7 +276,7 @@ def test_last_seen_fits_the_column_of_a_phone(site: Site, client: TestClient, mo
 
 
 def test_a_watch_looks_again_when_it_can_afford_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    watch, looks = Watch(site.store), list[datetime]()
+    watch, looks = CachedView(site.store), list[datetime]()
     # The first look takes long for reasons of its own; the second takes one second, which is one in twenty of 20.
     ticks = iter([0.0, 9.0, 9.0, 10.0, 14.0, 28.9, 29.0, 29.1])
     # Only there: whatever else runs asks the clock too.
@@ -287,12 +287,12 @@ def test_a_watch_looks_again_when_it_can_afford_it(site: Site, monkeypatch: pyte
         return object()
 
     monkeypatch.setattr("textassay.survey.web.admin_page.view_of", look)
-    first, second = watch.look(), watch.look()
+    first, second = watch.current(), watch.current()
     assert first is not second
-    assert watch.look() is second
-    assert watch.look() is second
+    assert watch.current() is second
+    assert watch.current() is second
     assert len(looks) == 2
-    assert watch.look() is not second
+    assert watch.current() is not second
 
 
 def test_the_admin_takes_the_ratings_away(site: Site, client: TestClient) -> None:
@@ -317,7 +317,7 @@ def test_the_chart_holds_every_item_within_its_frame() -> None:
 
 
 def test_what_else_there_is(site: Site, client: TestClient) -> None:
-    assert "nothing to see without the link" in client.get("/").text
+    assert "To take part, please open the link" in client.get("/").text
     assert client.get("/health").text == "ok\n"
     page = client.get("/").text
     for name, kind in (("survey.css", "text/css"), ("survey.js", "text/javascript")):

@@ -50,9 +50,9 @@ def test_items_fill_evenly_and_sources_are_in_balance(
     with closing(store):
         seen = all_at_once(store, raters_of(store, links.raters))
         summary = store.summary()
-        assert max(summary.ratings_an_item) <= wanted
-        assert max(summary.ratings_an_item) - min(summary.ratings_an_item) <= 1
-        assert sum(summary.ratings_an_item) == summary.ratings
+        assert max(summary.ratings_per_item) <= wanted
+        assert max(summary.ratings_per_item) - min(summary.ratings_per_item) <= 1
+        assert sum(summary.ratings_per_item) == summary.ratings
         assert all(len(set(texts)) == len(texts) for texts in seen.values())
         sources: dict[str, Counter[str]] = defaultdict(Counter)
         for rating in store.ratings():
@@ -169,7 +169,7 @@ def test_an_abandoned_task_holds_its_item_for_half_an_hour(tmp_path: Path, monke
         assert store.answer(two, late.number, 4) == "recorded"
         assert store.task(three) is None
         assert not store.stage(three).left
-        assert store.summary().ratings_an_item == (2,)
+        assert store.summary().ratings_per_item == (2,)
 
 
 def test_the_order_is_each_raters_own_and_each_studys_own(tmp_path: Path) -> None:

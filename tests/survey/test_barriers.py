@@ -61,7 +61,7 @@ def on_every_page(study: LiveStudy, page: Any, look: Look) -> dict[str, list[str
     page.locator("body.keyed #answer").wait_for()
     found["first text"] = look(page)
     page.goto(f"{study.personal[BEGUN]}?now=undone")
-    page.get_by_role("status").get_by_text("withdrawn").wait_for()
+    page.get_by_role("status").get_by_text("undone").wait_for()
     page.locator(".choice").nth(2).click()
     assert LATER in page.locator("h1").inner_text()
     found["later text, one answer withdrawn and the next one chosen"] = look(page)
@@ -139,7 +139,7 @@ def test_a_form_is_sent_once_and_again_when_nothing_came_of_it(place: tuple[Live
     # Of each attempt, whether the page has stopped it.
     page.evaluate("stopped = []; addEventListener('submit', (event) => stopped.push(event.defaultPrevented))")
     page.locator(".choice").nth(2).click()
-    save = page.get_by_role("button", name="Save and go on")
+    save = page.get_by_role("button", name="Save answer")
     with page.expect_event("requestfailed"):
         save.click(no_wait_after=True)
     for _ in range(2):

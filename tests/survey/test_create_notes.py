@@ -11,8 +11,8 @@ from tests.survey.small_studies import STUDY, raters_of
 from textassay.cli.main import run
 from textassay.errors import InputError
 from textassay.studies.huse.study import huse
-from textassay.survey.create.attention_checks import built_in, checks_for
-from textassay.survey.create.items import items_of_file
+from textassay.survey.create.attention_checks import built_in_checks, checks_for
+from textassay.survey.create.items import items_from_one_file
 from textassay.survey.model import TYPICALITY, SurveyItem
 from textassay.survey.store.study_store import Store
 
@@ -21,7 +21,7 @@ def notes(folder: Path, *rows: tuple[str, ...], header: tuple[str, ...] = ("sour
     """What is said of items with these fields, but for log-probabilities, which none of them has."""
     with (folder / "items.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([header, *rows])
-    return [note for note in items_of_file(str(folder / "items.csv")).notes if "log-probability" not in note]
+    return [note for note in items_from_one_file(str(folder / "items.csv")).notes if "log-probability" not in note]
 
 
 def texts(source: str, n: int) -> Iterable[tuple[str, str]]:
@@ -44,8 +44,8 @@ def test_too_few_texts_for_huse_are_said(tmp_path: Path, n_human: int, n_model: 
     n = 2 * min(n_human, n_model)
     first = notes(tmp_path, *texts("human", n_human), *texts("model", n_model))[0]
     assert first == (
-        f"{n} texts in equal parts of 'human' and 'model': textassay huse needs 32, two for each of its k = 16 "
-        "neighbours (or a smaller --k there)"
+        f"{n} texts in equal parts of 'human' and 'model': textassay huse needs at least 32, two for each of its k = "
+        "16 neighbours (or a smaller --k)"
     )
     with pytest.raises(InputError, match=f" {n} items, as many of both sources; wanted at least 32"):
         measured(n_human, n_model)
@@ -67,7 +67,7 @@ def test_texts_that_two_sources_share_are_counted(tmp_path: Path) -> None:
     rows = [*texts("human", 20), *texts("a", 20), *texts("b", 20)]
     shared = [("human", "x"), ("a", "x"), ("a", "x"), ("b", "y"), ("human", "y"), ("human", "z"), ("b", "z")]
     said = [note for note in notes(tmp_path, *rows, *shared) if "in both" in note]
-    end = "; each is rated on its own, and a rater may meet both"
+    end = "; each copy is rated separately, and one rater may see both"
     assert said == [f"1 text is in both 'human' and 'a'{end}", f"2 texts are in both 'human' and 'b'{end}"]
 
 
@@ -75,7 +75,7 @@ def test_a_text_of_another_context_is_another_text(tmp_path: Path) -> None:
     rows = [("human", "x", "one"), ("a", "x", "two"), ("human", "y", "two"), ("a", "y", "two")]
     said = notes(tmp_path, *rows, header=("source", "text", "context"))
     assert [note[:63] for note in said if "in both" in note] == [
-        "1 text is in both 'human' and 'a' with the same context; each i"
+        "1 text is in both 'human' and 'a' with the same context; each c"
     ]
 
 
@@ -93,13 +93,13 @@ def test_a_rater_may_meet_both_as_is_said(tmp_path: Path) -> None:
 
 def test_checks_have_contexts_where_texts_have(tmp_path: Path) -> None:
     contexts = [f"article {number // 2}" for number in range(24)]
-    found = built_in(TYPICALITY, contexts=contexts)
+    found = built_in_checks(TYPICALITY, contexts=contexts)
     # From all over the study, each another one, and the same whenever it is made.
     assert [check.context for check in found] == [f"article {number}" for number in (1, 3, 5, 7, 9, 11)]
-    assert found == built_in(TYPICALITY, contexts=contexts)
+    assert found == built_in_checks(TYPICALITY, contexts=contexts)
     assert [check.context for check in checks_for(STUDY, [], contexts=contexts)] == [check.context for check in found]
-    assert [check.context for check in built_in(TYPICALITY, contexts=["a", "b"])] == ["a"] * 3 + ["b"] * 3
-    assert {check.context for check in built_in(TYPICALITY)} == {None}
+    assert [check.context for check in built_in_checks(TYPICALITY, contexts=["a", "b"])] == ["a"] * 3 + ["b"] * 3
+    assert {check.context for check in built_in_checks(TYPICALITY)} == {None}
 
 
 @pytest.mark.parametrize("with_contexts", [True, False])

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from textassay.errors import InputError
-from textassay.survey.create.attention_checks import built_in, checks_for
-from textassay.survey.create.items import Columns, Made, items_from, items_of_file, items_of_files
+from textassay.survey.create.attention_checks import built_in_checks, checks_for
+from textassay.survey.create.items import Columns, StudyItems, items_from_one_file, items_from_two_files, study_items
 from textassay.survey.model import TYPICALITY, Choice, Study
-from textassay.survey.wording import typicality, wording_of
+from textassay.survey.wording import default_wording, page_wording
 
 
 def lines(path: Path, *texts: str) -> str:
@@ -30,17 +30,17 @@ def table(path: Path, *rows: list[str]) -> str:
 def too_few(n: int, model: str = "model") -> str:
     """What is said where there are so many texts in equal parts."""
     return (
-        f"{n} texts in equal parts of 'human' and '{model}': textassay huse needs 32, two for each of its k = 16 "
-        "neighbours (or a smaller --k there)"
+        f"{n} texts in equal parts of 'human' and '{model}': textassay huse needs at least 32, two for each of its k "
+        "= 16 neighbours (or a smaller --k)"
     )
 
 
-def rows(made: Made) -> list[tuple[str, str, str, str | None, float | None]]:
+def rows(made: StudyItems) -> list[tuple[str, str, str, str | None, float | None]]:
     return [(item.id, item.source, item.text, item.context, item.log_prob) for item in made.items]
 
 
 def test_lines_with_contexts_are_paired_by_line(tmp_path: Path) -> None:
-    made = items_of_files(
+    made = items_from_two_files(
         lines(tmp_path / "h.txt", "a title", "another"),
         lines(tmp_path / "m.txt", "the title", "some title"),
         model_name="gpt2",
@@ -75,25 +75,25 @@ def test_columns_beside_the_texts_are_taken(tmp_path: Path, kind: str) -> None:
             writer = csv.DictWriter(file, records[0], delimiter="\t" if kind == "tsv" else ",")
             writer.writeheader()
             writer.writerows(records)
-    made = items_of_files(str(path), str(path), columns=Columns("title", "article", "lp"))
+    made = items_from_two_files(str(path), str(path), columns=Columns("title", "article", "lp"))
     assert rows(made)[:2] == [
         ("human-001", "human", "one, two", "x\ny", -3.5),
         ("human-002", "human", '"three"', "z", float("-inf")),
     ]
     assert made.notes == (
         too_few(4),
-        "2 texts are in both 'human' and 'model' with the same context; each is rated on its own, and a rater may meet "
-        "both",
+        "2 texts are in both 'human' and 'model' with the same context; each copy is rated separately, and one "
+        "rater may see both",
     )
 
 
 def test_usual_names_of_columns_need_not_be_said(tmp_path: Path) -> None:
     path = table(tmp_path / "h.csv", [" context", "headline ", "log_prob"], ["an article", "a title", "-7"])
-    assert rows(items_of_files(path, path))[0] == ("human-001", "human", "a title", "an article", -7.0)
+    assert rows(items_from_two_files(path, path))[0] == ("human-001", "human", "a title", "an article", -7.0)
 
 
 def test_blank_texts_are_left_out_and_shift_nothing(tmp_path: Path) -> None:
-    made = items_of_files(
+    made = items_from_two_files(
         lines(tmp_path / "h.txt", "", "b", "c"),
         lines(tmp_path / "m.txt", "A", " \t", "C"),
         contexts=lines(tmp_path / "c.txt", "1", "2", "3"),
@@ -112,18 +112,23 @@ def test_blank_texts_are_left_out_and_shift_nothing(tmp_path: Path) -> None:
 
 def test_a_context_may_be_blank_only_where_no_text_needs_it(tmp_path: Path) -> None:
     contexts = lines(tmp_path / "c.txt", "1", "")
-    made = items_of_files(lines(tmp_path / "h.txt", "a", ""), lines(tmp_path / "m.txt", "b", ""), contexts=contexts)
+    made = items_from_two_files(
+        lines(tmp_path / "h.txt", "a", ""), lines(tmp_path / "m.txt", "b", ""), contexts=contexts
+    )
     assert len(made.items) == 2
-    with pytest.raises(InputError, match=r"c\.txt:2: the context is blank; wanted one for the text at .*m\.txt:2$"):
-        items_of_files(lines(tmp_path / "h.txt", "a", ""), lines(tmp_path / "m.txt", "b", "c"), contexts=contexts)
+    with pytest.raises(
+        InputError, match=r"c\.txt:2: the context is blank; wanted a context for the text at .*m\.txt:2$"
+    ):
+        items_from_two_files(lines(tmp_path / "h.txt", "a", ""), lines(tmp_path / "m.txt", "b", "c"), contexts=contexts)
 
 
 def test_repeated_and_unequal_texts_are_said(tmp_path: Path) -> None:
-    made = items_of_files(lines(tmp_path / "h.txt", "a", "b"), lines(tmp_path / "m.txt", "a", "x", "x", "x"))
+    made = items_from_two_files(lines(tmp_path / "h.txt", "a", "b"), lines(tmp_path / "m.txt", "a", "x", "x", "x"))
     assert made.notes[:3] == (
         too_few(4),
-        "unequal numbers of texts: 2 of 'human', 4 of 'model'; textassay huse will use as many of each (or set --size)",
-        "2 texts of 'model' repeat another; each is rated on its own",
+        "unequal numbers of texts: 2 of 'human', 4 of 'model'; textassay huse uses an equal number of each (or set "
+        "--size)",
+        "2 texts of 'model' repeat another one; each is rated separately",
     )
     assert not made.with_context
 
@@ -131,24 +136,24 @@ def test_repeated_and_unequal_texts_are_said(tmp_path: Path) -> None:
 def test_looks_that_give_a_source_away_are_said_before_anybody_rates(tmp_path: Path) -> None:
     human = lines(tmp_path / "h.txt", *(f"Storks return to town {n}." for n in range(30)))
     split = lines(tmp_path / "m.txt", *(f"Town gets {n} more storks ." for n in range(30)))
-    said = [note for note in items_of_files(human, split, model_name="gpt\x1b").notes if "log-prob" not in note]
+    said = [note for note in items_from_two_files(human, split, model_name="gpt\x1b").notes if "log-prob" not in note]
     assert said == [
         "format of 'gpt\\x1b' (candidate) and human texts (reference): "
         "100 % of candidate texts have a space before punctuation (reference 0 %)",
-        "raters see such differences and may go by them; make both sides alike before you ask anybody",
+        "raters can see such differences and may rate by them; remove them before you collect ratings",
     ]
     marked = lines(tmp_path / "k.txt", *(f"**Town** gets {n} more storks." for n in range(30)))
-    first, *_ = (note for note in items_of_files(human, marked).notes if "log-prob" not in note)
+    first, *_ = (note for note in items_from_two_files(human, marked).notes if "log-prob" not in note)
     assert first.endswith(
         "use Markdown such as **Town** (reference 0 %): strip the Markdown of the candidate before comparing"
     )
     alike = lines(tmp_path / "a.txt", *(f"Town gets {n} more storks." for n in range(30)))
-    assert not [note for note in items_of_files(human, alike).notes if "format" in note or "raters see" in note]
+    assert not [note for note in items_from_two_files(human, alike).notes if "format" in note or "raters see" in note]
     # Whoever is compared with whom: each model of a file with its human texts.
     both = [["human", f"Storks {n}."] for n in range(30)] + [
         [m, f"Storks {n} ."] for m in ("a", "b") for n in range(30)
     ]
-    notes = items_of_file(table(tmp_path / "items.csv", ["source", "text"], *both)).notes
+    notes = items_from_one_file(table(tmp_path / "items.csv", ["source", "text"], *both)).notes
     assert [note[:13] for note in notes if note.startswith("format")] == ["format of 'a'", "format of 'b'"]
 
 
@@ -158,9 +163,9 @@ def test_size_draws_pairs_by_seed(tmp_path: Path) -> None:
     contexts = lines(tmp_path / "c.txt", *(f"c{n}" for n in range(30)))
 
     def drawn(seed: int) -> list[str]:
-        return [item.id for item in items_of_files(human, model, size=7, seed=seed).items]
+        return [item.id for item in items_from_two_files(human, model, size=7, seed=seed).items]
 
-    found = items_of_files(human, model, contexts=contexts, size=7, seed=3)
+    found = items_from_two_files(human, model, contexts=contexts, size=7, seed=3)
     texts = [item.text[1:] for item in found.items]
     assert texts[:7] == texts[7:] == [item.context[1:] for item in found.items[:7] if item.context]
     assert len(set(texts)) == 7
@@ -172,10 +177,10 @@ def test_size_draws_pairs_by_seed(tmp_path: Path) -> None:
 def test_size_of_contexts_that_only_some_share(tmp_path: Path) -> None:
     human = table(tmp_path / "h.csv", ["text", "context"], *([f"h{n}", f"c{n}"] for n in range(6)))
     model = table(tmp_path / "m.csv", ["text", "context"], *([f"m{n}", f"c{n}"] for n in range(3, 9)))
-    found = items_of_files(human, model, size=3)
+    found = items_from_two_files(human, model, size=3)
     assert [item.context for item in found.items] == ["c3", "c4", "c5"] * 2
     with pytest.raises(InputError, match=r"3 contexts with texts of all sources; wanted 4 \(--size\)"):
-        items_of_files(human, model, size=4)
+        items_from_two_files(human, model, size=4)
 
 
 def test_one_file_with_everything(tmp_path: Path) -> None:
@@ -186,7 +191,7 @@ def test_one_file_with_everything(tmp_path: Path) -> None:
         ["", "gpt2", "two", "c", ""],
         ["b", "gpt2", "  ", "c", ""],
     )
-    made = items_of_file(path)
+    made = items_from_one_file(path)
     assert rows(made) == [("a", "human", "one", "c", -1.0), ("gpt2-002", "gpt2", "two", "c", None)]
     assert made.notes == (
         f"{path}: 1 blank text left out",
@@ -198,7 +203,7 @@ def test_one_file_with_everything(tmp_path: Path) -> None:
 def test_several_models_in_one_file(tmp_path: Path) -> None:
     texts = [[source, f"{source} {n}", f"c{n}"] for source in ("human", "a", "b") for n in range(5)]
     path = table(tmp_path / "items.csv", ["source", "text", "context"], *texts)
-    made = items_of_file(path, size=2, seed=1)
+    made = items_from_one_file(path, size=2, seed=1)
     contexts = {source: [i.context for i in made.items if i.source == source] for source in ("human", "a", "b")}
     assert contexts["human"] == contexts["a"] == contexts["b"]
     assert len(made.items) == 6
@@ -210,10 +215,14 @@ def test_several_models_in_one_file(tmp_path: Path) -> None:
         (["source", "text"], ["human", "a"], "the source is 'human'; wanted 'human' and a model"),
         (["source", "text"], ["  ", "a"], ":3: no source; wanted 'human' or the name of a model"),
         (["source", "words"], ["m", "a"], "no field 'text'; fields are 'source', 'words'"),
-        (["source", "text", "text"], ["m", "a", "b"], ":1: 2 fields are called 'text'; wanted one"),
+        (["source", "text", "text"], ["m", "a", "b"], ":1: 2 fields have the name 'text'; wanted one"),
         (["source", "text", "log_prob"], ["m", "a", "often"], ":3: log_prob is 'often'; wanted a number"),
         (["source", "text", "log_prob"], ["m", "a", "12.5"], ":3: log_prob 12.5 is above 0"),
-        (["source", "text", "context"], ["m", "a", ""], "1 of 2 texts has no context; wanted contexts for all or"),
+        (
+            ["source", "text", "context"],
+            ["m", "a", ""],
+            "1 of 2 texts has no context; wanted contexts for all texts or",
+        ),
         (["source", "text", "item"], ["m", "a", "x"], ":3: id 'x' is also at"),
         (["source", "text"], ["m", "a", "b"], ":3: 3 fields; wanted 2 as in the header"),
         (["source", "text"], ["m", " "], "the source is 'human'; wanted 'human' and a model"),
@@ -225,7 +234,7 @@ def test_one_file_refused(tmp_path: Path, header: list[str], row: list[str], wan
         first[2] = "-1"
     path = table(tmp_path / "items.csv", header, first, row)
     with pytest.raises(InputError) as caught:
-        items_of_file(path)
+        items_from_one_file(path)
     assert wanted in str(caught.value)
     assert str(caught.value).startswith(f"{path}:")
 
@@ -233,9 +242,9 @@ def test_one_file_refused(tmp_path: Path, header: list[str], row: list[str], wan
 def test_two_files_refused(tmp_path: Path) -> None:
     human, model = lines(tmp_path / "h.txt", "a", "b"), lines(tmp_path / "m.txt", "c")
     cases: list[tuple[str, dict[str, object]]] = [
-        ("h.txt has 2 rows; wanted as many", {"contexts": lines(tmp_path / "c.txt", "1")}),
-        ("--model-name is 'human'", {"model_name": "human"}),
-        ("--model-name is ' '", {"model_name": " "}),
+        ("h.txt has 2 rows; wanted equal numbers", {"contexts": lines(tmp_path / "c.txt", "1")}),
+        ("--model-name 'human'", {"model_name": "human"}),
+        ("--model-name ' '", {"model_name": " "}),
         ("1 text of 'model'; wanted 2 (--size)", {"size": 2}),
         ("no field 'lp'; fields are 'text' (use --log-prob-field)", {"columns": Columns(log_prob="lp")}),
         ("both --contexts and --context-field", {"columns": Columns(context="c"), "contexts": human}),
@@ -243,34 +252,34 @@ def test_two_files_refused(tmp_path: Path) -> None:
     ]
     for wanted, given in cases:
         with pytest.raises(InputError) as caught:
-            items_of_files(human, model, **given)  # type: ignore[arg-type]
+            items_from_two_files(human, model, **given)  # type: ignore[arg-type]
         assert wanted in str(caught.value)
-    with pytest.raises(InputError, match=r"e\.txt: empty; wanted a text a row"):
-        items_of_files(human, lines(tmp_path / "e.txt"))
+    with pytest.raises(InputError, match=r"e\.txt: empty; wanted one text per row"):
+        items_from_two_files(human, lines(tmp_path / "e.txt"))
     with pytest.raises(InputError, match=r"b\.txt: 2 rows, all blank"):
-        items_of_files(human, lines(tmp_path / "b.txt", "", " "))
-    with pytest.raises(InputError, match=r"m\.txt: no contexts, but .*h\.csv has them"):
-        items_of_files(table(tmp_path / "h.csv", ["text", "context"], ["a", "b"]), model)
+        items_from_two_files(human, lines(tmp_path / "b.txt", "", " "))
+    with pytest.raises(InputError, match=r"m\.txt: no contexts, but .*h\.csv has contexts"):
+        items_from_two_files(table(tmp_path / "h.csv", ["text", "context"], ["a", "b"]), model)
     with pytest.raises(InputError, match=r"n\.csv:2: the context is blank"):
-        items_of_files(*[table(tmp_path / "n.csv", ["text", "context"], ["a", " "], ["b", "c"])] * 2)
+        items_from_two_files(*[table(tmp_path / "n.csv", ["text", "context"], ["a", " "], ["b", "c"])] * 2)
     with pytest.raises(InputError, match=r"h\.jsonl:2: field 'text' is a number \(7\); wanted a string"):
-        items_of_files(lines(tmp_path / "h.jsonl", '{"text": "a"}', '{"text": 7}'), model)
+        items_from_two_files(lines(tmp_path / "h.jsonl", '{"text": "a"}', '{"text": 7}'), model)
 
 
 def test_neither_or_both_ways_to_give_texts(tmp_path: Path) -> None:
     path = lines(tmp_path / "h.txt", "a")
-    with pytest.raises(InputError, match="no file of human or model texts; wanted --human and --model, or --items"):
-        items_from(human=None, model=None, items=None)
-    with pytest.raises(InputError, match="no file of model texts"):
-        items_from(human=path, model=None, items=None)
-    with pytest.raises(InputError, match="--items with other files or columns"):
-        items_from(human=path, model=None, items=path)
-    with pytest.raises(InputError, match="--items with other files or columns"):
-        items_from(human=None, model=None, items=path, columns=Columns(text="x"))
+    with pytest.raises(InputError, match="no file with human or model texts; wanted --human and --model, or --items"):
+        study_items(human=None, model=None, items=None)
+    with pytest.raises(InputError, match="no file with model texts"):
+        study_items(human=path, model=None, items=None)
+    with pytest.raises(InputError, match="--items together with other files or columns"):
+        study_items(human=path, model=None, items=path)
+    with pytest.raises(InputError, match="--items together with other files or columns"):
+        study_items(human=None, model=None, items=path, columns=Columns(text="x"))
 
 
 def test_the_default_wording_is_that_of_figure_6() -> None:
-    found = typicality(text_name="title", context_name="news  article")
+    found = default_wording(text_name="title", context_name="news  article")
     assert (found.context_intro, found.question) == ("Given this news article:", "How typical is this exact title?")
     assert (
         found.note == "Please also take into account whether the title is grammatical, topical and factually correct."
@@ -278,11 +287,11 @@ def test_the_default_wording_is_that_of_figure_6() -> None:
     assert [choice.label for choice in found.choices] == [
         "Very Typical", "Typical", "Average", "Specific", "Rare", "Invalid",
     ]  # fmt: skip
-    alone = typicality(with_context=False)
+    alone = default_wording(with_context=False)
     assert alone.context_intro == ""
     assert "context" not in f"{alone.title} {alone.question} {alone.note}"
     with pytest.raises(InputError, match="--text-name is blank"):
-        typicality(text_name=" ")
+        default_wording(text_name=" ")
 
 
 def test_a_template_changes_what_it_names(tmp_path: Path) -> None:
@@ -292,7 +301,7 @@ def test_a_template_changes_what_it_names(tmp_path: Path) -> None:
         '[[choices]]\nvalue = 1\nlabel = "no"\n[[choices]]\nvalue = 0\nlabel = "yes"\nhelp = "at all"\n',
         encoding="utf-8",
     )
-    found = wording_of(str(path), title="  My \n study ")
+    found = page_wording(str(path), title="  My \n study ")
     assert (found.title, found.question) == ("My study", "Fluent? “{text}” %s")
     assert found.choices == (Choice(1, "no", ""), Choice(0, "yes", "at all"))
     assert found.context_intro == "Given this context:"
@@ -306,7 +315,7 @@ def test_a_template_says_what_comes_before_and_after(tmp_path: Path) -> None:
         'thanks = "Code: C0FFEE"\n',
         encoding="utf-8",
     )
-    found = wording_of(str(path))
+    found = page_wording(str(path))
     assert found.introduction == "You take part of your own will.\n\n  Press Start to agree."
     assert found.thanks == "Code: C0FFEE"
     assert found.question == "How typical is this exact text?"
@@ -335,11 +344,11 @@ def test_a_template_says_what_comes_before_and_after(tmp_path: Path) -> None:
         ("[[choices]]\nvalue = 1\nlabel = 'a'\nworth = 2", "choice 1: unknown 'worth'"),
         (
             "[[choices]]\nvalue = 1\nlabel = 'a'\n[[choices]]\nvalue = 1\nlabel = 'b'",
-            "2 choices have the value '1'; wanted one",
+            "2 choices have the value '1'; wanted only one",
         ),
         (
             "[[choices]]\nvalue = 1\nlabel = 'a'\n[[choices]]\nvalue = 2\nlabel = 'a'",
-            "2 choices have the label 'a'; wanted one",
+            "2 choices have the label 'a'; wanted only one",
         ),
     ],
 )
@@ -347,7 +356,7 @@ def test_templates_refused(tmp_path: Path, written: str, wanted: str) -> None:
     path = tmp_path / "words.toml"
     path.write_text(written, encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        wording_of(str(path))
+        page_wording(str(path))
     assert wanted in str(caught.value)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
@@ -356,9 +365,9 @@ def test_templates_refused(tmp_path: Path, written: str, wanted: str) -> None:
 def test_a_template_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "words.toml").write_bytes(b"title = 'a'\nnote = '\xff'")
     with pytest.raises(InputError, match=r"words\.toml:2: byte 0xff is not valid utf-8"):
-        wording_of(str(tmp_path / "words.toml"))
+        page_wording(str(tmp_path / "words.toml"))
     with pytest.raises(InputError, match="no such file"):
-        wording_of(str(tmp_path / "none.toml"))
+        page_wording(str(tmp_path / "none.toml"))
 
 
 def study(**given: int) -> Study:
@@ -366,13 +375,13 @@ def study(**given: int) -> Study:
 
 
 def test_every_choice_is_asked_for_once() -> None:
-    found = built_in(TYPICALITY, {"check-2"})
+    found = built_in_checks(TYPICALITY, {"check-2"})
     assert [item.expected for item in found] == [6, 5, 4, 3, 2, 1]
     assert [item.id for item in found] == ["check-1", "check-3", "check-4", "check-5", "check-6", "check-7"]
     for item, choice in zip(found, TYPICALITY, strict=True):
         assert f"“{choice.label}”" in item.text
     assert len({item.text.replace(c.label, "") for item, c in zip(found, TYPICALITY, strict=True)}) == 6
-    many = built_in([Choice(n, f"{{label}} {n}", "") for n in range(11)])
+    many = built_in_checks([Choice(n, f"{{label}} {n}", "") for n in range(11)])
     assert [item.expected for item in many] == [0, 2, 4, 6, 8, 10]
     assert "{label} 4" in many[2].text
 
@@ -380,7 +389,7 @@ def test_every_choice_is_asked_for_once() -> None:
 def test_checks_of_a_study(tmp_path: Path) -> None:
     assert len(checks_for(study(checks_per_rater=6), [])) == 6
     assert checks_for(study(checks_per_rater=0), []) == []
-    with pytest.raises(InputError, match="--checks 7: there are 6 built in; wanted at most as many"):
+    with pytest.raises(InputError, match="--checks 7; wanted at most 6, the number built in"):
         checks_for(study(checks_per_rater=7), [])
     path = table(tmp_path / "k.csv", ["text", "expected", "context"], ["a", "Rare", ""], ["b", "6", "c"])
     found = checks_for(study(), ["check-1"], path=path)
@@ -388,7 +397,7 @@ def test_checks_of_a_study(tmp_path: Path) -> None:
         ("check-2", "a", 2, None),
         ("check-3", "b", 6, "c"),
     ]
-    with pytest.raises(InputError, match=r"--checks 3: there are 2 in .*k\.csv"):
+    with pytest.raises(InputError, match=r"--checks 3; wanted at most 2, the number in .*k\.csv"):
         checks_for(study(checks_per_rater=3), [], path=path)
 
 
@@ -398,9 +407,9 @@ def test_checks_of_a_study(tmp_path: Path) -> None:
         (
             ["text", "expected"],
             ["a", "7"],
-            ":2: expected is '7'; wanted one of '6', '5', '4', '3', '2', '1', or a label",
+            ":2: 'expected' is '7'; wanted one of '6', '5', '4', '3', '2', '1', or a label",
         ),
-        (["text", "expected"], ["a", ""], ":2: expected is ''"),
+        (["text", "expected"], ["a", ""], ":2: 'expected' is ''"),
         (["text", "expected"], [" ", "6"], ":2: the text is blank"),
         (["text", "answer"], ["a", "6"], "no field 'expected'; fields are 'text', 'answer'"),
     ],

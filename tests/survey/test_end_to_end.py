@@ -98,14 +98,14 @@ def by_arrows(page: Any, value: int) -> None:
     while page.evaluate("document.activeElement.value") != str(value):
         page.keyboard.press("ArrowDown")
         assert (presses := presses + 1) < 30
-    tab_to(page, "Save and go on")
+    tab_to(page, "Save answer")
     page.keyboard.press("Enter")
 
 
 def by_click(page: Any, value: int) -> None:
     """The words of an answer, and the button."""
     page.locator(f".choice:has([value='{value}']) .label").click()
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_role("button", name="Save answer").click()
 
 
 def by_tap(page: Any, value: int) -> None:
@@ -113,7 +113,7 @@ def by_tap(page: Any, value: int) -> None:
     assert overflow(page) == 0
     assert small_targets(page) == []
     page.locator(f".choice:has([value='{value}'])").tap()
-    page.get_by_role("button", name="Save and go on").tap()
+    page.get_by_role("button", name="Save answer").tap()
 
 
 def with_keys_only(study: LiveStudy, browser: Browser) -> Person:
@@ -130,7 +130,7 @@ def with_keys_only(study: LiveStudy, browser: Browser) -> Person:
     person.rate(page, by_keys, until=3)
     page.keyboard.press("u")
     assert shown(page, 3) == person.withdraw()
-    expect(page.get_by_role("status")).to_have_text("Your last answer is withdrawn. Please answer again.")
+    expect(page.get_by_role("status")).to_have_text("Your last answer was undone. Please answer again.")
     person.rate(page, by_arrows, until=5)
     tab_to(page, "Undo last answer")
     page.keyboard.press("Enter")
@@ -209,11 +209,11 @@ def watched(study: LiveStudy, browser: Browser) -> dict[str, Person]:
     admin.on("framenavigated", lambda frame: loads.append(frame.url))
     expect(figure(admin, "Ratings")).to_have_text(f"0 of {3 * N_TEXTS}")
     expect(figure(admin, "Agreement")).to_have_text("–")
-    expect(figure(admin, "Time an item")).to_have_text("–")
+    expect(figure(admin, "Time per item")).to_have_text("–")
     people = {"r003": with_keys_only(study, browser), "r001": on_a_phone(study, browser)}
     look_again(admin, ratings=2 * N_TEXTS)
     expect(figure(admin, "Agreement")).to_have_text(re.compile(r"^0\.\d\d$"))
-    expect(figure(admin, "Time an item")).to_have_text(re.compile(r"^\d+\.\d s$"))
+    expect(figure(admin, "Time per item")).to_have_text(re.compile(r"^\d+\.\d s$"))
     expect(figure(admin, "Items complete")).to_have_text(f"0 of {N_TEXTS}")
     expect(admin.locator(".missed")).to_have_text("0 of 1")
     people["r002"] = there_and_back(study, browser)

@@ -55,7 +55,7 @@ def test_who_comes_while_others_answer_the_last_texts_is_asked_to_come_back(make
         begin(client, site.rater(index))
     late = client.post(f"/join/{site.links.join}", data={}).headers["location"]
     page = begin(client, late)
-    assert heading(page) == "Nothing to rate just now"
+    assert heading(page) == "Nothing to rate right now"
     assert "again in half an hour" in page
     assert (forms(page), "are saved" in page) == ({}, False)
 
@@ -99,7 +99,7 @@ def test_undo_from_the_thanks_works_though_a_text_is_free_again(
     assert heading(thanks) == "Thank you"
     later = clock.now() + clock.DAY
     monkeypatch.setattr(clock, "now", lambda: later)
-    assert status(undo(client, thanks)) == "Your last answer is withdrawn. Please answer again."
+    assert status(undo(client, thanks)) == "Your last answer was undone. Please answer again."
     assert site.values() == []
 
 
@@ -113,4 +113,4 @@ def test_who_answers_after_the_end_is_not_told_that_it_is_saved(
     monkeypatch.setattr(clock, "now", lambda: later)
     sent = client.post(form.action, data={**form.fields, "rating": "6"})
     assert (sent.status_code, site.values()) == (410, [5])
-    assert "What you answered before its end is saved; an answer that came later is not." in sent.text
+    assert "Answers that you gave before are saved; later answers are not." in sent.text

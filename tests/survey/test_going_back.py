@@ -25,7 +25,7 @@ expect: Any = pytest.importorskip("playwright.sync_api", reason="needs playwrigh
 
 MANY = 20
 SAVED = "Your last answer is saved."
-KEPT = "You had answered that text before, and that answer stays. Use Undo to change it."
+KEPT = "You had already answered that text. Your first answer is kept; use Undo to change it."
 _LOOKS = "(line) => { const {color, fontWeight} = getComputedStyle(line); return [color, fontWeight]; }"
 _LINES = """(buttons) => buttons.map((button) => {
     const words = document.createRange();
@@ -78,7 +78,7 @@ def answer(page: Any, number: int, value: int) -> str:
     at_text(page, number)
     text = page.locator(".text").text_content()
     page.locator(f".choice:has([value='{value}'])").click()
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_role("button", name="Save answer").click()
     return str(text)
 
 

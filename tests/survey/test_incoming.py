@@ -13,7 +13,7 @@ from tests.survey.conftest import ITEMS, STUDY
 from tests.survey.server_process import connected, received, served
 from tests.survey.skipping import FarEnd, run_skipping
 from textassay.survey.store.study_store import Links, Store
-from textassay.survey.web.http_protocol import Patience
+from textassay.survey.web.connection_limits import Timeouts
 
 pytest.importorskip("starlette", reason="needs starlette")
 
@@ -21,7 +21,7 @@ HEAD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 WHOLE = HEAD + b"\r\n"
 CUT = "reset|[Bb]roken pipe|aborted"
 HALF_BODY = b"POST /join/x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nnew="
-PATIENCE = Patience()
+PATIENCE = Timeouts()
 DAY = 86_400
 
 
@@ -146,7 +146,7 @@ def send_for_ever(connection: socket.socket, part: bytes, *, every: float = 0.0)
 
 
 def test_a_real_server_cuts_off_and_says_nothing_of_it(study: tuple[Path, Links]) -> None:
-    with served(study[0], patience={"request": 0.5}) as (process, where), ExitStack() as held:
+    with served(study[0], timeouts={"request": 0.5}) as (process, where), ExitStack() as held:
         slow = [held.enter_context(closing(connected(where))) for _ in range(4)]
         for connection, sent in zip(slow, (b"", HEAD, HALF_BODY, HEAD), strict=True):
             with suppress(OSError):  # cut off already, where this machine is slower than the server is patient
@@ -160,7 +160,7 @@ def test_a_real_server_cuts_off_and_says_nothing_of_it(study: tuple[Path, Links]
 
 def test_who_does_not_read_or_has_nothing_more_to_ask_is_cut_off(study: tuple[Path, Links]) -> None:
     many = 1500 * b"GET /static/survey.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    with served(study[0], patience={"reader": 0.5, "idle": 1}) as (_, where), ExitStack() as held:
+    with served(study[0], timeouts={"reader": 0.5, "idle": 1}) as (_, where), ExitStack() as held:
         kept, deaf = (held.enter_context(closing(connection)) for connection in (connected(where), socket.socket()))
         kept.sendall(WHOLE)
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -190,7 +190,7 @@ def has_second_address() -> bool:
 def test_idle_connections_shut_nobody_out(study: tuple[Path, Links], files: int, connections: int) -> None:
     pytest.importorskip("resource")
     (path, links), for_ever = study, {"request": 600.0, "idle": 600}
-    with served(path, files=files, patience=for_ever) as (process, where), ExitStack() as held:
+    with served(path, files=files, timeouts=for_ever) as (process, where), ExitStack() as held:
         kept = held.enter_context(closing(http.client.HTTPConnection(where, timeout=300)))
         kept.request("GET", f"/r/{links.raters[0]}?now=start")
         assert kept.getresponse().read()

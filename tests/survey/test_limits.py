@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.survey.browsing import TestClient, answer, begin, forms
 from tests.survey.conftest import Clock, Site
-from textassay.survey.web.http_protocol import Queues
+from textassay.survey.web.http_protocol import IdleConnections
 from textassay.survey.web.rate_limits import Buckets, Limits, address_key, token_key
 
 
@@ -46,7 +46,7 @@ def test_memory_is_bounded() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("+-!"), st.integers(0, 9)), max_size=60))
 def test_whoever_has_to_go_is_the_first_of_the_longest_queue(steps: list[tuple[str, int]]) -> None:
-    queues, waiting = Queues[int](), list[int]()
+    queues, waiting = IdleConnections[int](), list[int]()
     for step, member in steps:
         if step == "+":
             queues.add(member, str(member % 3))

@@ -25,8 +25,8 @@ from textassay.survey.store import connections
 from textassay.survey.store.connections import StudyGone
 from textassay.survey.store.study_store import Store
 
-AWAY = "was deleted or moved away while it was open, so nothing can be saved until it is back"
-OTHER = "was replaced by another file while it was open, so nothing can be saved until it is back"
+AWAY = "was deleted or moved away while it was open, so nothing can be saved until it is moved back"
+OTHER = "was replaced by another file while it was open, so nothing can be saved until it is moved back"
 
 
 def deleted(path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_file_that_is_back_is_written_again(place: Path, rated: tuple[Store, R
         assert store.task(rater) == task
     assert store.answer(rater, task.number, 5) == "recorded"
     store.close()
-    store.check_in_place()
+    store.check_identity()
     assert sorted(values(place)) == [4, 5]
 
 
@@ -223,8 +223,8 @@ def test_the_page_says_so_and_the_log_says_it_once(
             shown = client.get(site.rater())
             for response in (sent, shown, client.get(f"/admin/{site.links.admin}")):
                 assert response.status_code == 503
-                assert heading(response.text) == "This study cannot be reached"
-                assert "nothing could be saved" in response.text
+                assert heading(response.text) == "This study is not available"
+                assert "nothing can be saved" in response.text
                 # Which may not be so.
                 assert "are safe" not in response.text
                 assert site.path.name not in response.text
@@ -232,7 +232,7 @@ def test_the_page_says_so_and_the_log_says_it_once(
         aside.rename(site.path)
         assert client.get(site.rater()).status_code == 200
         said = [record.getMessage() for record in caplog.records if record.name == "textassay.survey"]
-        assert said == [f"no answer is taken: {site.path}: {AWAY}"] * times
+        assert said == [f"answers cannot be saved: {site.path}: {AWAY}"] * times
     assert site.values() == []
     answer(client, page, "3")
     assert site.values() == [3]
@@ -283,8 +283,8 @@ def test_who_serves_is_not_told_that_all_is_in_a_file_that_is_gone(place: Path) 
         out, complaints = process.communicate(timeout=300)
     assert (process.returncode, out) == (2, "")
     assert complaints.splitlines() == [
-        f"no answer is taken: s.db: {AWAY}",
-        "textassay: s.db: was deleted, moved or replaced while it was open; the answers that were taken until then are "
-        "in that file, wherever it is now, and lost if it was deleted; none was taken after that",
+        f"answers cannot be saved: s.db: {AWAY}",
+        "textassay: s.db: was deleted, moved or replaced while it was open. Answers given before that are in the "
+        "original file (lost if it was deleted); later answers were not accepted",
     ]
     assert values(place.with_name("elsewhere.db")) == [4]

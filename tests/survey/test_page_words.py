@@ -99,7 +99,7 @@ def test_only_where_it_may_help_one_can_try_again(code: int) -> None:
     links = re.findall(r'<a [^>]*href="([^"]*)"[^>]*>([^<]*)</a>', page)
     assert links == ([("", "Try again")] if code in {403, 429, 500, 503} else [])
     if code in {403, 500, 503}:
-        assert "open the link that you were given: in this browser it leads you back" in page
+        assert "open the link that you were given: in this browser it takes you back" in page
 
 
 def test_what_was_not_done_is_a_warning(site: Site, client: TestClient) -> None:
@@ -108,12 +108,12 @@ def test_what_was_not_done_is_a_warning(site: Site, client: TestClient) -> None:
     second = answer(client, first, "6")
     assert (status(second), warns(second)) == ("Your last answer is saved.", False)
     kept = answer(client, first, "5")
-    assert (status(kept).startswith("You had answered that text before"), warns(kept)) == (True, True)
+    assert (status(kept).startswith("You had already answered that text."), warns(kept)) == (True, True)
     form = forms(second)["answer"]
     chosen = client.get(client.post(form.action, data=form.fields).headers["location"]).text
     assert (status(chosen), warns(chosen)) == ("Please choose one of the answers first.", True)
     undone = undo(client, second)
-    assert (status(undone).startswith("Your last answer is withdrawn"), warns(undone)) == (True, False)
+    assert (status(undone).startswith("Your last answer was undone"), warns(undone)) == (True, False)
     old = answer(client, second, "1")
     assert (status(old).startswith("That answer was not saved"), warns(old)) == (True, True)
 
@@ -131,9 +131,9 @@ def test_undo_in_a_second_window_says_why_nothing_more_is_withdrawn(site: Site, 
     second = answer(client, begin(client, site.rater()), "6")
     third = answer(client, second, "5")
     since = undo(client, second)
-    assert (status(since), warns(since)) == ("Nothing was withdrawn: you have answered another text since.", True)
+    assert (status(since), warns(since)) == ("Nothing was undone, because you have answered another text since.", True)
     assert site.values() == [5, 6]
-    for said in ("Your last answer is withdrawn. Please answer again.", "That answer was withdrawn already."):
+    for said in ("Your last answer was undone. Please answer again.", "That answer was already undone."):
         page = undo(client, third)
         assert (status(page), warns(page)) == (said, False)
     assert site.values() == [6]
@@ -145,10 +145,10 @@ def test_undo_around_the_last_page_says_why_nothing_more_is_withdrawn(make_site:
     last = answer(client, begin(client, site.rater()), "4")
     thanks = answer(client, last, "3")
     assert heading(thanks) == "Thank you"
-    assert status(undo(client, last)) == "Nothing was withdrawn: you have answered another text since."
+    assert status(undo(client, last)) == "Nothing was undone, because you have answered another text since."
     assert site.values() == [3, 4]
     undo(client, thanks)
-    assert status(undo(client, thanks)) == "That answer was withdrawn already."
+    assert status(undo(client, thanks)) == "That answer was already undone."
     assert site.values() == [4]
 
 

@@ -461,7 +461,7 @@ def test_a_fault_of_ours_tells_no_story(
     monkeypatch.setattr(site.store, "task", broken)
     sent = client.get(site.rater(), params={"now": "start"})
     assert refusal(sent, site) == (500, [])
-    assert "Something went wrong here" in sent.text
+    assert "Something went wrong" in sent.text
     assert sent.headers["cache-control"] == "no-store"
     assert [record.getMessage() for record in caplog.records if record.name == "textassay.survey"] == [
         "a request failed"

@@ -111,7 +111,9 @@ def test_only_proxies_are_believed_when_they_say_who_asks(
 
 @pytest.mark.parametrize("proxy", ["", "*", "proxy.example.org", "10.0.0.0/33", "0.0.0.0/0", "::/0", "x" * 300])
 def test_a_proxy_that_is_none_is_one_clear_line(study: tuple[Path, Links], proxy: str) -> None:
-    with pytest.raises(InputError, match=r"^--proxy: '.*' is (no address|everybody); wanted the address or network of"):
+    with pytest.raises(
+        InputError, match=r"^--proxy '.*' (is not an address|includes all addresses); wanted the address or network of"
+    ):
         serve(study[0], port=0, proxies=[proxy])
 
 
@@ -120,13 +122,17 @@ def test_a_port_that_is_taken_is_one_clear_line(study: tuple[Path, Links]) -> No
         port = taken.getsockname()[1]
         with pytest.raises(InputError) as refusal:
             serve(study[0], port=port)
-    message = f"port {port} on 127.0.0.1: cannot listen there (address already in use); choose with --host and --port"
+    message = (
+        f"port {port} on 127.0.0.1: cannot listen (address already in use); use --host and --port to choose another"
+    )
     assert str(refusal.value) == message
 
 
 @pytest.mark.parametrize(("host", "port"), [("203.0.113.1", 0), ("no such host", 0), ("x" * 300, 1)])
 def test_a_place_that_is_not_ours_is_one_clear_line(study: tuple[Path, Links], host: str, port: int) -> None:
-    with pytest.raises(InputError, match=r"^port \d+ on .*cannot listen there \(.+\); choose with --host and --port$"):
+    with pytest.raises(
+        InputError, match=r"^port \d+ on .*cannot listen \(.+\); use --host and --port to choose another$"
+    ):
         serve(study[0], host=host, port=port)
 
 
@@ -148,7 +154,7 @@ def test_a_port_out_of_range_is_one_clear_line(study: tuple[Path, Links], port: 
     ],
 )
 def test_a_base_url_that_is_none_is_one_clear_line(study: tuple[Path, Links], base_url: str) -> None:
-    with pytest.raises(InputError, match=r"^--url: .* is not a web address; wanted something like https://"):
+    with pytest.raises(InputError, match=r"^--url '.*' is not a web address; wanted an address such as https://"):
         serve(study[0], port=0, base_url=base_url)
 
 

@@ -187,7 +187,7 @@ def test_who_was_imported_has_no_link_to_replace(study: tuple[Store, Links]) -> 
     with closing(store):
         given = {"A1": [("item-0", 3, 1.0)]}
         assert store.import_ratings(given) == 1
-        with pytest.raises(InputError, match=r"^rater 'r004': has no link, as the ratings were imported; wanted"):
+        with pytest.raises(InputError, match=r"^rater 'r004': has no link, because the ratings were imported; wanted"):
             store.renew(["r004"])
         assert store.import_ratings(given) == 0
         assert len(store.summary().raters) == 4
@@ -195,7 +195,10 @@ def test_who_was_imported_has_no_link_to_replace(study: tuple[Store, Links]) -> 
 
 def test_a_study_without_raters_has_no_link_to_replace(tmp_path: Path) -> None:
     store, _ = opened(tmp_path / "s.db")
-    with closing(store), pytest.raises(InputError, match=r"no such rater; wanted links for new raters first$"):
+    with (
+        closing(store),
+        pytest.raises(InputError, match=r"no such rater; wanted --raters N, as the study has no raters yet$"),
+    ):
         store.renew(["r001"])
 
 
@@ -268,7 +271,7 @@ def test_summary_and_ratings_tell_what_happened(tmp_path: Path, monkeypatch: pyt
     with closing(store):
         empty = store.summary()
         assert (empty.ratings, empty.wanted, empty.items, empty.items_complete) == (0, 4, 4, 0)
-        assert (empty.ratings_an_item, empty.median_seconds) == ((0,) * 4, None)
+        assert (empty.ratings_per_item, empty.median_seconds) == ((0,) * 4, None)
         assert empty.raters[0].last_seen is None
         (rater, _) = raters_of(store, links.raters)
         by_text = {item.text: item for item in store.items()}
@@ -280,7 +283,7 @@ def test_summary_and_ratings_tell_what_happened(tmp_path: Path, monkeypatch: pyt
             item = by_text[task.text]
             assert store.answer(rater, task.number, item.expected or 5) == "recorded"
         summary = store.summary()
-        assert (summary.ratings, summary.items_complete, summary.ratings_an_item) == (4, 4, (1, 1, 1, 1))
+        assert (summary.ratings, summary.items_complete, summary.ratings_per_item) == (4, 4, (1, 1, 1, 1))
         seen, other = summary.raters
         assert (seen.name, seen.done, seen.total, seen.checks_right, seen.checks_done) == ("r001", 5, 5, 1, 1)
         assert seen.last_seen == "2023-11-14T22:13:50Z"

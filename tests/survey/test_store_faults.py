@@ -16,7 +16,7 @@ import pytest
 from tests.survey.small_studies import current, opened, raters_of
 from textassay.survey.model import Rater
 from textassay.survey.store.connections import Writer, connect
-from textassay.survey.store.file_identity import InPlace
+from textassay.survey.store.file_identity import FileIdentity
 from textassay.survey.store.study_store import Links, Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,8 +81,8 @@ def test_many_raters_in_many_threads(tmp_path: Path) -> None:
     def look() -> None:
         while not over.is_set():
             summary = store.summary()
-            assert sum(summary.ratings_an_item) == summary.ratings
-            assert max(summary.ratings_an_item) <= 8
+            assert sum(summary.ratings_per_item) == summary.ratings
+            assert max(summary.ratings_per_item) <= 8
             assert len(list(store.ratings())) >= summary.ratings
             time.sleep(0.01)
 
@@ -96,7 +96,7 @@ def test_many_raters_in_many_threads(tmp_path: Path) -> None:
             watcher.join()
         found = [(rating.rater, rating.value) for rating in store.ratings(checks=True)]
         assert Counter(found) == Counter(recorded)
-        counts = store.summary().ratings_an_item
+        counts = store.summary().ratings_per_item
         assert max(counts) - min(counts) <= 1
     assert damage(tmp_path / "s.db") == []
 
@@ -128,7 +128,7 @@ def test_those_who_wait_share_a_commit_and_fail_alone(tmp_path: Path) -> None:
     connection = connect(tmp_path / "s.db")
     statements: list[str] = []
     connection.set_trace_callback(statements.append)
-    writer = Writer(connection, "s.db", check=InPlace(tmp_path / "s.db", "s.db").check)
+    writer = Writer(connection, "s.db", check=FileIdentity(tmp_path / "s.db", "s.db").check)
     numbers: list[int] = []
 
     def add(number: int) -> None:
@@ -167,7 +167,7 @@ def test_those_who_wait_share_a_commit_and_fail_alone(tmp_path: Path) -> None:
 def test_a_commit_that_fails_is_nobodys_success(tmp_path: Path) -> None:
     store, _ = opened(tmp_path / "s.db")
     store.close()
-    writer = Writer(connect(tmp_path / "s.db"), "s.db", check=InPlace(tmp_path / "s.db", "s.db").check)
+    writer = Writer(connect(tmp_path / "s.db"), "s.db", check=FileIdentity(tmp_path / "s.db", "s.db").check)
 
     def interrupted(_: sqlite3.Connection) -> None:
         raise KeyboardInterrupt

@@ -60,7 +60,7 @@ def test_what_exists_is_never_touched(tmp_path: Path, kind: str) -> None:
     else:
         path.write_text("notes" if kind == "text" else "")
     before = path.read_bytes() if path.is_file() else None
-    with pytest.raises(InputError, match=r"s\.db: exists and is never overwritten; wanted a new file") as caught:
+    with pytest.raises(InputError, match=r"s\.db: exists and is not overwritten; wanted a new file") as caught:
         Store.create(path, STUDY, pairs(4))
     assert "\n" not in str(caught.value)
     assert (path.read_bytes() if path.is_file() else None) == before
@@ -70,7 +70,7 @@ def test_what_exists_is_never_touched(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("ending", ["-wal", "-journal"])
 def test_what_is_left_of_another_study_is_not_taken_for_a_part_of_this(tmp_path: Path, ending: str) -> None:
     (tmp_path / f"s.db{ending}").write_bytes(b"x")
-    with pytest.raises(InputError, match=rf"s\.db{ending} is left of another study"):
+    with pytest.raises(InputError, match=rf"s\.db{ending} is left over from another study"):
         Store.create(tmp_path / "s.db", STUDY, pairs(4))
     assert os.listdir(tmp_path) == [f"s.db{ending}"]
 
@@ -95,7 +95,7 @@ def test_of_many_who_create_at_once_one_succeeds(tmp_path: Path, monkeypatch: py
         thread.join()
     assert len(made) == 1
     assert len(refused) == 5
-    assert all("never overwritten" in line for line in refused)
+    assert all("is not overwritten" in line for line in refused)
     assert os.listdir(tmp_path) == ["s.db"]
     with closing(Store.open(path)) as store:
         assert store.is_admin(made[0].admin)
@@ -122,7 +122,7 @@ def test_a_failure_on_the_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest
     with monkeypatch.context() as patch:
         patch.setattr(os, "link", _no_links)
         patch.setattr(os, "replace", fails(OSError(5, "Input/output error")))
-        with pytest.raises(InputError, match=r"cannot be made \(Input/output error\)"):
+        with pytest.raises(InputError, match=r"cannot be created \(Input/output error\)"):
             Store.create(tmp_path / "s.db", STUDY, pairs(4))
     assert os.listdir(tmp_path) == []
     with pytest.raises(InputError, match=r"the folder .*nowhere does not exist$"):
@@ -164,12 +164,12 @@ def _settings(text: str) -> Callable[[Path], None]:
     [
         (lambda path: None, r"s\.db: no such file; make a study with textassay survey create$"),
         (lambda path: path.mkdir(), r"s\.db: is a folder; wanted"),
-        (os.mkfifo, r"s\.db: is no regular file; wanted"),
-        (lambda path: path.write_text("item,rating\n" * 200), r"s\.db: is no SQLite file; wanted"),
-        (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\0" * 200), r"s\.db: is no SQLite file; wanted"),
-        (lambda path: path.write_text(""), r"s\.db: is no rating study; wanted"),
-        (_other_application, r"s\.db: is no rating study; wanted"),
-        (_version(schema.VERSION + 1), r"s\.db: is a study of version 2; this textassay reads version 1$"),
+        (os.mkfifo, r"s\.db: is not a regular file; wanted"),
+        (lambda path: path.write_text("item,rating\n" * 200), r"s\.db: not an SQLite file; wanted"),
+        (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\0" * 200), r"s\.db: not an SQLite file; wanted"),
+        (lambda path: path.write_text(""), r"s\.db: not a rating study; wanted"),
+        (_other_application, r"s\.db: not a rating study; wanted"),
+        (_version(schema.VERSION + 1), r"s\.db: a study of version 2; this textassay reads version 1$"),
         (_damaged, r"s\.db: the study cannot be read or written \(database disk image is malformed\)$"),
         (_settings("{"), r"s\.db: the study's settings are damaged \(JSONDecodeError\)$"),
         (_settings('{"choices": [], "x": 1}'), r"s\.db: the study's settings are damaged \(TypeError\)$"),
@@ -196,11 +196,11 @@ def test_a_name_that_would_steer_a_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("study", "items", "line"),
     [
-        (STUDY, [], "0 items, none of them to rate"),
-        (STUDY, pairs(0), "2 items, none of them to rate"),
+        (STUDY, [], "0 items, but none to rate"),
+        (STUDY, pairs(0), "2 items, but none to rate"),
         (STUDY, [*pairs(2), pairs(2)[0]], r"item 5 \('item-0'\): another item has this id"),
         (STUDY, [SurveyItem("a", "human", "\ud800")], r"item 1 \('a'\): the text holds half a surrogate pair"),
-        (STUDY, [SurveyItem("a", "human", "x", log_prob=float("nan"))], "its log-probability is nan"),
+        (STUDY, [SurveyItem("a", "human", "x", log_prob=float("nan"))], "the log-probability is nan"),
         (
             STUDY,
             [*pairs(2), SurveyItem("a", "check", "x", expected=9)],
@@ -216,11 +216,11 @@ def test_a_name_that_would_steer_a_terminal(tmp_path: Path) -> None:
             "wanted two or more, all different",
         ),
         (replace(STUDY, choices=(Choice(1, "a", ""), Choice(2**40, "b", ""))), pairs(2), "wanted a value from"),
-        (replace(STUDY, ratings_wanted=0), pairs(2), "ratings wanted an item: 0; wanted a number from 1"),
-        (replace(STUDY, items_per_rater=0), pairs(2), "items a rater: 0; wanted"),
-        (replace(STUDY, checks_per_rater=-1), pairs(2), "attention checks a rater: -1; wanted"),
-        (replace(STUDY, days=-1), pairs(2), "days that links work: -1; wanted"),
-        (replace(STUDY, ratings_wanted=10**30), pairs(2), "ratings wanted an item: 10+; wanted"),
+        (replace(STUDY, ratings_wanted=0), pairs(2), "ratings per item: 0; wanted a number from 1"),
+        (replace(STUDY, items_per_rater=0), pairs(2), "items per rater: 0; wanted"),
+        (replace(STUDY, checks_per_rater=-1), pairs(2), "attention checks per rater: -1; wanted"),
+        (replace(STUDY, days=-1), pairs(2), "days for which links work: -1; wanted"),
+        (replace(STUDY, ratings_wanted=10**30), pairs(2), "ratings per item: 10+; wanted"),
     ],
 )
 def test_what_is_no_study_is_refused(tmp_path: Path, study: Any, items: list[SurveyItem], line: str) -> None:
@@ -274,7 +274,7 @@ def test_no_more_room_loses_nothing_that_was_acknowledged(tmp_path: Path) -> Non
 
 
 def test_another_process_that_holds_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.survey.store.connections._PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("textassay.survey.store.connections._TIMEOUT_SECONDS", 0.05)
     store, links = opened(tmp_path / "s.db", n_raters=1)
     with closing(store), closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
         (rater,) = raters_of(store, links.raters)
@@ -326,16 +326,16 @@ def test_a_backup_touches_nothing_that_exists_and_copies_no_damage(tmp_path: Pat
     store, _ = opened(tmp_path / "s.db")
     (tmp_path / "old.db").write_text("precious")
     with closing(store):
-        with pytest.raises(InputError, match=r"old\.db: exists and is never overwritten"):
+        with pytest.raises(InputError, match=r"old\.db: exists and is not overwritten"):
             store.backup(tmp_path / "old.db")
-        with pytest.raises(InputError, match=r"s\.db: exists and is never overwritten"):
+        with pytest.raises(InputError, match=r"s\.db: exists and is not overwritten"):
             store.backup(tmp_path / "s.db")
         with pytest.raises(InputError, match=r"the folder .*nowhere does not exist$"):
             store.backup(tmp_path / "nowhere" / "copy.db")
     _damage_a_rare_page(tmp_path / "s.db")
     with (
         closing(Store.open(tmp_path / "s.db")) as damaged,
-        pytest.raises(InputError, match=r"copy\.db: the study is damaged, and so would be its copy") as caught,
+        pytest.raises(InputError, match=r"copy\.db: not created, because the study is damaged") as caught,
     ):
         damaged.backup(tmp_path / "copy.db")
     assert "\n" not in str(caught.value)
@@ -354,7 +354,7 @@ def _damage_a_rare_page(path: Path) -> None:
 
 
 def test_soon_after_an_answer_the_file_by_itself_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.survey.store.connections._TIDY_SECONDS", 0.01)
+    monkeypatch.setattr("textassay.survey.store.connections._CHECKPOINT_SECONDS", 0.01)
     store, links = opened(tmp_path / "s.db", n_raters=1)
     with closing(store):
         (rater,) = raters_of(store, links.raters)
@@ -436,7 +436,7 @@ def _with_log(path: Path) -> None:
 def test_a_log_that_cannot_be_read_is_not_passed_over(sealed: Callable[[Callable[[Path], None]], Path]) -> None:
     path = sealed(_with_log)
     with pytest.raises(
-        InputError, match=r"s\.db: nothing can be written beside it, and .*s\.db-wal holds a part of it"
+        InputError, match=r"s\.db: its folder is not writable, and .*s\.db-wal contains a part of the study"
     ):
         Store.open(path, read_only=True)
 

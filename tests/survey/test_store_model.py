@@ -233,7 +233,7 @@ class Model(RuleBasedStateMachine):
             task.text for rater in self.raters for task, _ in zip(rater.tasks, rater.answers, strict=False)
         )
         rateable = [text for text, item in self.items.items() if item.expected is None]
-        assert summary.ratings_an_item == tuple(counts[text] for text in rateable)
+        assert summary.ratings_per_item == tuple(counts[text] for text in rateable)
         assert summary.items_complete == sum(counts[text] >= self.wanted for text in rateable)
         assert summary.wanted == self.wanted * len(rateable)
         assert [rater.done for rater in summary.raters] == [len(rater.answers) for rater in self.raters]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textassay.survey.tokens import digest_of, draw, is_token, keyed, new_secret, new_token
+from textassay.survey.tokens import digest_of, draw, is_token, keyed_digest, new_secret, new_token
 
 
 @pytest.fixture(autouse=True)
@@ -39,8 +39,11 @@ def test_a_digest_is_sha256_and_not_a_token() -> None:
 
 def test_numbers_follow_from_secret_and_labels_alone() -> None:
     secret, other = b"s" * 32, b"t" * 32
-    assert keyed(secret, "form", 1) == keyed(secret, "form", 1)
-    assert len({keyed(s, *labels) for s in (secret, other) for labels in (("form", 1), ("form", 11), ("x", 1))}) == 6
+    assert keyed_digest(secret, "form", 1) == keyed_digest(secret, "form", 1)
+    assert (
+        len({keyed_digest(s, *labels) for s in (secret, other) for labels in (("form", 1), ("form", 11), ("x", 1))})
+        == 6
+    )
     draws = [draw(secret, "item", k) for k in range(2000)]
     assert all(0 <= value < 2**63 for value in draws)
     # 20 equal parts of the range, 100 draws each on average; the spread of a count is about 10.

@@ -51,7 +51,7 @@ def test_trouble_with_the_file_is_one_line_in_the_log(
     sent = client.post(form.action, data={**form.fields, "rating": "3"})
     assert (sent.status_code, sent.headers.get("retry-after")) == (status, retry)
     assert "s.db" not in sent.text
-    assert "leads you back to where you stopped" in sent.text
+    assert "takes you back to where you stopped" in sent.text
     assert said(caplog) == [(f"a request failed: {fault}", False)]
 
 
@@ -84,7 +84,7 @@ def test_a_page_lives_on_while_another_program_holds_the_file(one_rater: tuple[P
     results: list[tuple[int, str | None]] = []
     all_sent = threading.Barrier(n_posts + 1, timeout=300)
     with (
-        served(path, patience={"store": 50.0}) as (process, where),
+        served(path, timeouts={"store": 50.0}) as (process, where),
         closing(http.client.HTTPConnection(where, timeout=300)) as line,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
@@ -114,10 +114,10 @@ def test_a_page_lives_on_while_another_program_holds_the_file(one_rater: tuple[P
 
 
 def test_who_waits_in_vain_is_told_to_come_again(one_rater: tuple[Path, str]) -> None:
-    (path, address), n_posts, patience = one_rater, 60, 1.0
+    (path, address), n_posts, timeout = one_rater, 60, 1.0
     results: list[tuple[int, str | None]] = []
     with (
-        served(path, patience={"store": patience}) as (process, where),
+        served(path, timeouts={"store": timeout}) as (process, where),
         closing(http.client.HTTPConnection(where, timeout=300)) as line,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
@@ -129,8 +129,8 @@ def test_who_waits_in_vain_is_told_to_come_again(one_rater: tuple[Path, str]) ->
             thread.start()
         for thread in threads:
             thread.join()
-        # Not one patience after the other, which is a minute.
-        assert time.monotonic() - began < n_posts * patience / 2
+        # Not one timeout after another, which would take a minute.
+        assert time.monotonic() - began < n_posts * timeout / 2
         assert results == [(503, "5")] * n_posts
         other.execute("ROLLBACK")
         assert posted(where, form) == (303, None)
@@ -147,27 +147,27 @@ def test_who_waits_in_vain_is_told_to_come_again(one_rater: tuple[Path, str]) ->
 def test_after_waiting_in_vain_nobody_waits_as_long(tmp_path: Path) -> None:
     Store.create(tmp_path / "s.db", STUDY, ITEMS)
     with (
-        closing(Store.open(tmp_path / "s.db", patience=0.4)) as store,
+        closing(Store.open(tmp_path / "s.db", timeout=0.4)) as store,
         closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other,
     ):
 
-        def patience() -> float:
+        def timeout() -> float:
             """For how many seconds the next one would wait, as SQLite knows it."""
             (milliseconds,) = store._writer._connection.execute("PRAGMA busy_timeout").fetchone()
             return float(milliseconds / 1000)
 
         for _ in range(2):
             other.execute("BEGIN IMMEDIATE")
-            patiences, began = [patience()], time.monotonic()
+            waits, began = [timeout()], time.monotonic()
             for _ in range(3):
                 with pytest.raises(StudyBusy, match=r"\(database is locked\)$"):
                     store.invite(1)
-                patiences.append(patience())
+                waits.append(timeout())
             assert time.monotonic() - began > 0.4
             other.execute("ROLLBACK")
-            # Once it can be had, the next trouble gets all patience again.
+            # Once the file is free, the next wait has the full timeout again.
             assert len(store.invite(1)) == 1
-            assert patiences == [0.4, 0.1, 0.1, 0.1]
+            assert waits == [0.4, 0.1, 0.1, 0.1]
 
 
 def test_the_ratings_are_sent_while_they_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

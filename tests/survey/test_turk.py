@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textassay.errors import InputError
-from textassay.survey.create.attention_checks import built_in
+from textassay.survey.create.attention_checks import built_in_checks
 from textassay.survey.model import TYPICALITY, Choice, Study, SurveyItem
 from textassay.survey.store.exporting import ratings_csv
 from textassay.survey.store.study_store import Store
-from textassay.survey.tokens import codes_of
-from textassay.survey.turk.batch import NO_CONTEXT, Batch, largest_page, layout, make_batch, referenced
+from textassay.survey.tokens import item_codes
+from textassay.survey.turk.batch import NO_CONTEXT, Batch, largest_page, layout, make_batch, with_references
 from textassay.survey.turk.results import Results, read_results
 
 HOSTILE = (
@@ -43,11 +43,11 @@ def items(n: int = 12, *, context: bool = True) -> list[SurveyItem]:
         for source in ("human", "model")
         for k in range(n)
     ]
-    return [*rated, *built_in(TYPICALITY)]
+    return [*rated, *built_in_checks(TYPICALITY)]
 
 
 def batch_of(study: Study, items: Sequence[SurveyItem], *, per_hit: int | None = None, seed: int = 0) -> Batch:
-    codes = codes_of((item.id for item in items), b"secret")
+    codes = item_codes((item.id for item in items), b"secret")
     return make_batch(study, items, codes, items_per_hit=per_hit, seed=seed)
 
 
@@ -89,7 +89,7 @@ def test_a_study_without_checks_or_contexts() -> None:
     assert "${context" not in layout(STUDY, batch)
     assert "Given:" not in layout(STUDY, batch)
     with pytest.raises(InputError, match="no items to rate"):
-        batch_of(STUDY, built_in(TYPICALITY))
+        batch_of(STUDY, built_in_checks(TYPICALITY))
 
 
 def test_the_batch_gives_no_source_away() -> None:
@@ -168,13 +168,13 @@ def test_the_page_shows_the_texts_and_runs_nothing_of_them() -> None:
 def test_references_show_what_they_stand_for(text: str) -> None:
     seen = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef]", "\ufffd", text)
     seen = "".join("\ufffd" if ord(sign) & 0xFFFE == 0xFFFE else sign for sign in seen)
-    assert Page(f"<blockquote>{referenced(text)}</blockquote>").quotes == [seen]
-    assert not re.search(r"[<>$\"'{}=]", referenced(text))
+    assert Page(f"<blockquote>{with_references(text)}</blockquote>").quotes == [seen]
+    assert not re.search(r"[<>$\"'{}=]", with_references(text))
 
 
 @pytest.mark.parametrize("sign", ["\x80", "\x85", "\x92", "\x9f", "\x00"])
 def test_what_browsers_would_take_for_another_character_is_replaced_and_said(sign: str) -> None:
-    assert Page(f"<blockquote>{referenced(f'a{sign}b’')}</blockquote>").quotes == ["a\ufffdb’"]
+    assert Page(f"<blockquote>{with_references(f'a{sign}b’')}</blockquote>").quotes == ["a\ufffdb’"]
     every = [SurveyItem("a", "human", "x"), SurveyItem("b", "model", "y", f"{sign} z"), SurveyItem("c", "model", sign)]
     assert batch_of(STUDY, every).altered == 2
     assert batch_of(STUDY, items()).altered == 0
@@ -287,7 +287,7 @@ def test_results_of_another_study_over_the_same_texts_are_refused(store: Store, 
         path = written(tmp_path / "results.csv", answered(other))
         assert not set(store.codes().values()) & set(other.codes().values())
         assert store.codes() == store.codes()
-        with pytest.raises(InputError, match=r"results\.csv:2: Input\.item_1 is 'i\w+'; not an item of this study$"):
+        with pytest.raises(InputError, match=r"results\.csv:2: Input\.item_1 is 'i\w+', not an item of this study$"):
             add(store, path)
         assert store.summary().raters == ()
         assert add(other, path) == 84
@@ -323,12 +323,12 @@ def test_open_and_repeated_answers_are_counted(store: Store, tmp_path: Path) -> 
     [
         ({"Answer.rating_3": "7"}, ":14: Answer.rating_3 is '7'; wanted one of '6', '5', '4', '3', '2', '1'"),
         ({"Answer.rating_3": "Rare"}, ":14: Answer.rating_3 is 'Rare'"),
-        ({"Input.item_2": "human-1"}, ":14: Input.item_2 is 'human-1'; not an item of this study"),
-        ({"WorkerId": " "}, ":14: no WorkerId"),
+        ({"Input.item_2": "human-1"}, ":14: Input.item_2 is 'human-1', not an item of this study"),
+        ({"WorkerId": " "}, ":14: WorkerId is empty"),
         ({"AssignmentStatus": "Lost"}, ":14: AssignmentStatus is 'Lost'; wanted Submitted, Approved or Rejected"),
         ({"WorkTimeInSeconds": "long"}, ":14: WorkTimeInSeconds is 'long'; wanted a number of seconds"),
         ({"WorkTimeInSeconds": "nan"}, ":14: WorkTimeInSeconds is 'nan'"),
-        ({f"Input.item_{slot}": "" for slot in range(1, 8)}, ":14: no item in 7 columns Input.item_1 and so on"),
+        ({f"Input.item_{slot}": "" for slot in range(1, 8)}, ":14: Input.item_1 and so on are empty"),
         ({"Answer.rating_1.5": "true"}, ":14: Answer.rating_1: 2 answers ("),
         ({"Answer.rating_1.5": "maybe"}, ":14: Answer.rating_1.5 is 'maybe'; wanted true or false"),
         ({"Answer.taskAnswers": "[1]"}, ":14: Answer.taskAnswers: '[1]'; wanted a list with an object"),
@@ -353,7 +353,7 @@ def test_columns_that_must_be_there(store: Store, tmp_path: Path, column: str) -
     with pytest.raises(InputError, match=f"no field '{column}'; fields are"):
         read(store, written(tmp_path / "results.csv", rows))
     rows = [{name: cell for name, cell in row.items() if "item_" not in name} for row in answered(store)]
-    with pytest.raises(InputError, match=r"no columns 'Input\.item_1' and so on"):
+    with pytest.raises(InputError, match=r"no column 'Input\.item_1'; columns are"):
         read(store, written(tmp_path / "results.csv", rows))
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.survey.small_studies import STUDY, pairs
 from textassay.cli.main import run
 from textassay.errors import InputError
-from textassay.survey.create.items import items_of_file, items_of_files
+from textassay.survey.create.items import items_from_one_file, items_from_two_files
 from textassay.survey.create.records import read_records
 from textassay.survey.store.exporting import checks_csv, ratings_csv
 from textassay.survey.store.study_store import Store
@@ -131,7 +131,7 @@ def test_checks_that_were_failed_are_said_and_stored(
     right, wrong = (delivered(tmp_path / f"{check}.csv", assignments(store, "A3", [check])) for check in (RIGHT, WRONG))
     assert "failed" not in said(capsys, "turk-import", study, right)
     later = said(capsys, "turk-import", study, wrong)
-    assert "note: 3 answers in the study already note: 1 worker failed an attention check: A3" in later
+    assert "note: 3 answers already in the study note: 1 worker failed an attention check: A3" in later
 
 
 def test_blank_work_is_left_out_and_said(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +142,7 @@ def test_blank_work_is_left_out_and_said(store: Store, tmp_path: Path, capsys: p
     assert (found.assignments, found.blank, found.unanswered, list(found.answers)) == (3, 2, 0, ["A1"])
     path = delivered(tmp_path / "r.csv", [*rows[:3], nothing])
     text = said(capsys, "turk-import", str(tmp_path / "study.db"), path)
-    assert "added 7 answers of 1 worker in 3 assignments note: 1 assignment without any answer left out note:" in text
+    assert "added 7 answers of 1 worker in 3 assignments note: 1 assignment without an answer left out note:" in text
     assert len(store.summary().raters) == 1
 
 
@@ -151,7 +151,7 @@ def test_a_blank_time_is_an_unknown_one(store: Store, tmp_path: Path, capsys: py
     only = assignments(store, "A2", [RIGHT])[0] | {"WorkTimeInSeconds": " "}
     path = delivered(tmp_path / "r.csv", [timed, untimed | {"WorkTimeInSeconds": ""}, only])
     text = said(capsys, "turk-import", str(tmp_path / "study.db"), path)
-    assert "note: 2 assignments without a time: how long the answers took is not known" in text
+    assert "note: 2 assignments without a time: the duration of the answers is unknown" in text
     assert sum(rating.seconds is None for rating in store.ratings()) == 4
     exported = list(csv.DictReader("".join(ratings_csv(store)).splitlines()))
     assert Counter(row["seconds"] for row in exported) == {"": 4, "2.0": 2}
@@ -172,7 +172,9 @@ def test_a_time_of_nothing_is_a_time(store: Store, tmp_path: Path) -> None:
 def test_a_file_without_any_answer_is_an_error(store: Store, tmp_path: Path) -> None:
     rows = [blank(row) for row in assignments(store, "A1", [RIGHT] * 2)]
     rejected = assignments(store, "A2", [RIGHT])[0] | {"AssignmentStatus": "Rejected"}
-    with pytest.raises(InputError, match=r"r\.csv: no answer in 2 assignments; wanted Answer\.rating_1 and so on$"):
+    with pytest.raises(
+        InputError, match=r"r\.csv: no answers in 2 assignments; wanted the columns Answer\.rating_1 and so on$"
+    ):
         read(store, delivered(tmp_path / "r.csv", [*rows, rejected]))
     assert read(store, delivered(tmp_path / "r.csv", [rejected])).rejected == 1
 
@@ -181,11 +183,11 @@ def test_files_without_rows_are_named_for_what_they_lack(store: Store, tmp_path:
     empty, bare = tmp_path / "e.csv", tmp_path / "h.csv"
     empty.write_text("\n", encoding="utf-8")
     bare.write_text("\nWorkerId,source,text\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"e\.csv: empty; wanted an assignment a row$"):
+    with pytest.raises(InputError, match=r"e\.csv: empty; wanted one assignment per row$"):
         read(store, str(empty))
-    with pytest.raises(InputError, match=r"h\.csv:2: a header and no rows; wanted an assignment a row$"):
+    with pytest.raises(InputError, match=r"h\.csv:2: a header and no rows; wanted one assignment per row$"):
         read(store, str(bare))
-    with pytest.raises(InputError, match=r"h\.csv:2: a header and no rows; wanted a text a row$"):
-        items_of_file(str(bare))
-    with pytest.raises(InputError, match=r"e\.csv: empty; wanted a text a row$"):
-        items_of_files(str(empty), str(bare))
+    with pytest.raises(InputError, match=r"h\.csv:2: a header and no rows; wanted one text per row$"):
+        items_from_one_file(str(bare))
+    with pytest.raises(InputError, match=r"e\.csv: empty; wanted one text per row$"):
+        items_from_two_files(str(empty), str(bare))

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The command-line application: all commands, and usage errors in one line."""
 
 import sys
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def main(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Is generated text distributed like the real thing? Quality and diversity, with uncertainty."""
+    """Measure whether generated text is distributed like real text: quality and diversity, with uncertainty."""
     del version, debug  # handled before the commands run
 
 
@@ -56,21 +56,21 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except SystemExit as leaving:
-        # Typer answers a closed pipe with exit code 1, which here means that a gate failed.
+        # Typer exits with 1 when a pipe is closed; here exit code 1 means that a gate failed.
         if isinstance(leaving.__context__, BrokenPipeError):
             raise leaving.__context__ from None
         raise
     except Exception as error:
-        # Some releases of typer raise click's usage errors, others their own; both know how to say what is wrong.
+        # Some releases of typer raise click's usage errors, others their own; both have `format_message`.
         if not hasattr(error, "format_message"):
             raise
-        return _usage(error)
-    if code == INTERRUPTED:  # how some releases of typer pass on Ctrl-C
+        return _report_usage_error(error)
+    if code == INTERRUPTED:  # some releases of typer return this code after Ctrl-C
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
-def _usage(error: Any) -> int:
+def _report_usage_error(error: Any) -> int:
     message = " ".join(error.format_message().split())
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":

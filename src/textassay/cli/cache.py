@@ -1,4 +1,4 @@
-"""`textassay cache`: what the cache of vectors holds, and how to empty it."""
+"""`textassay cache`: the contents of the vector cache, and how to clear it."""
 
 import sys
 from pathlib import Path
@@ -11,14 +11,15 @@ from textassay.corpus.printable import many
 if TYPE_CHECKING:
     from textassay.encoders.cache.contents import Contents
 
-app = typer.Typer(help="The vectors of texts that were encoded before.", no_args_is_help=True)
+app = typer.Typer(help="Show or clear the cache of sentence vectors.", no_args_is_help=True)
 
 
 @app.command()
 def info() -> None:
-    """Show where the cache is, which encoders' vectors it holds, and how large it is.
+    """Show the folder of the cache, its encoders, and its size.
 
-    TEXTASSAY_CACHE names another folder, or switches the cache off with `off`; TEXTASSAY_CACHE_LIMIT sets its size.
+    Set TEXTASSAY_CACHE to another folder, or to `off` to switch the cache off. TEXTASSAY_CACHE_LIMIT sets its maximum
+    size.
     """
     from textassay.encoders.cache.contents import contents, shown_size
     from textassay.encoders.cache.folder import cache_limit
@@ -36,17 +37,21 @@ def info() -> None:
     typer.echo(f"total: {_vectors(found)}, {total} of at most {shown_size(limit)}")
     damaged = sum(one.damaged_files for one in found)
     if damaged:
-        typer.echo(f"damaged files: {damaged} (set aside when their encoder is next used)")
+        typer.echo(f"damaged files: {damaged} (removed from use when their encoder runs next)")
 
 
 @app.command()
 def clear(
     encoder: Annotated[
-        str | None, typer.Option("--encoder", metavar="NAME", help="Only this encoder's vectors, as info names it.")
+        str | None,
+        typer.Option("--encoder", metavar="NAME", help="Remove only the vectors of this encoder, as named by info."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove the vectors, or one encoder's; nothing but the cache's own files. On a terminal it asks first."""
+    """Remove all cached vectors, or those of one encoder. On a terminal it asks for confirmation.
+
+    Other files in the folder are kept.
+    """
     from textassay.encoders.cache.contents import chosen, contents, remove_contents, shown_size
     from textassay.errors import InputError
 
@@ -65,8 +70,8 @@ def clear(
     removed = remove_contents(found)
     typer.echo(f"removed {many(removed.files, 'file')} ({shown_size(removed.bytes)}) of {what}")
     if removed.foreign:
-        are = "is" if removed.foreign == 1 else "are"
-        typer.echo(f"left alone: {many(removed.foreign, 'thing')} that {are} not the cache's")
+        belong = "does" if removed.foreign == 1 else "do"
+        typer.echo(f"kept: {many(removed.foreign, 'file')} that {belong} not belong to the cache")
     if removed.refused:
         raise InputError(f"{_shown(root)}: {many(removed.refused, 'file')} of the cache could not be removed")
 
@@ -82,7 +87,7 @@ def _root() -> Path | None:
     try:
         root = cache_root()
     except RuntimeError:
-        raise InputError("there is no home folder for the cache; set TEXTASSAY_CACHE to a folder") from None
+        raise InputError("no home folder for the cache; set TEXTASSAY_CACHE to a folder") from None
     if root is not None and root.exists() and not root.is_dir():
         raise InputError(f"{_shown(root)}: is a file; wanted a folder for the cache (TEXTASSAY_CACHE)")
     return root
@@ -100,7 +105,7 @@ def _vectors(found: "list[Contents]") -> str:
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:
-    """Columns flush right, but for the last: a name is as long as it is, and is never cut."""
+    """Right-aligned columns; the last one, a name, is left-aligned and never cut."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     lines = ([*(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=False)), row[-1]] for row in rows)
     return "\n".join("  ".join(line) for line in lines)

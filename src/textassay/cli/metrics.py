@@ -1,4 +1,4 @@
-"""`textassay metrics`: what there is, what each means, when it misleads."""
+"""`textassay metrics`: the list of metrics, and the description of one."""
 
 import inspect
 import re
@@ -9,15 +9,18 @@ import typer
 if TYPE_CHECKING:
     from textassay.metrics.registry import Metric
 
-# A formula in a docstring: what follows on the line, and indented lines below it, blank ones between them included.
+# A formula in a docstring: the rest of the line and the indented lines below it, with blank lines between them.
 _INLINE = re.compile(r":math:`([^`]*)`")
 _MATH = re.compile(r"^\.\. math::[ \t]*(.*(?:\n\s*^[ \t]+\S.*)*)", re.MULTILINE)
 
 
 def metrics(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One metric, in full.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The metric to describe.")] = None,
 ) -> None:
-    """List the metrics, or describe one: definition, options, interval, test, and when it misleads."""
+    """List all metrics, or describe one of them.
+
+    The description has the definition, the options, the interval, the test, and when the metric misleads.
+    """
     from textassay.cli.screen import output_console
     from textassay.metrics.registry import all_metrics, find_metric
 
@@ -50,7 +53,7 @@ def _page(metric: "Metric") -> str:
 
 
 def plain_formulas(docstring: str) -> str:
-    r"""The docstring with each block of mathematics on one line that says what it is.
+    r"""The docstring with each formula on one line, labelled as LaTeX.
 
     >>> print(plain_formulas(".. math:: H = -\\sum_g Q_g \\ln Q_g"))
     formula (LaTeX): H = -\sum_g Q_g \ln Q_g

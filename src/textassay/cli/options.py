@@ -1,4 +1,4 @@
-"""Options that several commands share, each described once."""
+"""The options of the commands, each described once."""
 
 from typing import Annotated
 
@@ -6,14 +6,20 @@ import typer
 
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metrics", "-m", help="Metrics and their options: bleu:n=2-5,cnd:variant=unbiased. [default: all]"),
+    typer.Option(
+        "--metrics",
+        "-m",
+        metavar="LIST",
+        help="Metrics and their options, such as bleu:n=2-5,cnd:variant=unbiased. [default: all]",
+    ),
 ]
 ItemMetrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metrics",
         "-m",
-        help="Metrics and their options: trm:variant=squared,score:over=max,mmd. "
+        metavar="LIST",
+        help="Metrics and their options, such as trm:variant=squared,score:over=max,mmd. "
         "[default: score and trm with each distance, mmd, frechet]",
     ),
 ]
@@ -22,132 +28,159 @@ Distance = Annotated[
     typer.Option(
         "--distance",
         "-d",
-        help="How far two texts are apart: meteor, cider, bleu, rouge_l, chrf, bert, edit. "
-        "[default: meteor, cider and, with an encoder, bert]",
+        metavar="LIST",
+        help="Distances between two texts: meteor, cider, bleu, rouge_l, chrf, bert, edit. "
+        "[default: meteor and cider; also bert with an encoder]",
     ),
 ]
 DocumentFrequencies = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE", help="Document frequencies for cider, from a file. [default: from the references of this run]"
-    ),
+    typer.Option(metavar="FILE", help="A file of document frequencies for cider. [default: counted in the references]"),
 ]
 Partitions = Annotated[
     int,
     typer.Option(
-        help="List all ways to tell an item's candidates from its references up to this many: an exact test. "
-        "Of more, a sample is drawn."
+        help="Test an item exactly if its texts can be split into candidates and references in at most this many ways; "
+        "otherwise use random splits."
     ),
 ]
 ItemResamples = Annotated[
     int,
     typer.Option(
-        help="Ways drawn where there are too many to list, and bootstrap samples of items; "
-        "0: estimates only, no intervals or tests."
+        help="Number of random splits per item that is not tested exactly, and of bootstrap samples of items. "
+        "0: estimates only, without intervals and tests."
     ),
 ]
 Null = Annotated[
     str,
     typer.Option(
         metavar="permutation|asymptotic",
-        help="Where p-values come from; asymptotic: for trm, faster, for many texts an item.",
+        help="How p-values are computed. asymptotic is faster with many texts per item and works for trm only.",
     ),
 ]
 Sensitivity = Annotated[
-    bool, typer.Option("--sensitivity", help="How p-values fall with the number of candidates and of references.")
+    bool,
+    typer.Option(
+        "--sensitivity", help="Report how p-values depend on the number of candidates and references per item."
+    ),
 ]
-Power = Annotated[float, typer.Option(help="The power that --sensitivity looks for.")]
-Top = Annotated[int, typer.Option(min=0, help="So many of the worst items with their texts, systems taking turns.")]
-Family = Annotated[list[str] | None, typer.Option(help="All metrics of these families, such as ngram.")]
+Power = Annotated[float, typer.Option(help="The power for which --sensitivity reports the number of texts needed.")]
+Top = Annotated[int, typer.Option(min=0, help="Number of worst items to print with their texts.")]
+Family = Annotated[
+    list[str] | None, typer.Option(metavar="LIST", help="Use all metrics of these families, such as ngram,embedding.")
+]
 Tokenizer = Annotated[
-    str, typer.Option(help="words, plain, whitespace, treebank, char, or a Hugging Face tokenizer.json file.")
+    str,
+    typer.Option(
+        metavar="NAME", help="words, plain, whitespace, treebank, char, or a Hugging Face tokenizer.json file."
+    ),
 ]
-Lowercase = Annotated[bool, typer.Option("--lowercase", help="Lower-case all texts first.")]
+Lowercase = Annotated[bool, typer.Option("--lowercase", help="Convert all texts to lower case first.")]
 Encoder = Annotated[
     str | None,
     typer.Option(
-        help="What turns texts into vectors: minilm, minilm:int8, lsa, st:NAME_OR_PATH, "
-        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts in 16 windows; "
-        ":windows=N at the end of the name reads more or fewer, :windows=first the beginning only."
+        metavar="NAME",
+        help="The sentence encoder: minilm, minilm:int8, lsa, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], "
+        "or vectors:FILE. Models read long texts in up to 16 windows; append :windows=N for another number, "
+        "or :windows=first to read only the beginning.",
     ),
 ]
-Field = Annotated[str | None, typer.Option(help="The field or column with the text. [default: text, or the only one]")]
-Encoding = Annotated[str, typer.Option(help="The encoding of text files.")]
-Train = Annotated[str | None, typer.Option(help="The generator's training texts: looks for verbatim copies.")]
+Field = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The field or column with the text. [default: text, or the only text column]"),
+]
+Encoding = Annotated[str, typer.Option(metavar="NAME", help="The character encoding of text files.")]
+Train = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="The generator's training texts, to count candidates copied from them."),
+]
 Pair = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD",
-        help="The field that names the prompt, document or author of a text. Only groups that all samples have are"
-        " used, and tests exchange texts within their group.",
+        help="The field that identifies the prompt, document or author of a text (its group). Only groups in all "
+        "samples are used, and tests exchange texts within their group.",
     ),
 ]
 Group = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD",
-        help="The same for groups that need not be in all samples: such groups are exchanged as a whole.",
+        help="As --pair, but groups need not be in all samples: tests exchange whole groups.",
     ),
 ]
 Size = Annotated[
     str,
     typer.Option(
-        help="match: estimates use as many texts of each sample as the smallest has, tests use all texts;"
-        " all: estimates use all texts too; or a number of texts."
+        metavar="match|all|N",
+        help="Number of texts per sample used for estimates. match: as many as the smallest sample has, while tests use"
+        " all texts; all: all texts; or a number, for estimates and tests.",
     ),
 ]
-Level = Annotated[float, typer.Option(help="The level of intervals; tests are judged at 1 - level.")]
-Resamples = Annotated[int, typer.Option(help="Permutations a test; 0: estimates only, no intervals or tests.")]
-Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
-Engine = Annotated[str, typer.Option(help="Where to run: local, or local:N for N threads.")]
+Level = Annotated[
+    float, typer.Option(help="The confidence level of intervals. A p-value of at most 1 - level is significant.")
+]
+Resamples = Annotated[
+    int, typer.Option(help="Number of permutations per test. 0: estimates only, without intervals and tests.")
+]
+Seed = Annotated[int, typer.Option(help="The seed of the random number generator.")]
+Engine = Annotated[str, typer.Option(metavar="NAME", help="Where to run: local, or local:N for N threads.")]
 Json = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write JSON.")]
-Csv = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write CSV, one row a result.")]
+Csv = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write CSV with one row per result.")]
 Markdown = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write Markdown.")]
 Report = Annotated[str | None, typer.Option(metavar="FILE.html", help="Write a self-contained HTML report.")]
-Why = Annotated[bool, typer.Option("--why", help="Say why a number, an interval or a test is missing.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no remarks on standard error.")]
+Why = Annotated[bool, typer.Option("--why", help="Explain why a number, an interval or a test is missing.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no messages on standard error.")]
 HuseMetrics = Annotated[
     list[str] | None,
-    typer.Option("--metrics", "-m", help="Scores and their options: huse,huse_d:k=8. [default: huse, huse_q, huse_d]"),
+    typer.Option(
+        "--metrics",
+        "-m",
+        metavar="LIST",
+        help="Scores and their options, such as huse,huse_d:k=8. [default: huse, huse_q, huse_d]",
+    ),
 ]
 LogProbs = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE", help="Log-probabilities an item, from a file of their own. [default: from the ratings file]"
+        metavar="FILE", help="A file with the log-probability of each item. [default: read from the ratings file]"
     ),
 ]
 Model = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The source that is the model, where the file has several.")
+    str | None, typer.Option(metavar="NAME", help="The model to evaluate, if the file has texts of several models.")
 ]
 Scale = Annotated[
     str | None,
-    typer.Option(metavar="LOW-HIGH", help="The lowest and the highest rating there can be. [default: as in the file]"),
+    typer.Option(
+        metavar="LOW-HIGH", help="The lowest and the highest rating of the scale. [default: those in the file]"
+    ),
 ]
 Neighbours = Annotated[
-    int, typer.Option("--k", min=1, max=1000, help="How many of its nearest neighbours vote on an item.")
+    int, typer.Option("--k", min=1, max=1000, help="Number of nearest neighbours that classify an item.")
 ]
 Variant = Annotated[
     str,
-    typer.Option(metavar="released|exact|fair", help="What happens to ties among neighbours and votes."),
+    typer.Option(metavar="released|exact|fair", help="How ties among neighbours and among votes are resolved."),
 ]
 RaterResamples = Annotated[
     int,
     typer.Option(
-        help="Bootstrap samples of items and raters, and exchanges of sources; "
-        "0: estimates only, no intervals or tests."
+        help="Number of bootstrap samples of items and raters, and of permutations of the sources. "
+        "0: estimates only, without intervals and tests."
     ),
 ]
 Stability = Annotated[
     bool,
-    typer.Option("--stability/--no-stability", help="Measure parts of the items and ratings: what more would bring."),
+    typer.Option(
+        "--stability/--no-stability",
+        help="Measure subsets of items and of ratings per item, to show how scores change with their number.",
+    ),
 ]
-WithoutFlagged = Annotated[
-    bool, typer.Option("--without-flagged", help="Leave out raters who look as if they answered at random.")
-]
-TopOfKind = Annotated[int, typer.Option(min=0, help="With --why and in Markdown, so many items of each kind.")]
-CsvOfItems = Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write CSV, one row an item.")]
+WithoutFlagged = Annotated[bool, typer.Option("--without-flagged", help="Leave out raters whose answers look random.")]
+TopOfKind = Annotated[int, typer.Option(min=0, help="Number of items of each kind shown by --why and in Markdown.")]
+CsvOfItems = Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write CSV with one row per item.")]
 WhyItems = Annotated[
-    bool, typer.Option("--why", help="Show items of each kind with their texts, and the raters who look random.")
+    bool, typer.Option("--why", help="Show items of each kind with their texts, and raters whose answers look random.")
 ]
 
 

@@ -1,4 +1,4 @@
-"""Output files: checked before the work starts, written whole or not at all."""
+"""Output files: checked before the work starts, and written completely or not at all."""
 
 import os
 import stat
@@ -11,31 +11,31 @@ from textassay.corpus.printable import printable
 from textassay.errors import InputError
 
 STANDARD_OUTPUT = "-"
-# Where to write, if anywhere, and what.
+# A target (None: not wanted) and the function that makes its text.
 Output = tuple[str | None, Callable[[], str]]
 
 
 def check_writable(targets: Iterable[str | None], inputs: Iterable[str] = ()) -> None:
-    """Refuse targets that could not be written or would overwrite one another or an input, before any time is spent."""
+    """Refuse targets that cannot be written, or that would overwrite each other or an input."""
     given = [target for target in targets if target is not None]
     if "" in given:
-        raise InputError("an output has no name; wanted a file, or - for standard output")
+        raise InputError("the name of an output is empty; wanted a file, or - for standard output")
     if given.count(STANDARD_OUTPUT) > 1:
-        raise InputError("two outputs ask for standard output (-); wanted at most one")
+        raise InputError("two outputs go to standard output (-); wanted at most one")
     files = [target for target in given if target != STANDARD_OUTPUT]
     read = [source for source in inputs if source != STANDARD_OUTPUT and os.path.exists(source)]
     for number, target in enumerate(files):
         _check_place(target)
         if any(_same_file(target, earlier) for earlier in files[:number]):
-            raise InputError(f"{printable(target)}: two outputs ask for this file; wanted a file for each")
+            raise InputError(f"{printable(target)}: two outputs go to this file; wanted one file per output")
         if any(_same_file(target, source) for source in read):
-            raise InputError(f"{printable(target)}: is an input of the same run; wanted another file to write")
+            raise InputError(f"{printable(target)}: is also an input; wanted another file for the output")
 
 
 def write(target: str, text: str) -> None:
-    """Write to standard output, or to a file through a temporary one beside it, so that it is never half written.
+    """Write to standard output, or to a file by replacing it, so that it is never incomplete.
 
-    A link is followed, and what is no regular file (a pipe, a device) is written to as it stands.
+    Symbolic links are followed. Pipes and devices are written to directly.
     """
     if target == STANDARD_OUTPUT:
         _print(text)
@@ -54,24 +54,24 @@ def write(target: str, text: str) -> None:
 
 
 def deliver(outputs: Sequence[Output], *, table: Callable[[], None], quiet: bool) -> None:
-    """Write what was asked for, each made when its turn comes, and show the table unless standard output is taken.
+    """Write all outputs that have a target, and print the table unless an output goes to standard output.
 
-    Files come first: a reader that leaves early, such as head, closes the table's pipe, and nothing must be lost by
-    that. What goes to a standard stream under its other name follows the table.
+    Files are written first: a reader such as `head` may close the pipe while the table is printed, and no file must be
+    lost. Outputs to a standard stream by another name, such as /dev/stdout, follow the table.
     """
     wanted = [(target, make) for target, make in outputs if target is not None]
     late = [target == STANDARD_OUTPUT or _standard_stream(target) is not None for target, _ in wanted]
     for (target, make), waits in zip(wanted, late, strict=True):
         if not waits:
-            _write_and_say(target, make, quiet=quiet)
+            _write_and_report(target, make, quiet=quiet)
     if STANDARD_OUTPUT not in [target for target, _ in wanted]:
         table()
     for (target, make), waits in zip(wanted, late, strict=True):
         if waits:
-            _write_and_say(target, make, quiet=quiet)
+            _write_and_report(target, make, quiet=quiet)
 
 
-def _write_and_say(target: str, make: Callable[[], str], *, quiet: bool) -> None:
+def _write_and_report(target: str, make: Callable[[], str], *, quiet: bool) -> None:
     write(target, make())
     if target != STANDARD_OUTPUT and not quiet:
         sys.stderr.write(f"wrote {printable(target)}\n")
@@ -81,7 +81,7 @@ def _print(text: str) -> None:
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()
-    except BrokenPipeError:  # a reader that has seen enough, such as head, is not an error
+    except BrokenPipeError:  # a reader that stops early, such as head, is not an error
         raise
     except OSError as error:
         raise _refusal("standard output", error) from None
@@ -98,14 +98,14 @@ def _check_place(target: str) -> None:
     folder = Path(os.path.realpath(target) if os.path.islink(target) else target).parent
     if not special and not folder.is_dir():
         raise InputError(f"{shown}: the folder {printable(str(folder))} does not exist")
-    # A regular file is replaced, which is a matter of its folder; anything else is opened.
+    # A regular file is replaced, which needs write access to its folder; anything else is opened.
     places = [target] if special else [str(folder), *([target] if os.path.exists(target) else [])]
     if not all(os.access(place, os.W_OK) for place in places):
         raise InputError(f"{shown}: cannot be written (permission denied)")
 
 
 def _is_special(target: str) -> bool:
-    """True for pipes, devices and whatever else exists and is neither a regular file nor a link to one."""
+    """True for a pipe, a device, or anything else that exists and is neither a regular file nor a link to one."""
     try:
         return not stat.S_ISREG(os.stat(target).st_mode)
     except FileNotFoundError:
@@ -117,12 +117,12 @@ def _same_file(one: str, other: str) -> bool:
         first, second = os.stat(one), os.stat(other)
     except OSError:
         return os.path.realpath(one) == os.path.realpath(other)
-    # A terminal or the null device may be read and written any number of times.
+    # A terminal or the null device can be read and written any number of times.
     return os.path.samestat(first, second) and not stat.S_ISCHR(first.st_mode)
 
 
 def _standard_stream(target: str) -> int | None:
-    """The descriptor of standard output or error when the target is another name of it, such as /dev/stdout."""
+    """The descriptor of standard output or error if the target is another name for it, such as /dev/stdout."""
     for descriptor in (1, 2):
         try:
             if os.path.samestat(os.fstat(descriptor), os.stat(target)):
@@ -133,7 +133,7 @@ def _standard_stream(target: str) -> int | None:
 
 
 def _write_through(descriptor: int, text: str) -> None:
-    # Where a stream goes to a file, opening that file anew would write over what the stream has written.
+    # If the stream is redirected to a file, opening that file again would overwrite what the stream has written.
     sys.stdout.flush()
     sys.stderr.flush()
     with open(os.dup(descriptor), "w", encoding="utf-8", newline="\n") as file:
@@ -157,7 +157,7 @@ def _refusal(target: str, error: OSError) -> InputError:
 
 
 def _mode_of(path: Path) -> int:
-    """The mode a file has, so that a private one stays private; of a new file, what the umask leaves."""
+    """The mode of the file, so that a private file stays private; for a new file, the default under the umask."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:

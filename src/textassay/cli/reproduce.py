@@ -1,4 +1,4 @@
-"""`textassay reproduce`: a paper's table or figure, side by side with the published one."""
+"""`textassay reproduce`: a paper's table or figure, beside the published one."""
 
 import os
 from collections.abc import Callable
@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="What to reproduce; without it, a list.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The table or figure to reproduce. [default: list them]")
+    ] = None,
     data: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="The folder of real data. [default: TEXTASSAY_DATA]")
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="The folder with the published data. [default: the value of TEXTASSAY_DATA]"
+        ),
     ] = None,
     items: Annotated[
-        int | None, typer.Option(help="How many items to measure. [default: the reproduction's own]")
+        int | None, typer.Option(help="Number of items to measure. [default: depends on the table or figure]")
     ] = None,
     seed: options.Seed = 0,
     json: options.Json = None,
@@ -27,9 +32,10 @@ def reproduce(
     svg: Annotated[str | None, typer.Option(metavar="FILE.svg", help="Write the figure.")] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make a paper's table or figure again, and print its claims beside what was found.
+    """Reproduce a table or figure of a paper.
 
-    Needs data that is not part of textassay: what is missing is said. Without a name, lists what there is.
+    Prints the published values beside the measured ones. Needs data that is not part of textassay; the error message
+    names missing files. Without NAME, lists all tables and figures.
     """
     from textassay.cli.outputs import check_writable
     from textassay.cli.screen import ProgressBar

@@ -1,4 +1,4 @@
-"""The terminal: consoles that obey NO_COLOR, FORCE_COLOR, TERM=dumb and pipes, and a progress bar."""
+"""The terminal: a console that obeys NO_COLOR, FORCE_COLOR, TERM=dumb and pipes, and a progress bar."""
 
 import os
 import sys
@@ -10,15 +10,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
-# Without a terminal there is no width to ask for; wide enough for a few columns, narrow enough for a log.
+# The width of output that does not go to a terminal: wide enough for a few columns, narrow enough for a log.
 _PIPE_WIDTH = 120
-_PATIENCE = 1.0
-# Seconds and the share of the steps before which an estimate of the remaining time means nothing.
-_TELLING, _TELLING_SHARE = 3.0, 0.05
+# The progress bar appears after this many seconds.
+_DELAY = 1.0
+# The remaining time is shown after this many seconds and this share of the steps: earlier estimates are unreliable.
+_ESTIMATE_AFTER, _ESTIMATE_AFTER_SHARE = 3.0, 0.05
 
 
 def output_console() -> Console:
-    """For results, on standard output."""
+    """The console for results, on standard output."""
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
         console.width = _PIPE_WIDTH
@@ -26,7 +27,7 @@ def output_console() -> Console:
 
 
 class _Rate(ProgressColumn):
-    """Steps per second, where there are that many."""
+    """Steps per second, if there is at least one."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -34,13 +35,14 @@ class _Rate(ProgressColumn):
 
 
 class _Remaining(ProgressColumn):
-    """The time that is left, once enough of the work is done to tell: early steps are often the slow ones."""
+    """The estimated remaining time, once enough steps are done: early steps are often slower."""
 
     max_refresh = 0.5
 
     def render(self, task: Task) -> Text:
         elapsed = task.elapsed or 0.0
-        if not task.total or task.finished or elapsed < _TELLING or task.completed < _TELLING_SHARE * task.total:
+        early = elapsed < _ESTIMATE_AFTER or task.completed < _ESTIMATE_AFTER_SHARE * (task.total or 0)
+        if not task.total or task.finished or early:
             return Text("")
         left = round(elapsed * (task.total - task.completed) / task.completed)
         minutes, seconds = divmod(left, 60)
@@ -48,7 +50,7 @@ class _Remaining(ProgressColumn):
 
 
 class ProgressBar:
-    """A bar on standard error that shows itself only on a terminal and only once the work has taken a second."""
+    """A progress bar on standard error, shown only on a terminal and only after a second of work."""
 
     def __init__(self, *, quiet: bool) -> None:
         console = Console(stderr=True)
@@ -76,16 +78,16 @@ class ProgressBar:
             self._bar.stop()
 
     def start(self, what: str, steps: int) -> None:
-        """A piece of work begins; the one before it is done."""
+        """Begin a task of `steps` steps; the previous task is finished."""
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task(what, total=steps)
 
     def step(self, steps: int) -> None:
-        """So many further steps are done."""
+        """Advance by `steps` steps."""
         if self._task is None:
             return
         self._bar.advance(self._task, steps)
-        if self._wanted and not self._shown and time.monotonic() - self._began > _PATIENCE:
+        if self._wanted and not self._shown and time.monotonic() - self._began > _DELAY:
             self._shown = True
             self._bar.start()

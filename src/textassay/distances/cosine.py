@@ -8,7 +8,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64
 from textassay.distances.choose import Surroundings
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Bert:
 def make(surroundings: Surroundings) -> Bert:
     """Cosines among the texts of a run, each encoded once."""
     if surroundings.encoder is None:
-        raise InputError("no encoder chosen; the distance 'bert' needs one, such as --encoder lsa")
+        raise InputError("no encoder chosen; the distance 'bert' needs one, such as ", Setting("encoder", "lsa"))
     # Adding 0 makes the two zeros one, so that equal vectors have equal bytes.
     values = np.ascontiguousarray(surroundings.encoder.encode(surroundings.table.texts) + np.float32(0))
     first: dict[bytes, int] = {}

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
-from textassay.corpus.printable import shortened
 from textassay.corpus.values import is_number, is_whole
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 
 _FEWEST_RESAMPLES = 19
 # More resamples take hours and change no decision.
@@ -29,19 +28,19 @@ class Plan:
         """The same plan; an error for settings that no interval or test can be made from."""
         for name, value, fits, wanted in (
             ("level", self.level, is_number, "a number, such as 0.95"),
-            ("resamples", self.n_resamples, is_whole, "a whole number"),
+            ("n_resamples", self.n_resamples, is_whole, "a whole number"),
             ("seed", self.seed, is_whole, "a whole number"),
         ):
             if not fits(value):
-                raise InputError(f"--{name} is {shortened(repr(value), 40)}; wanted {wanted}")
+                raise InputError(Setting(name, value), f"; wanted {wanted}")
         if not 0.5 <= self.level < 1:
-            raise InputError(f"--level is {self.level}; wanted at least 0.5 and below 1, such as 0.95")
+            raise InputError(Setting("level", self.level), "; wanted at least 0.5 and below 1, such as 0.95")
         few = 0 < self.n_resamples < _FEWEST_RESAMPLES
         if self.n_resamples < 0 or few or self.n_resamples > _MOST_RESAMPLES:
             wanted = f"0 (estimates only), or {_FEWEST_RESAMPLES} to {_MOST_RESAMPLES:,}"
-            raise InputError(f"--resamples is {self.n_resamples}; wanted {wanted}")
+            raise InputError(Setting("n_resamples", self.n_resamples), f"; wanted {wanted}")
         if self.seed < 0:
-            raise InputError(f"--seed is {self.seed}; wanted 0 or more")
+            raise InputError(Setting("seed", self.seed), "; wanted 0 or more")
         return self
 
     def enough_for(self, tests: int) -> Self:

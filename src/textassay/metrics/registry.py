@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.printable import shortened
 from textassay.corpus.values import is_whole
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.ratings.rating_view import Ratings
 
@@ -345,8 +345,7 @@ def _setting(option: Option, value: Any) -> Any:
         return str(value)
     low, high = option.limits or (1, 100)
     if not is_whole(value) or not low <= value <= high:
-        given = shortened(repr(value), 40)
-        raise InputError(f"--{option.name} is {given}; wanted a whole number from {low:g} to {high:g}")
+        raise InputError(Setting(option.name, value), f"; wanted a whole number from {low:g} to {high:g}")
     return int(value)
 
 

@@ -13,7 +13,7 @@ from textassay.corpus.arrays import Bool
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer, get_tokenizer
 from textassay.encoders.base import Encoder
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 
 
 class View(Protocol):
@@ -79,7 +79,8 @@ class Settings:
     def required_encoder(self) -> Encoder:
         """The encoder, or an error if none was chosen."""
         if self.encoder is None:
-            raise InputError("no encoder chosen; metrics on sentence vectors need one, such as --encoder lsa")
+            need = "no encoder chosen; metrics on sentence vectors need one, such as "
+            raise InputError(need, Setting("encoder", "lsa"))
         return self.encoder
 
     def fields(self, kinds: Iterable[type]) -> dict[str, str]:

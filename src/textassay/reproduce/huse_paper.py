@@ -6,7 +6,7 @@ from pathlib import Path
 from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.corpus.ratings.readers import read_ratings
 from textassay.engines.local import LocalEngine
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress
 from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings
@@ -64,7 +64,8 @@ def reproduce_table_1(files: Sequence[Path], *, name: str, n_items: int, seed: i
 
 def _check_items(rated: RatedItems, n_items: int) -> None:
     if n_items != len(rated.items):
-        raise InputError(f"--items is {n_items}; wanted {len(rated.items)}: the published numbers are of all items")
+        wanted = f"; wanted {len(rated.items)}: the published numbers are of all items"
+        raise InputError(Setting("n_items", n_items), wanted)
 
 
 def _ends(result: Result) -> tuple[float | None, float | None]:

@@ -18,7 +18,7 @@ from textassay.corpus.items.item_set import ItemSet, read_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.choose import Distance, Surroundings, get_distance, pooled_scores
 from textassay.distances.text_table import TextTable
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.items.item_figures import item_values
 from textassay.inference.items.over_items import FEWEST_ITEMS, bootstrap_interval
 from textassay.inference.progress import Progress
@@ -344,7 +344,8 @@ def _choose(captions: Captions, n_items: int, seed: int, file: str) -> list[int]
         )
     if not FEWEST_ITEMS <= n_items <= there:
         raise InputError(
-            f"--items is {n_items}; wanted {FEWEST_ITEMS} to {there} (with {_CAPTIONS} references or more)"
+            Setting("n_items", n_items),
+            f"; wanted {FEWEST_ITEMS} to {there} (with {_CAPTIONS} references or more)",
         )
     return sorted(stream(seed, "mixtures", "items").choice(there, size=n_items, replace=False).tolist())
 

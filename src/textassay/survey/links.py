@@ -1,4 +1,4 @@
-"""The addresses that are handed out: made from tokens, and written to a file that only its owner can read."""
+"""Links of a study: addresses made from tokens, and the file that stores personal links."""
 
 import os
 from collections.abc import Sequence
@@ -16,34 +16,34 @@ DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where the pages of a study are, under the address by which people know it."""
+    """The addresses of a study's pages, below the address at which raters open it."""
 
     base: str
 
     @classmethod
     def under(cls, url: str) -> "Addresses":
-        """Addresses under this URL; anything but a web address is an error."""
+        """Addresses below this URL; anything but a web address is an error."""
         return cls(Origins.of((), url).base_url or url)
 
     @property
-    def unusual(self) -> str:
-        """The address where it is not the usual one, else ''."""
+    def if_not_default(self) -> str:
+        """The base address, or '' if it is the default one."""
         return "" if self.base == DEFAULT_URL else self.base
 
     @property
     def own_port(self) -> int | None:
-        """The port of the server itself; None behind a proxy, which has encrypted addresses or those without a port."""
+        """The port of the server itself; None behind a proxy, that is for https and for addresses without a port."""
         parts = urlsplit(self.base)
         return parts.port if parts.scheme.lower() == "http" else None
 
     @property
-    def serving(self) -> list[str]:
-        """The options of `survey serve` under which these addresses open."""
+    def serve_options(self) -> list[str]:
+        """The options of `survey serve` with which these addresses work."""
         parts = urlsplit(self.base)
         here = parts.hostname in LOOPBACK
         options = []
         if self.own_port is not None and not here:
-            options += ["--host", "::" if ":" in (parts.hostname or "") else "0.0.0.0"]  # noqa: S104 - only said
+            options += ["--host", "::" if ":" in (parts.hostname or "") else "0.0.0.0"]  # noqa: S104 - only printed
         elif self.own_port is not None and parts.hostname == "::1":
             options += ["--host", "::1"]
         if self.own_port not in (None, DEFAULT_PORT):
@@ -53,26 +53,26 @@ class Addresses:
         return options
 
     def rater(self, token: str) -> str:
-        """A rater's own page."""
+        """The page of one rater."""
         return f"{self.base}/r/{token}"
 
     def join(self, token: str) -> str:
-        """The page by which anybody becomes a rater."""
+        """The page on which anybody can become a rater."""
         return f"{self.base}/join/{token}"
 
     def admin(self, token: str) -> str:
-        """The page that shows how the study fills."""
+        """The page that shows the progress of the study."""
         return f"{self.base}/admin/{token}"
 
 
 def check_new(path: str | None) -> None:
-    """Refuse a file for links that exists: it may hold the only copy of other links."""
+    """Refuse to overwrite a file of links: it may be the only copy of other links."""
     if path is not None and os.path.lexists(path):
-        raise InputError(f"{printable(path)}: exists and may hold other links; wanted a new file")
+        raise InputError(f"{printable(path)}: exists and may contain other links; wanted a new file")
 
 
 def write_links(path: str, links: Sequence[tuple[str, str]]) -> None:
-    """Names and links as CSV in a new file for its owner alone: whoever has a link can answer in its rater's place."""
+    """Write names and links as CSV to a new file that only its owner can read: a link allows answering as its rater."""
     text = "".join(map(csv_line, [("rater", "link"), *links]))
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

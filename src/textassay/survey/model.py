@@ -1,11 +1,11 @@
-"""What a rating study is: its settings, the items to rate, and what is known while it fills."""
+"""The data of a rating study: its settings, its items, its raters and its progress."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer of the scale: the number that is recorded, its label and a word of help."""
+    """One answer of the scale: the number that is recorded, its label and its explanation."""
 
     value: int
     label: str
@@ -25,12 +25,12 @@ TYPICALITY = (
 
 @dataclass(frozen=True)
 class Study:
-    """The settings of a study. `{text}` and `{context}` are not filled into the question: both stand below or above it.
+    """The settings of a study.
 
-    A page shows `context_intro` and the context (where there is one), `question` and the text, then `note` and the
-    choices, in their order. `introduction` comes before the first text (what it is about, consent), `thanks` after the
-    last one (such as a completion code). `days` is how long links work after they are made, None for ever. `url` is the
-    address that the links were made for, '' for the usual one.
+    A page shows `context_intro` and the context (if there is one), `question` and the text, then `note` and the choices
+    in their order. `introduction` is shown before the first text (purpose, consent), `thanks` after the last one (for
+    example a completion code). `days` is how long new links work, None for no limit. `url` is the address used in
+    links, '' for the default one.
     """
 
     title: str
@@ -49,9 +49,9 @@ class Study:
 
 @dataclass(frozen=True)
 class SurveyItem:
-    """A text to rate. `source` is `human` or the name of a model and is never shown to raters.
+    """A text to rate. `source` is `human` or the name of a model, and is never shown to raters.
 
-    `expected` is the only right answer of an attention check, None for all other items.
+    `expected` is the right answer to an attention check, None for all other items.
     """
 
     id: str
@@ -64,7 +64,7 @@ class SurveyItem:
 
 @dataclass(frozen=True)
 class Rater:
-    """Someone who rates: a number and a name such as `r001`; `expired` when the link no longer works."""
+    """A rater: a number and a name such as `r001`. `expired` is True when the personal link no longer works."""
 
     number: int
     name: str
@@ -73,7 +73,7 @@ class Rater:
 
 @dataclass(frozen=True)
 class Task:
-    """What a rater sees now: `number` fixes the item for this rater, `done` of `total` are answered."""
+    """The item that a rater sees now: the number of the task, and how many of `total` tasks are `done`."""
 
     number: int
     text: str
@@ -84,10 +84,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Stage:
-    """How far a rater is: answers that stand, of how many if the study needs them, and the open task's number.
+    """The progress of a rater: tasks answered, tasks in total, and the number of the open task.
 
-    `left` is False when nothing more can come: what this rater could rate has all its ratings, and not only because
-    others are giving them just now.
+    `left` is False when no item is left for this rater: all that they could rate have enough ratings. Items that are
+    only reserved for other raters count as left.
     """
 
     answered: int
@@ -98,7 +98,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Rating:
-    """One recorded rating, for export: `seconds` from first shown to answered, None where unknown."""
+    """One recorded rating, for export. `seconds` is the time from first shown to answered, None if unknown."""
 
     item: SurveyItem
     rater: str
@@ -109,7 +109,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class RaterProgress:
-    """How far one rater is: answers given, how many of their attention checks were right of how many answered."""
+    """The progress of one rater: tasks answered, and attention checks answered and answered correctly."""
 
     name: str
     done: int
@@ -122,15 +122,15 @@ class RaterProgress:
 
 @dataclass(frozen=True)
 class Summary:
-    """The whole study at a glance. Attention checks do not count as ratings.
+    """The progress of a study. Attention checks do not count as ratings.
 
-    `ratings_an_item` has one entry an item, the number of its ratings.
+    `ratings_per_item` has the number of ratings of each item.
     """
 
     ratings: int
     wanted: int
     items: int
     items_complete: int
-    ratings_an_item: tuple[int, ...]
+    ratings_per_item: tuple[int, ...]
     median_seconds: float | None
     raters: tuple[RaterProgress, ...]

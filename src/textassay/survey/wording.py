@@ -1,4 +1,4 @@
-"""What raters read: the page of Figure 6 of paper 004 with other names filled in, or one's own words from a file."""
+"""The wording of the rating page: that of Figure 6 of Hashimoto et al. 2019, or the user's own from a TOML file."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from textassay.survey.model import TYPICALITY, Choice
 
 _TEXTS = ("title", "introduction", "context_intro", "question", "note", "thanks")
 _CHOICE = ("value", "label", "help")
-# Far wider than any scale people can use, and safely within what a file of ratings can hold.
+# Wider than any scale that people can use.
 _LARGEST = 1000
 
 
 @dataclass(frozen=True)
 class Wording:
-    """The words of a study's page, and its scale."""
+    """The texts of the rating page, and its scale."""
 
     title: str
     context_intro: str
@@ -30,7 +30,7 @@ class Wording:
     thanks: str = ""
 
 
-def wording_of(
+def page_wording(
     template: str | None = None,
     *,
     title: str | None = None,
@@ -38,23 +38,23 @@ def wording_of(
     context_name: str = "context",
     with_context: bool = True,
 ) -> Wording:
-    """The default wording, with what a template and a title change about it."""
-    wording = typicality(text_name=text_name, context_name=context_name, with_context=with_context)
+    """The default wording, changed by a template and a title if they are given."""
+    wording = default_wording(text_name=text_name, context_name=context_name, with_context=with_context)
     if template is not None:
-        wording = with_template(wording, template)
+        wording = apply_template(wording, template)
     if title is None:
         return wording
     if not title.strip():
-        raise InputError("--title is blank; wanted what stands at the head of the page")
+        raise InputError("--title is blank; wanted the heading of the page")
     return replace(wording, title=" ".join(title.split()))
 
 
-def typicality(*, text_name: str = "text", context_name: str = "context", with_context: bool = True) -> Wording:
-    """The question of Hashimoto et al. 2019: how typical a text is, given its context where there is one.
+def default_wording(*, text_name: str = "text", context_name: str = "context", with_context: bool = True) -> Wording:
+    """The question of Hashimoto et al. 2019: how typical a text is, given its context if there is one.
 
-    >>> typicality(text_name="title", context_name="news article").question
+    >>> default_wording(text_name="title", context_name="news article").question
     'How typical is this exact title?'
-    >>> typicality(with_context=False).note
+    >>> default_wording(with_context=False).note
     'Please also take into account whether the text is grammatical and factually correct.'
     """
     text, context = _name(text_name, "--text-name"), _name(context_name, "--context-name")
@@ -67,8 +67,8 @@ def typicality(*, text_name: str = "text", context_name: str = "context", with_c
     )
 
 
-def with_template(wording: Wording, path: str) -> Wording:
-    """The wording with whatever a TOML file says in other words.
+def apply_template(wording: Wording, path: str) -> Wording:
+    """The wording with the texts of a TOML file in place of the default ones.
 
     The file may have `title`, `introduction` (before the first text), `context_intro`, `question`, `note` and `thanks`
     (after the last text), and `[[choices]]` with `value`, `label` and optionally `help`, in the order in which they are
@@ -89,7 +89,7 @@ def with_template(wording: Wording, path: str) -> Wording:
     words = {name: _words(written[name], f"{where}: '{name}'") for name in _TEXTS if name in written}
     for name in ("title", "question"):
         if name in words and not words[name].strip():
-            raise InputError(f"{where}: '{name}' is blank; wanted what raters are to read")
+            raise InputError(f"{where}: '{name}' is blank; wanted a text for raters")
     choices = _choices(written["choices"], where) if "choices" in written else wording.choices
     return replace(wording, **words, choices=choices)
 
@@ -104,7 +104,7 @@ def _choices(value: Any, where: str) -> tuple[Choice, ...]:
         given = [str(getattr(choice, what)) for choice in choices]
         twice = [one for one in given if given.count(one) > 1]
         if twice:
-            raise InputError(f"{where}: {len(twice)} choices have the {what} {quoted(twice[:1])}; wanted one")
+            raise InputError(f"{where}: {len(twice)} choices have the {what} {quoted(twice[:1])}; wanted only one")
     return choices
 
 
@@ -118,7 +118,7 @@ def _choice(written: Mapping[str, Any], where: str) -> Choice:
         raise InputError(f"{where}: the value is {_kind(value)}; wanted a whole number from -{_LARGEST} to {_LARGEST}")
     label = _words(written["label"], f"{where}: the label")
     if not label.strip():
-        raise InputError(f"{where}: the label is blank; wanted what raters are to choose")
+        raise InputError(f"{where}: the label is blank; wanted a text for raters")
     return Choice(value, label, _words(written.get("help", ""), f"{where}: the help"))
 
 
@@ -140,5 +140,5 @@ def _kind(value: Any) -> str:
 
 def _name(name: str, option: str) -> str:
     if not name.strip():
-        raise InputError(f"{option} is blank; wanted what raters are to read, such as title")
+        raise InputError(f"{option} is blank; wanted a word for raters, such as title")
     return " ".join(name.split())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textassay.cli.survey import options
 
 if TYPE_CHECKING:
-    from textassay.survey.create.items import Made
+    from textassay.survey.create.items import StudyItems
     from textassay.survey.links import Addresses
     from textassay.survey.model import Study
     from textassay.survey.store.study_store import Links
@@ -42,22 +42,23 @@ def create(
     url: options.Url = "http://127.0.0.1:8000",
     encoding: options.Encoding = "utf-8",
 ) -> None:
-    """Make a rating study: texts by people and by a model, a question and a scale, links for raters and for you.
+    """Create a rating study from texts by people and by a model.
 
-    Raters are asked how typical each text is, from Invalid (1) to Very Typical (6), unless --template says otherwise.
+    Prints the links for raters and for the admin. Raters rate how typical each text is, from Invalid (1) to Very
+    Typical (6). --template changes the question and the scale.
     """
     from textassay.cli.survey.links import personal_links
     from textassay.survey.create.attention_checks import checks_for
-    from textassay.survey.create.items import Columns, items_from
+    from textassay.survey.create.items import Columns, study_items
     from textassay.survey.links import Addresses
     from textassay.survey.model import Study
     from textassay.survey.store.study_store import Store
-    from textassay.survey.wording import wording_of
+    from textassay.survey.wording import page_wording
 
     read = [path for path in (human, model, items, contexts, template, checks_file) if path is not None]
     _check_targets(study, links, read, raters=raters)
     addresses = Addresses.under(url)
-    made = items_from(
+    made = study_items(
         human=human,
         model=model,
         items=items,
@@ -68,7 +69,7 @@ def create(
         seed=seed,
         encoding=encoding,
     )
-    wording = wording_of(
+    wording = page_wording(
         template, title=title, text_name=text_name, context_name=context_name, with_context=made.with_context
     )
     settings = Study(
@@ -83,7 +84,7 @@ def create(
         days=days,
         introduction=wording.introduction,
         thanks=wording.thanks,
-        url=addresses.unusual,
+        url=addresses.if_not_default,
     )
     asked = checks_for(
         settings,
@@ -94,35 +95,35 @@ def create(
     )
     tokens = Store.create(Path(study), settings, [*made.items, *asked], n_raters=raters)
     with personal_links(study, tokens.raters, addresses, links) as personal:
-        _show(study, settings, made, n_checks=len(asked))
-        _hand_out(tokens, addresses, personal)
-        _what_next(study, addresses)
+        _print_study(study, settings, made, n_checks=len(asked))
+        _print_links(tokens, addresses, personal)
+        _print_next_steps(study, addresses)
 
 
 def _check_targets(study: str, links: str | None, read: list[str], *, raters: int) -> None:
-    """Refuse what could not be made, before any time is spent."""
+    """Refuse output files that cannot be created, before reading the texts."""
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable
     from textassay.corpus.printable import printable
     from textassay.errors import InputError
     from textassay.survey.links import check_new
 
     if STANDARD_OUTPUT in (study, links):
-        raise InputError("neither a study nor its links can go to standard output (-); wanted a new file")
+        raise InputError("a study and its links cannot go to standard output (-); wanted a new file")
     if links is not None and not raters:
-        raise InputError("--links without --raters: there would be no personal link to write; wanted both")
+        raise InputError("--links without --raters: there are no personal links to write; wanted both")
     if os.path.lexists(study):
-        raise InputError(f"{printable(study)}: exists and is never overwritten; wanted a new file for the study")
+        raise InputError(f"{printable(study)}: exists and is not overwritten; wanted a new file for the study")
     check_new(links)
     check_writable([study, links], inputs=read)
 
 
 def raters_needed(study: "Study", n_items: int) -> int:
-    """How many raters who answer everything give each item its ratings; nobody rates an item twice."""
+    """The number of raters needed if each answers everything; nobody rates an item twice."""
     each = min(study.items_per_rater, n_items)
     return max(study.ratings_wanted, math.ceil(n_items * study.ratings_wanted / each))
 
 
-def _show(path: str, study: "Study", made: "Made", *, n_checks: int) -> None:
+def _print_study(path: str, study: "Study", made: "StudyItems", *, n_checks: int) -> None:
     from textassay.cli.screen import output_console
     from textassay.cli.survey.screen import many, show_facts, show_notes
 
@@ -137,39 +138,45 @@ def _show(path: str, study: "Study", made: "Made", *, n_checks: int) -> None:
         ("page", study.title),
         ("items", f"{n_items:,} ({sources}), {'each with its context' if made.with_context else 'without contexts'}"),
         ("scale", ", ".join(f"{choice.value} {choice.label}" for choice in study.choices)),
-        ("wanted", f"{many(n_items * study.ratings_wanted, 'rating')}, {study.ratings_wanted:,} an item"),
+        ("wanted", f"{many(n_items * study.ratings_wanted, 'rating')}, {study.ratings_wanted:,} per item"),
         ("raters", f"{raters_needed(study, n_items):,} needed; each rates {each}"),
-        ("links", f"work for {many(study.days, 'day')}" if study.days else "work for ever"),
+        ("links", f"work for {many(study.days, 'day')}" if study.days else "work without a time limit"),
     ]
     show_facts(console, facts)
     show_notes(console, made.notes)
 
 
-def _hand_out(tokens: "Links", addresses: "Addresses", personal: Sequence[tuple[str, str]]) -> None:
+def _print_links(tokens: "Links", addresses: "Addresses", personal: Sequence[tuple[str, str]]) -> None:
     from textassay.cli.screen import output_console
     from textassay.cli.survey.links import show_personal
-    from textassay.cli.survey.screen import say, show_whole
+    from textassay.cli.survey.screen import show_paragraph, show_unwrapped
 
     console = output_console()
     console.print()
-    say(console, "shared link, for everybody who is to rate:")
-    show_whole(console, addresses.join(tokens.join))
-    say(console, "admin link, to watch the study fill (for you alone):")
-    show_whole(console, addresses.admin(tokens.admin))
+    show_paragraph(console, "shared link, for all raters:")
+    show_unwrapped(console, addresses.join(tokens.join))
+    show_paragraph(console, "admin link, to watch the progress (for you only):")
+    show_unwrapped(console, addresses.admin(tokens.admin))
     show_personal(console, personal)
 
 
-def _what_next(path: str, addresses: "Addresses") -> None:
+def _print_next_steps(path: str, addresses: "Addresses") -> None:
     from textassay.cli.screen import output_console
-    from textassay.cli.survey.screen import command, say, show_whole
+    from textassay.cli.survey.screen import command, show_paragraph, show_unwrapped
     from textassay.survey.links import DEFAULT_URL
 
     console = output_console()
     console.print()
-    if not addresses.unusual:
-        say(console, f"Served elsewhere, only {DEFAULT_URL} differs in these links (or give the address with --url).")
-    say(console, "Links are shown only now; only their hashes are stored. A personal link for one more rater:")
-    known = ["--url", addresses.unusual] if addresses.unusual else []
-    show_whole(console, command("survey", "links", path, "--raters", "1", *known))
-    say(console, "Next:")
-    show_whole(console, command("survey", "serve", path, *addresses.serving))
+    if not addresses.if_not_default:
+        show_paragraph(
+            console,
+            f"To serve the page at another address, replace {DEFAULT_URL} in these links, or create the study with "
+            "--url.",
+        )
+    show_paragraph(
+        console, "Save these links: only their hashes are stored. To make a personal link for one more rater:"
+    )
+    known = ["--url", addresses.if_not_default] if addresses.if_not_default else []
+    show_unwrapped(console, command("survey", "links", path, "--raters", "1", *known))
+    show_paragraph(console, "Next:")
+    show_unwrapped(console, command("survey", "serve", path, *addresses.serve_options))

@@ -1,4 +1,4 @@
-"""`textassay survey links`: new links for raters, for everybody, or for the one who watches."""
+"""`textassay survey links`: new personal, shared and admin links."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,62 +24,63 @@ def links(
         list[str] | None,
         typer.Option(
             metavar="RATER",
-            help="A new personal link for this rater, such as r007, who goes on where they stopped; the old one stops "
-            "working. Repeatable.",
+            help="Make a new personal link for this rater, such as r007, who continues where they stopped; the old "
+            "link stops working. Repeatable.",
         ),
     ] = None,
-    join: Annotated[bool, typer.Option("--join", help="A new shared link; the old one stops working.")] = False,
-    admin: Annotated[bool, typer.Option("--admin", help="A new admin link; the old one stops working.")] = False,
+    join: Annotated[bool, typer.Option("--join", help="Make a new shared link; the old one stops working.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="Make a new admin link; the old one stops working.")] = False,
     url: options.UrlOfStudy = None,
     file: options.LinksFile = None,
 ) -> None:
-    """Make new links: personal ones for more raters, or one in place of a personal, shared or admin link that is lost.
+    """Make links for more raters, or replace lost links.
 
-    Old links cannot be shown again: only their hashes are stored. All links that are not replaced keep working.
+    Existing links cannot be printed again, because only their hashes are stored. Links that are not replaced keep
+    working.
     """
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable
     from textassay.cli.screen import output_console
-    from textassay.cli.survey.screen import say, show_whole
+    from textassay.cli.survey.screen import show_paragraph, show_unwrapped
     from textassay.errors import InputError
     from textassay.survey.links import DEFAULT_URL, Addresses, check_new
     from textassay.survey.store.study_store import Store
 
     lost = split(again)
     if not (raters or lost or join or admin):
-        raise InputError("no links asked for; wanted --raters N, --again RATER, --join or --admin")
+        raise InputError("no kind of link chosen; wanted --raters N, --again RATER, --join or --admin")
     if file is not None and (not (raters or lost) or file == STANDARD_OUTPUT):
-        raise InputError("--links is for personal links; wanted --raters N or --again RATER with it, and a new file")
+        raise InputError("--links FILE is for personal links; wanted a new file, and --raters N or --again RATER")
     check_new(file)
     check_writable([file], inputs=[study])
     console = output_console()
     with closing(Store.open(Path(study))) as store:
         addresses = Addresses.under(store.study.url or DEFAULT_URL if url is None else url)
-        # First, as this refuses names that are wrong: nothing else is replaced then.
+        # First, because this refuses unknown names: then no other link is replaced.
         tokens = store.renew(lost)
         shared = addresses.join(store.new_join()) if join else None
         watching = addresses.admin(store.new_admin()) if admin else None
         tokens += store.invite(raters) if raters else []
     with personal_links(study, tokens, addresses, file) as personal:
         if shared is not None:
-            say(console, "new shared link, for everybody who is to rate (the old one no longer works):")
-            show_whole(console, shared)
+            show_paragraph(console, "new shared link, for all raters (the old one no longer works):")
+            show_unwrapped(console, shared)
         if watching is not None:
-            say(console, "new admin link, for you alone (the old one no longer works):")
-            show_whole(console, watching)
+            show_paragraph(console, "new admin link, for you only (the old one no longer works):")
+            show_unwrapped(console, watching)
         show_personal(console, personal)
         if lost:
-            say(console, f"No longer works: the old link of {', '.join(dict.fromkeys(lost))}.")
-        say(console, "Links are shown only now; only their hashes are stored.")
+            show_paragraph(console, f"The old link of {', '.join(dict.fromkeys(lost))} no longer works.")
+        show_paragraph(console, "Save these links: only their hashes are stored.")
 
 
 @contextmanager
 def personal_links(
     study: str, tokens: Sequence[str], addresses: "Addresses", file: str | None
 ) -> Iterator[list[tuple[str, str]]]:
-    """Personal links that are left to show, each with its rater's name: none where they were written to a file.
+    """Personal links to print, each with its rater's name; none if they were written to a file.
 
-    The file comes before all that is shown: a reader that leaves early, such as head, takes nothing with it. Where it
-    cannot be written, they are shown with the rest rather than lost, and only then that is an error.
+    The file is written before anything is printed, so that a reader that stops early, such as `head`, loses no link. If
+    the file cannot be written, the links are printed instead, and the error is raised at the end.
     """
     from textassay.cli.survey.screen import many
     from textassay.corpus.printable import printable
@@ -94,7 +95,7 @@ def personal_links(
         except InputError as error:
             failure = error
         else:
-            sys.stderr.write(f"wrote {printable(file)}: {many(len(named), 'personal link')}, readable by you alone\n")
+            sys.stderr.write(f"wrote {printable(file)}: {many(len(named), 'personal link')}, readable only by you\n")
             named = []
     try:
         yield named
@@ -104,12 +105,12 @@ def personal_links(
 
 
 def show_personal(console: "Console", named: Sequence[tuple[str, str]]) -> None:
-    """Names of raters and their links, where there are any to show."""
-    from textassay.cli.survey.screen import say, show_whole
+    """Print the names of raters and their links, if there are any."""
+    from textassay.cli.survey.screen import show_paragraph, show_unwrapped
 
     if named:
-        say(console, "personal links, one a rater:")
-        show_whole(console, *(f"{name}  {link}" for name, link in named))
+        show_paragraph(console, "personal links, one per rater:")
+        show_unwrapped(console, *(f"{name}  {link}" for name, link in named))
 
 
 def _named(study: str, tokens: Sequence[str], addresses: "Addresses") -> list[tuple[str, str]]:

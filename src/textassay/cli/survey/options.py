@@ -1,4 +1,4 @@
-"""Options of the survey commands, each described once."""
+"""The options of the survey commands, each described once."""
 
 from typing import Annotated
 
@@ -6,74 +6,92 @@ import typer
 
 from textassay.cli import options
 
-StudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The study's file.")]
-NewStudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The file to make; never one that exists.")]
+StudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The file of the study.")]
+NewStudyFile = Annotated[
+    str, typer.Argument(metavar="STUDY.db", help="The file to create. An existing file is never overwritten.")
+]
 Human = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE", help="Texts by people: .txt (one text per line), .jsonl, .json, .csv, .tsv or .parquet."
+        metavar="FILE", help="Texts written by people: .txt (one text per line), .jsonl, .json, .csv, .tsv or .parquet."
     ),
 ]
-Model = Annotated[str | None, typer.Option(metavar="FILE", help="Texts by the model, in a file of the same kinds.")]
-ModelName = Annotated[str, typer.Option(metavar="NAME", help="What the model is called in the ratings.")]
+Model = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Texts written by the model, in one of the same formats.")
+]
+ModelName = Annotated[str, typer.Option(metavar="NAME", help="The name of the model in the exported ratings.")]
 Items = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
         help="Instead of --human and --model: one file with the columns source (human, or the model's name) and text, "
-        "and if wanted item, context, log_prob.",
+        "and optionally item, context and log_prob.",
     ),
 ]
 Contexts = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Contexts, one a line, for the human and the model texts of the same lines."),
+    typer.Option(
+        metavar="FILE", help="Contexts, one per line. Line N belongs to line N of the human and of the model texts."
+    ),
 ]
 ContextField = Annotated[
-    str | None, typer.Option(help="The column with the contexts. [default: context, where there is one]")
+    str | None,
+    typer.Option(metavar="NAME", help="The column with the contexts. [default: context, if the file has it]"),
 ]
 LogProbField = Annotated[
     str | None,
-    typer.Option(help="The column with log-probabilities under the model. [default: log_prob, where there is one]"),
+    typer.Option(
+        metavar="NAME",
+        help="The column with log-probabilities under the model. [default: log_prob, if the file has it]",
+    ),
 ]
-Title = Annotated[str | None, typer.Option(help="What stands at the head of the page. [default: from the template]")]
-ContextName = Annotated[str, typer.Option(help="What raters read for the context, such as 'news article'.")]
-TextName = Annotated[str, typer.Option(help="What raters read for the text, such as title.")]
+Title = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="The heading of the page. [default: from the template]")
+]
+ContextName = Annotated[
+    str, typer.Option(metavar="TEXT", help="What the page calls the context, such as 'news article'.")
+]
+TextName = Annotated[str, typer.Option(metavar="TEXT", help="What the page calls a text, such as title.")]
 Template = Annotated[
     str | None,
     typer.Option(
         metavar="FILE.toml",
-        help="Other words: title, introduction, context_intro, question, note, thanks, and [[choices]] with value, "
-        "label and help.",
+        help="Your own wording of the page: title, introduction, context_intro, question, note, thanks, and "
+        "[[choices]] with value, label and help.",
     ),
 ]
-Ratings = Annotated[int, typer.Option(min=1, max=100_000, help="Ratings wanted for each item.")]
-ItemsPerRater = Annotated[int, typer.Option(min=1, max=100_000, help="Items that a rater is asked to rate.")]
-Checks = Annotated[int, typer.Option(min=0, max=1_000, help="Attention checks among the items of a rater.")]
+Ratings = Annotated[int, typer.Option(min=1, max=100_000, help="Number of ratings per item.")]
+ItemsPerRater = Annotated[int, typer.Option(min=1, max=100_000, help="Number of items per rater.")]
+Checks = Annotated[int, typer.Option(min=0, max=1_000, help="Number of attention checks per rater.")]
 ChecksFile = Annotated[
     str | None,
-    typer.Option(metavar="FILE.csv", help="Your own attention checks: the columns text, expected, if wanted context."),
+    typer.Option(
+        metavar="FILE.csv", help="Your own attention checks: the columns text, expected and optionally context."
+    ),
 ]
-Raters = Annotated[int, typer.Option(min=0, max=100_000, help="So many personal links right away.")]
-MoreRaters = Annotated[int, typer.Option(min=0, max=100_000, help="So many new raters, with personal links.")]
+Raters = Annotated[int, typer.Option(min=0, max=100_000, help="Number of raters to create with personal links.")]
+MoreRaters = Annotated[int, typer.Option(min=0, max=100_000, help="Number of raters to add with personal links.")]
 LinksFile = Annotated[
     str | None,
-    typer.Option("--links", metavar="FILE.csv", help="Write personal links to a new file instead of showing them."),
+    typer.Option("--links", metavar="FILE.csv", help="Write personal links to a new file instead of printing them."),
 ]
-Days = Annotated[int | None, typer.Option(min=1, max=36_500, help="Links work for so many days. [default: for ever]")]
+Days = Annotated[
+    int | None, typer.Option(min=1, max=36_500, help="Number of days for which links work. [default: no limit]")
+]
 SizeOfSource = Annotated[
-    int | None, typer.Option("--size", min=1, help="So many items a source, drawn at random. [default: all]")
+    int | None, typer.Option("--size", min=1, help="Number of texts per source, drawn at random. [default: all]")
 ]
 Seed = options.Seed
 Field = options.Field
 Encoding = options.Encoding
-Url = Annotated[str, typer.Option(metavar="URL", help="The address under which raters reach the page.")]
+Url = Annotated[str, typer.Option(metavar="URL", help="The address at which raters open the page.")]
 UrlOfStudy = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="The address under which raters reach the page. [default: the one given to survey create]",
+        help="The address at which raters open the page. [default: the one given to survey create]",
         show_default=False,
     ),
 ]
 Out = Annotated[str, typer.Option("--out", "-o", metavar="FILE.csv|-", help="Where to write the ratings.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks on standard error.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no messages on standard error.")]

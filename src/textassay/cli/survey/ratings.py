@@ -1,4 +1,4 @@
-"""`textassay survey status`, `export` and `backup`."""
+"""`textassay survey status`, `export` and `backup`: the progress of a study, its ratings, and a copy."""
 
 import json as json_format
 import math
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def status(study: options.StudyFile, json: common.Json = None) -> None:
-    """Show how far a study is: ratings, agreement, time an answer, and raters who failed an attention check."""
+    """Show the progress of a study.
+
+    Prints the number of ratings, their agreement, the time per rating, and the raters who failed an attention check.
+    """
     from textassay.cli.outputs import check_writable, deliver
     from textassay.cli.screen import output_console
     from textassay.cli.survey.screen import show_facts
@@ -28,7 +31,7 @@ def status(study: options.StudyFile, json: common.Json = None) -> None:
 
     check_writable([json], inputs=[study])
     with closing(Store.open(Path(study), read_only=True)) as store:
-        found = _standing(store)
+        found = _status(store)
     deliver(
         [(json, lambda: json_format.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))],
         table=lambda: show_facts(output_console(), _facts(study, found)),
@@ -40,7 +43,7 @@ def export(
     study: options.StudyFile,
     out: options.Out = "-",
     checks: Annotated[
-        str | None, typer.Option(metavar="FILE.csv", help="Write the answers to attention checks, to another file.")
+        str | None, typer.Option(metavar="FILE.csv", help="Also write the answers to attention checks, to this file.")
     ] = None,
     without_failed: Annotated[
         bool, typer.Option("--without-failed", help="Leave out raters who failed an attention check.")
@@ -49,13 +52,13 @@ def export(
         bool,
         typer.Option(
             "--spreadsheet-safe",
-            help="Put an apostrophe before cells that a spreadsheet would run as a formula; "
-            "such texts are then not exactly those that were rated.",
+            help="Put an apostrophe before cells that a spreadsheet would run as a formula. "
+            "This changes these texts; textassay huse needs the file without it.",
         ),
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write the ratings as CSV, one row a rating, for textassay huse. Works while the page is served."""
+    """Write the ratings as CSV for textassay huse, one row per rating. Works while the page is served."""
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, write
     from textassay.corpus.printable import printable
     from textassay.survey.store.exporting import checks_csv, ratings_csv
@@ -76,11 +79,11 @@ def export(
         if not quiet and target != STANDARD_OUTPUT:
             sys.stderr.write(f"wrote {printable(target)}\n")
     if not quiet:
-        sys.stderr.write("".join(f"{line}\n" for line in _exported(summary, without_failed=without_failed)))
+        sys.stderr.write("".join(f"{line}\n" for line in _export_summary(summary, without_failed=without_failed)))
 
 
-def _exported(summary: "Summary", *, without_failed: bool) -> list[str]:
-    """What the file holds, and what attention checks say about it."""
+def _export_summary(summary: "Summary", *, without_failed: bool) -> list[str]:
+    """The number of exported ratings, and of raters who failed an attention check."""
     from textassay.cli.survey.screen import many
     from textassay.survey.store.exporting import has_failed
 
@@ -94,17 +97,17 @@ def _exported(summary: "Summary", *, without_failed: bool) -> list[str]:
     if failed:
         who = f"{many(len(failed), 'rater')} failed an attention check"
         what = f"their {many(theirs, 'rating')}"
-        lines.append(f"{who}: {what} left out" if without_failed else f"{who}: --without-failed leaves out {what}")
+        lines.append(f"{who}; left out {what}" if without_failed else f"{who}; --without-failed leaves out {what}")
     return lines
 
 
-def _standing(store: "Store") -> dict[str, Any]:
-    """Where a study stands, as plain values."""
-    from textassay.survey.web.admin_page import agreement
+def _status(store: "Store") -> dict[str, Any]:
+    """The progress of a study, as plain values for JSON."""
+    from textassay.survey.store.progress import agreement
     from textassay.version import __version__
 
-    summary, alpha = store.summary(), agreement(store)
-    counts = summary.ratings_an_item
+    summary, alpha = store.summary(), agreement(store.ratings())
+    counts = summary.ratings_per_item
     return {
         "textassay": __version__,
         "title": store.study.title,
@@ -133,7 +136,7 @@ def _standing(store: "Store") -> dict[str, Any]:
 def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
     from textassay.cli.survey.screen import many
     from textassay.studies.wording import number
-    from textassay.survey.web.admin_page import duration, percent
+    from textassay.survey.store.progress import duration, percent
 
     raters, counts, alpha = found["raters"], found["ratings_an_item"], found["agreement"]["krippendorff_alpha"]
     started = sum(rater["done"] > 0 for rater in raters)
@@ -143,7 +146,7 @@ def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
     if counts:
         most = many(counts["max"], "rating")
         spread = f"; {counts['min']:,} to {most} per item, median {counts['median']:g}"
-    time = "–" if found["median_seconds"] is None else f"{duration(found['median_seconds'])} a rating (median)"
+    time = "–" if found["median_seconds"] is None else f"{duration(found['median_seconds'])} per rating (median)"
     return [
         ("study", path),
         ("page", found["title"]),
@@ -157,7 +160,7 @@ def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _checks(raters: list[dict[str, Any]]) -> str:
-    """How attention checks went, and who failed one."""
+    """The number of right answers to attention checks, and the raters who failed one."""
     right = sum(rater["checks_right"] for rater in raters)
     answered = sum(rater["checks_done"] for rater in raters)
     failed = [rater for rater in raters if rater["checks_right"] < rater["checks_done"]]
@@ -169,11 +172,13 @@ def _checks(raters: list[dict[str, Any]]) -> str:
 
 def backup(
     study: options.StudyFile,
-    new: Annotated[str, typer.Argument(metavar="NEW.db", help="The copy to make; never a file that exists.")],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW.db", help="The copy to create. An existing file is never overwritten.")
+    ],
 ) -> None:
-    """Copy a study to a new file: all answers that were acknowledged, also while the page is served.
+    """Copy a study to a new file, with all saved answers. Works while the page is served.
 
-    The links of the study open the copy too. A copy by other means may lack the last answers.
+    The links of the study also open the copy. A copy made by other means may lack the latest answers.
     """
     from textassay.cli.outputs import STANDARD_OUTPUT
     from textassay.cli.screen import output_console

@@ -1,4 +1,4 @@
-"""What the survey commands print: facts in two columns, remarks, links and the next command to type."""
+"""Terminal output of the survey commands: facts in two columns, notes, links and commands."""
 
 import shlex
 import textwrap
@@ -9,11 +9,11 @@ from rich.text import Text
 
 from textassay.corpus.printable import many, printable
 
-__all__ = ["command", "many", "say", "show_facts", "show_notes", "show_whole"]
+__all__ = ["command", "many", "show_facts", "show_notes", "show_paragraph", "show_unwrapped"]
 
 
 def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
-    """Names at the left, what there is to say about them at the right."""
+    """Print names on the left and their values on the right."""
     left = max(len(name) for name, _ in facts) + 2
     for name, text in facts:
         first, *rest = _wrapped(text, console.width - left)
@@ -23,7 +23,7 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
 
 
 def show_notes(console: Console, notes: Iterable[str]) -> None:
-    """Remarks, one a paragraph."""
+    """Print notes, one paragraph per note."""
     for note in notes:
         first, *rest = _wrapped(f"note: {note}", console.width)
         console.print(Text.assemble((first[:5], "yellow"), first[5:]), soft_wrap=True)
@@ -31,26 +31,26 @@ def show_notes(console: Console, notes: Iterable[str]) -> None:
             console.print(Text(line), soft_wrap=True)
 
 
-def say(console: Console, text: str) -> None:
-    """A paragraph."""
+def show_paragraph(console: Console, text: str) -> None:
+    """Print a paragraph, wrapped to the width of the console."""
     for line in _wrapped(text, console.width):
         console.print(Text(line), soft_wrap=True)
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines without spaces at their ends; a name or an address that is too long for one stays whole."""
+    """Lines without trailing spaces; a name or an address that is longer than a line is not broken."""
     lines = textwrap.wrap(printable(text), max(width, 20), break_long_words=False, break_on_hyphens=False)
     return lines or [""]
 
 
-def show_whole(console: Console, *lines: str) -> None:
-    """Lines that are copied, such as links and commands: indented, and never broken to fit the screen."""
+def show_unwrapped(console: Console, *lines: str) -> None:
+    """Print lines for copying, such as links and commands: indented, and never wrapped."""
     for line in lines:
         console.print(Text(f"  {printable(line)}", style="cyan"), soft_wrap=True)
 
 
 def command(*words: str) -> str:
-    """A command as it can be typed.
+    """A command as it can be pasted into a shell.
 
     >>> command("survey", "serve", "my study.db")
     "textassay survey serve 'my study.db'"

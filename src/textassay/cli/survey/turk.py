@@ -18,14 +18,20 @@ def turk_export(
     study: options.StudyFile,
     out: Annotated[str, typer.Option("--out", "-o", metavar="BATCH.csv|-", help="Where to write the batch file.")],
     template_out: Annotated[
-        str | None, typer.Option(metavar="FILE.html", help="Write the page of a HIT, to be pasted into the layout.")
+        str | None,
+        typer.Option(metavar="FILE.html", help="Also write the page of a HIT, to paste into the requester's layout."),
     ] = None,
     items_per_hit: Annotated[
-        int | None, typer.Option(min=1, max=1_000, help="Items a HIT. [default: the study's items a rater]")
+        int | None,
+        typer.Option(min=1, max=1_000, help="Number of items per HIT. [default: the study's items per rater]"),
     ] = None,
     seed: options.Seed = 0,
 ) -> None:
-    """Write a batch file for Mechanical Turk, one row a HIT, and the page that goes with it. Sources are not in it."""
+    """Write a study as a batch file for Mechanical Turk.
+
+    The file has one row per HIT. --template-out also writes the HTML page of a HIT. Neither contains the sources of the
+    texts.
+    """
     from textassay.cli.outputs import check_writable, write
     from textassay.corpus.printable import printable
     from textassay.survey.store.study_store import Store
@@ -42,7 +48,7 @@ def turk_export(
             if target != "-":
                 sys.stderr.write(f"wrote {printable(target)}\n")
     if "-" not in (out, template_out):
-        _explain(study, batch, page, template_out)
+        _print_instructions(study, batch, page, template_out)
 
 
 def turk_import(
@@ -50,9 +56,9 @@ def turk_import(
     results: Annotated[str, typer.Argument(metavar="RESULTS.csv", help="The results file of a batch.")],
     encoding: options.Encoding = "utf-8",
 ) -> None:
-    """Add the answers of a Mechanical Turk results file to a study: all of it, or nothing where something is wrong.
+    """Add the answers of a Mechanical Turk results file to a study. If a row is invalid, nothing is added.
 
-    Importing a file again adds nothing. Workers become raters of the study; their ids are not stored.
+    Importing a file twice adds nothing. Workers become raters of the study; their worker ids are not stored.
     """
     from textassay.cli.screen import output_console
     from textassay.cli.survey.screen import many, show_facts, show_notes
@@ -70,20 +76,20 @@ def turk_import(
     console = output_console()
     of = f"{many(len(given), 'worker')} in {many(found.assignments, 'assignment')}"
     show_facts(console, [("study", study), ("added", f"{many(added, 'answer')} of {of}")])
-    show_notes(console, _imported(found, before=answers - added))
+    show_notes(console, _import_notes(found, before=answers - added))
 
 
-def _imported(found: "Results", *, before: int) -> list[str]:
-    """What there is to say about answers that were not simply added."""
+def _import_notes(found: "Results", *, before: int) -> list[str]:
+    """Notes about answers that were left out, assignments without times, and failed attention checks."""
     from textassay.cli.survey.screen import many
 
-    again, names = "of items that the worker had rated before: the first counts", ", ".join(found.failed)
-    checks = "to attention checks that the worker had answered before: a wrong one counts, whichever came first"
+    again, names = "to items that the worker had already rated: the first answer counts", ", ".join(found.failed)
+    checks = "to attention checks that the worker had already answered: a wrong answer counts, even if it came later"
     notes = [
-        (before, f"{many(before, 'answer')} in the study already"),
+        (before, f"{many(before, 'answer')} already in the study"),
         (found.rejected, f"{many(found.rejected, 'rejected assignment')} left out"),
-        (found.blank, f"{many(found.blank, 'assignment')} without any answer left out"),
-        (found.untimed, f"{many(found.untimed, 'assignment')} without a time: how long the answers took is not known"),
+        (found.blank, f"{many(found.blank, 'assignment')} without an answer left out"),
+        (found.untimed, f"{many(found.untimed, 'assignment')} without a time: the duration of the answers is unknown"),
         (found.unanswered, f"{many(found.unanswered, 'text')} without an answer"),
         (found.repeated, f"{many(found.repeated, 'answer')} left out, {again}"),
         (found.repeated_checks, f"{many(found.repeated_checks, 'answer')} left out, {checks}"),
@@ -92,10 +98,10 @@ def _imported(found: "Results", *, before: int) -> list[str]:
     return [text for count, text in notes if count]
 
 
-def _explain(study: str, batch: "Batch", page: str, template: str | None) -> None:
-    """What to do with the files on the requester page."""
+def _print_instructions(study: str, batch: "Batch", page: str, template: str | None) -> None:
+    """Print what to do with the files on the requester page."""
     from textassay.cli.screen import output_console
-    from textassay.cli.survey.screen import command, many, say, show_facts, show_notes, show_whole
+    from textassay.cli.survey.screen import command, many, show_facts, show_notes, show_paragraph, show_unwrapped
     from textassay.survey.turk.batch import LARGEST_PAGE, largest_page
 
     console = output_console()
@@ -106,20 +112,21 @@ def _explain(study: str, batch: "Batch", page: str, template: str | None) -> Non
         ("HITs", f"{len(batch.hits):,}, each with {each}"),
         ("assignments per HIT", f"{batch.assignments:,} (set this on the requester page)"),
         ("in total", f"{many(total, 'assignment')} to pay for; each item gets {many(batch.assignments, 'rating')}"),
-        ("layout", f"paste {template} into Design Layout, as source" if template else "write it with --template-out"),
+        ("layout", f"paste {template} into Design Layout, as source" if template else "write one with --template-out"),
     ]
     show_facts(console, facts)
     notes = []
     if batch.repeated:
-        notes.append(f"{many(batch.repeated, 'item')} put into a second HIT too, so that all are of one length")
+        notes.append(f"{many(batch.repeated, 'item')} added to a second HIT, so that all HITs have the same length")
     if batch.altered:
-        what = "with control characters, which no page can show"
-        notes.append(f"{many(batch.altered, 'item')} {what}: workers see U+FFFD in their place")
+        what = "with control characters, which a page cannot show"
+        notes.append(f"{many(batch.altered, 'item')} {what}: workers see U+FFFD instead")
     size = largest_page(batch, page)
     if size > LARGEST_PAGE:
         notes.append(
-            f"the longest page has {size:,} bytes, and Mechanical Turk takes {LARGEST_PAGE:,}: fewer --items-per-hit"
+            f"the longest page has {size:,} bytes, but Mechanical Turk accepts at most {LARGEST_PAGE:,}; "
+            "use a smaller --items-per-hit"
         )
     show_notes(console, notes)
-    say(console, "When the batch is done, download its results and type:")
-    show_whole(console, command("survey", "turk-import", study, "Batch_results.csv"))
+    show_paragraph(console, "When the batch is finished, download its results and run:")
+    show_unwrapped(console, command("survey", "turk-import", study, "Batch_results.csv"))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.design import group_numbers
 from textassay.inference.rng import stream
 
@@ -111,14 +111,14 @@ def _groups_up_to(limit: int, fewest: NDArray[np.int64], seed: int) -> NDArray[n
     """The counts of random groups that have at most this many texts together, and 0 for all others."""
     if limit > fewest.sum():
         raise InputError(
-            f"--size is {limit:,}; the groups that all samples have hold {int(fewest.sum()):,} texts of each"
+            Setting("size", limit), f"; the groups that all samples have hold {int(fewest.sum()):,} texts of each"
         )
     order = stream(seed, "groups of pairs").permutation(len(fewest))
     chosen = np.zeros_like(fewest)
     chosen[order] = np.where(np.cumsum(fewest[order]) <= limit, fewest[order], 0)
     if np.count_nonzero(chosen) < FEWEST_TEXTS:
         raise InputError(
-            f"--size is {limit:,}; wanted enough for {FEWEST_TEXTS} groups, which have more texts than that"
+            Setting("size", limit), f"; wanted enough for {FEWEST_TEXTS} groups, which have more texts than that"
         )
     return chosen
 
@@ -229,9 +229,9 @@ def _limit(size: str | int) -> int | None:
     if size in ("all", "match"):
         return None
     if not isinstance(size, int) and not str(size).isdecimal():
-        raise InputError(f"--size is {size!r}; wanted match, all or a number of texts")
+        raise InputError(Setting("size", size), "; wanted match, all or a number of texts")
     if int(size) < FEWEST_TEXTS:
-        raise InputError(f"--size is {int(size)}; wanted at least {FEWEST_TEXTS}")
+        raise InputError(Setting("size", int(size)), f"; wanted at least {FEWEST_TEXTS}")
     return int(size)
 
 
@@ -241,7 +241,7 @@ def _wanted(size: str | int, samples: Mapping[str, Sample], smallest: int) -> in
         return smallest if size == "match" else None
     for role, sample in samples.items():
         if len(sample) < wanted:
-            raise InputError(f"{role}: {len(sample):,} texts; --size {wanted} needs as many")
+            raise InputError(f"{role}: {len(sample):,} texts; ", Setting("size", wanted), " needs as many")
     return wanted
 
 

@@ -10,7 +10,7 @@ from textassay.corpus.items.item_set import ItemSet, as_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.engines.local import Engine, LocalEngine
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.items.stratified import towards_worse
 from textassay.inference.p_values import holm
 from textassay.inference.progress import Progress, Silent
@@ -73,11 +73,11 @@ def conditional(
 
 def _check(partitions: int, power: float, null: str) -> None:
     if not 0 <= partitions <= 2_000_000:
-        raise InputError(f"--partitions is {partitions}; wanted 0 to 2,000,000")
+        raise InputError(Setting("partitions", partitions), "; wanted 0 to 2,000,000")
     if not 0 < power < 1:
-        raise InputError(f"--power is {power}; wanted a number between 0 and 1, such as 0.8")
+        raise InputError(Setting("power", power), "; wanted a number between 0 and 1, such as 0.8")
     if null not in ("permutation", "asymptotic"):
-        raise InputError(f"--null is {null!r}; wanted permutation or asymptotic")
+        raise InputError(Setting("null", null), "; wanted permutation or asymptotic")
 
 
 @dataclass(frozen=True, eq=False)

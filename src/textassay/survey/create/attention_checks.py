@@ -1,4 +1,4 @@
-"""Attention checks: texts that ask for one certain answer, and one's own from a file."""
+"""Attention checks: texts that ask for a given answer, built in or from a file."""
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
@@ -9,10 +9,10 @@ from textassay.survey.create.records import Record, read_records, text_field
 from textassay.survey.model import Choice, Study, SurveyItem
 
 SOURCE = "check"
-MOST = 6
+MAX_BUILT_IN = 6
 
-# Each in other words, so that the second one is not answered by its looks.
-_REQUESTS = (
+# Each has different words, so that a rater cannot recognize the second one at a glance.
+_CHECK_TEXTS = (
     "This is not a text to rate. To show that you are reading, please choose “{label}”.",
     "Please answer this one with “{label}”: it only checks that somebody is reading.",
     "No rating is needed here. Choose “{label}” and go on.",
@@ -30,55 +30,55 @@ def checks_for(
     path: str | None = None,
     encoding: str = "utf-8",
 ) -> list[SurveyItem]:
-    """The checks of a study, from a file or built in; an error where a rater is to get more than there are."""
+    """The checks of a study, from a file or built in. Too few for the wanted number per rater is an error."""
     found = (
-        built_in(study.choices, taken, contexts=contexts)
+        built_in_checks(study.choices, taken, contexts=contexts)
         if path is None
-        else checks_of_file(path, study.choices, taken, encoding=encoding)
+        else checks_from_file(path, study.choices, taken, encoding=encoding)
     )
     if study.checks_per_rater > len(found):
         where = "built in" if path is None else f"in {shortened(path)}"
-        raise InputError(f"--checks {study.checks_per_rater}: there are {len(found)} {where}; wanted at most as many")
+        raise InputError(f"--checks {study.checks_per_rater}; wanted at most {len(found)}, the number {where}")
     return found if study.checks_per_rater else []
 
 
-def built_in(
+def built_in_checks(
     choices: Sequence[Choice], taken: Collection[str] = (), *, contexts: Sequence[str] = ()
 ) -> list[SurveyItem]:
-    """One check for each choice; of more than six choices, six from one end of the scale to the other.
+    """One check per choice; for more than six choices, six that are spread over the scale.
 
-    Where texts have `contexts`, each check has one of them too: without, it would be told by a glance at the page.
+    If texts have `contexts`, each check has one of them: a check without a context would be recognized at a glance.
     """
     asked = list(choices)
-    if len(asked) > MOST:
-        asked = [asked[round(place * (len(asked) - 1) / (MOST - 1))] for place in range(MOST)]
-    texts = [request.format(label=choice.label) for request, choice in zip(_REQUESTS, asked, strict=False)]
-    beside = _spread(contexts, len(texts))
+    if len(asked) > MAX_BUILT_IN:
+        asked = [asked[round(place * (len(asked) - 1) / (MAX_BUILT_IN - 1))] for place in range(MAX_BUILT_IN)]
+    texts = [request.format(label=choice.label) for request, choice in zip(_CHECK_TEXTS, asked, strict=False)]
+    beside = _spread_contexts(contexts, len(texts))
     return [
         SurveyItem(name, SOURCE, text, context, expected=choice.value)
         for name, text, context, choice in zip(_names(taken), texts, beside, asked, strict=False)
     ]
 
 
-def _spread(contexts: Sequence[str], n: int) -> list[str | None]:
-    """So many of the contexts, from all over the study and different ones as far as there are; none of none."""
+def _spread_contexts(contexts: Sequence[str], n: int) -> list[str | None]:
+    """`n` contexts spread over the study, different ones as far as possible; None for each if there are none."""
     distinct = list(dict.fromkeys(contexts))
     return [distinct[(2 * place + 1) * len(distinct) // (2 * n)] if distinct else None for place in range(n)]
 
 
-def checks_of_file(
+def checks_from_file(
     path: str, choices: Sequence[Choice], taken: Collection[str] = (), *, encoding: str = "utf-8"
 ) -> list[SurveyItem]:
-    """One's own checks: `text`, `expected` (a value or a label of the scale) and, if wanted, `context`."""
+    """Checks from a file with `text`, `expected` (a value or a label of the scale) and optionally `context`."""
     records = read_records(path, encoding=encoding)
     records.need("text", "expected")
-    return [_own(record, choices, name) for record, name in zip(records.rows, _names(taken), strict=False)]
+    return [_check_from_row(record, choices, name) for record, name in zip(records.rows, _names(taken), strict=False)]
 
 
-def _own(record: Record, choices: Sequence[Choice], name: str) -> SurveyItem:
+def _check_from_row(record: Record, choices: Sequence[Choice], name: str) -> SurveyItem:
     text = text_field(record, "text")
     if not text.strip():
-        raise InputError(f"{record.place}: the text is blank; wanted an attention check")
+        raise InputError(f"{record.place}: the text is blank; wanted the text of an attention check")
     context = text_field(record, "context") if "context" in record.fields else ""
     return SurveyItem(name, SOURCE, text, context if context.strip() else None, expected=_expected(record, choices))
 
@@ -90,9 +90,9 @@ def _expected(record: Record, choices: Sequence[Choice]) -> int:
         if shown in (str(choice.value), choice.label):
             return choice.value
     values = quoted([str(choice.value) for choice in choices])
-    raise InputError(f"{record.place}: expected is '{shortened(shown, 60)}'; wanted one of {values}, or a label")
+    raise InputError(f"{record.place}: 'expected' is '{shortened(shown, 60)}'; wanted one of {values}, or a label")
 
 
 def _names(taken: Collection[str]) -> Iterator[str]:
-    """Ids for as many checks as there may be, none of them an item's."""
+    """Ids for checks that no item has."""
     return (name for number in count(1) if (name := f"{SOURCE}-{number}") not in taken)

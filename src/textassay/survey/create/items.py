@@ -21,7 +21,7 @@ _PEEK = 100
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of columns; None for the usual ones, where a file has them."""
+    """Names of columns; None for the default ones, if a file has them."""
 
     text: str | None = None
     context: str | None = None
@@ -29,8 +29,8 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenText:
-    """A text of a file, the number of its row and what stands beside it."""
+class TextRow:
+    """One row of a file: its place for messages, its number, its text, its context and its log-probability."""
 
     place: str
     number: int
@@ -40,21 +40,21 @@ class GivenText:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The texts of a file, blank ones too."""
+class TextFile:
+    """The texts of a file, including blank ones."""
 
     where: str
-    rows: list[GivenText]
+    rows: list[TextRow]
 
 
-def read_given(path: str, columns: Columns, *, encoding: str, use_context: bool) -> Given:
-    """Texts with their contexts and log-probabilities, where the file has such columns."""
+def read_text_file(path: str, columns: Columns, *, encoding: str, use_context: bool) -> TextFile:
+    """Texts with their contexts and log-probabilities, if the file has such columns."""
     records = read_records(path, encoding=encoding, as_lines=not any((columns.text, columns.context, columns.log_prob)))
-    context = _beside(records, columns.context, CONTEXT, "--context-field") if use_context else None
-    log_prob = _beside(records, columns.log_prob, LOG_PROB, "--log-prob-field")
+    context = _optional_column(records, columns.context, CONTEXT, "--context-field") if use_context else None
+    log_prob = _optional_column(records, columns.log_prob, LOG_PROB, "--log-prob-field")
     text = _text_column(records, columns.text, beside=(context, log_prob))
     rows = [
-        GivenText(
+        TextRow(
             record.place,
             record.number,
             text_field(record, text),
@@ -63,16 +63,16 @@ def read_given(path: str, columns: Columns, *, encoding: str, use_context: bool)
         )
         for record in records.rows
     ]
-    return Given(records.where, rows)
+    return TextFile(records.where, rows)
 
 
 def log_prob_in(record: Record, name: str) -> float | None:
-    """A log-probability: at most 0, -inf for what the model never writes; None where the cell is empty."""
+    """A log-probability: at most 0, -inf for a text that the model cannot write; None if the cell is empty."""
     cell = record.fields.get(name)
     return None if is_blank(cell) else log_prob_of(cell, record.place, name)
 
 
-def _beside(records: Records, name: str | None, usual: str, option: str) -> str | None:
+def _optional_column(records: Records, name: str | None, usual: str, option: str) -> str | None:
     if name is None:
         return usual if usual in records.fields else None
     if name not in records.fields:
@@ -90,7 +90,7 @@ def _text_column(records: Records, name: str | None, *, beside: tuple[str | None
 
 
 def _is_words(value: object) -> bool:
-    """Whether a cell shows that its column holds text: it is neither blank nor a number."""
+    """Whether a cell is text: neither blank nor a number."""
     if not isinstance(value, str):
         return False
     try:
@@ -104,19 +104,19 @@ HUMAN = "human"
 
 
 @dataclass(frozen=True)
-class Made:
-    """Items, and what there is to say about them."""
+class StudyItems:
+    """The items of a new study, and notes about them."""
 
     items: tuple[SurveyItem, ...]
     notes: tuple[str, ...]
 
     @property
     def with_context(self) -> bool:
-        """True when raters see a context beside the text."""
+        """True if raters see a context with the text."""
         return any(item.context is not None for item in self.items)
 
 
-def items_from(
+def study_items(
     *,
     human: str | None,
     model: str | None,
@@ -127,22 +127,22 @@ def items_from(
     size: int | None = None,
     seed: int = 0,
     encoding: str = "utf-8",
-) -> Made:
-    """Items from one file with both kinds of texts, or from two files; anything in between is an error."""
+) -> StudyItems:
+    """The items of a new study, from two files (`human` and `model`) or from one file (`items`)."""
     if items is None:
         if human is None or model is None:
             missing = "human or model" if human is model else "human" if human is None else "model"
-            raise InputError(f"no file of {missing} texts; wanted --human and --model, or --items")
-        return items_of_files(
+            raise InputError(f"no file with {missing} texts; wanted --human and --model, or --items")
+        return items_from_two_files(
             human, model, model_name=model_name, columns=columns, contexts=contexts, size=size, seed=seed,
             encoding=encoding,
         )  # fmt: skip
     if human is not None or model is not None or contexts is not None or columns not in (None, Columns()):
-        raise InputError("--items with other files or columns of texts; wanted all of it in the one file")
-    return items_of_file(items, size=size, seed=seed, encoding=encoding)
+        raise InputError("--items together with other files or columns; wanted all texts in that one file")
+    return items_from_one_file(items, size=size, seed=seed, encoding=encoding)
 
 
-def items_of_files(
+def items_from_two_files(
     human: str,
     model: str,
     *,
@@ -152,19 +152,18 @@ def items_of_files(
     size: int | None = None,
     seed: int = 0,
     encoding: str = "utf-8",
-) -> Made:
-    """Items from a file of human and a file of model texts; row by row of one context where there are contexts.
+) -> StudyItems:
+    """Items from a file of human texts and a file of model texts.
 
-    An item is called after its source and its row, such as `human-001`, so that anything known about a row of the files
-    can be joined by item later.
+    The id of an item is its source and row, such as `human-001`, so that other data about the rows can be joined later.
     """
     _check_name(model_name)
     columns = columns or Columns()
     if contexts is not None and columns.context is not None:
         raise InputError("both --contexts and --context-field; wanted one of them")
     sides = {
-        HUMAN: read_given(human, columns, encoding=encoding, use_context=contexts is None),
-        model_name: read_given(model, columns, encoding=encoding, use_context=contexts is None),
+        HUMAN: read_text_file(human, columns, encoding=encoding, use_context=contexts is None),
+        model_name: read_text_file(model, columns, encoding=encoding, use_context=contexts is None),
     }
     if contexts is not None:
         sides = _with_contexts(sides, contexts, encoding)
@@ -176,25 +175,25 @@ def items_of_files(
         for source, given in sides.items()
         for row in _without_blank(given, notes)
     ]
-    kept = _cut(items, size, seed, f"{sides[HUMAN].where} and {sides[model_name].where}")
-    return Made(tuple(kept), (*notes, *remarks_on(kept, HUMAN)))
+    kept = _draw_items(items, size, seed, f"{sides[HUMAN].where} and {sides[model_name].where}")
+    return StudyItems(tuple(kept), (*notes, *remarks_on(kept, HUMAN)))
 
 
-def items_of_file(path: str, *, size: int | None = None, seed: int = 0, encoding: str = "utf-8") -> Made:
-    """Items from one file with `source` and `text`, and where there are such columns `item`, `context`, `log_prob`."""
+def items_from_one_file(path: str, *, size: int | None = None, seed: int = 0, encoding: str = "utf-8") -> StudyItems:
+    """Items from one file with the columns `source` and `text`, and optionally `item`, `context` and `log_prob`."""
     records = read_records(path, encoding=encoding)
     records.need("source", "text")
     full = [record for record in records.rows if text_field(record, "text").strip()]
     blank = len(records.rows) - len(full)
     notes = [f"{records.where}: {many(blank, 'blank text')} left out"] if blank else []
     if not full:
-        raise InputError(f"{records.where}: {many(blank, 'row')}, all texts blank; wanted a text a row")
+        raise InputError(f"{records.where}: {many(blank, 'row')}, all texts blank; wanted one text per row")
     width = max(3, len(str(len(records.rows))))
     items = [_item(record, width) for record in full]
     check_unique([item.id for item in items], [record.place for record in full])
     _check_sources(items, records.where)
-    kept = _cut(items, size, seed, records.where)
-    return Made(tuple(kept), (*notes, *remarks_on(kept, HUMAN)))
+    kept = _draw_items(items, size, seed, records.where)
+    return StudyItems(tuple(kept), (*notes, *remarks_on(kept, HUMAN)))
 
 
 def _item(record: Record, width: int) -> SurveyItem:
@@ -209,7 +208,7 @@ def _item(record: Record, width: int) -> SurveyItem:
 
 def _check_name(name: str) -> None:
     if not name.strip() or name == HUMAN:
-        raise InputError(f"--model-name is '{shortened(name, 60)}'; wanted a name other than '{HUMAN}'")
+        raise InputError(f"--model-name '{shortened(name, 60)}'; wanted a name other than '{HUMAN}'")
 
 
 def _check_sources(items: Sequence[SurveyItem], where: str) -> None:
@@ -221,10 +220,10 @@ def _check_sources(items: Sequence[SurveyItem], where: str) -> None:
     if 0 < bare < len(items):
         have = "has" if bare == 1 else "have"
         seen = f"{bare:,} of {len(items):,} texts {have} no context"
-        raise InputError(f"{where}: {seen}; wanted contexts for all or none")
+        raise InputError(f"{where}: {seen}; wanted contexts for all texts or for none")
 
 
-def _with_contexts(sides: dict[str, Given], path: str, encoding: str) -> dict[str, Given]:
+def _with_contexts(sides: dict[str, TextFile], path: str, encoding: str) -> dict[str, TextFile]:
     records = read_records(path, encoding=encoding, as_lines=True)
     name = "context" if "context" in records.fields else "text"
     records.need(name)
@@ -233,12 +232,12 @@ def _with_contexts(sides: dict[str, Given], path: str, encoding: str) -> dict[st
         if len(given.rows) != len(found):
             rows = many(len(given.rows), "row")
             raise InputError(
-                f"{records.where}: {many(len(found), 'context')}; {given.where} has {rows}; wanted as many"
+                f"{records.where}: {many(len(found), 'context')}, but {given.where} has {rows}; wanted equal numbers"
             )
     for given in sides.values():
         for row, context, record in zip(given.rows, found, records.rows, strict=True):
             if row.text.strip() and not context.strip():
-                raise InputError(f"{record.place}: the context is blank; wanted one for the text at {row.place}")
+                raise InputError(f"{record.place}: the context is blank; wanted a context for the text at {row.place}")
     return {
         source: replace(
             given, rows=[replace(row, context=context) for row, context in zip(given.rows, found, strict=True)]
@@ -247,36 +246,36 @@ def _with_contexts(sides: dict[str, Given], path: str, encoding: str) -> dict[st
     }
 
 
-def _check_both_have_contexts(sides: dict[str, Given]) -> None:
+def _check_both_have_contexts(sides: dict[str, TextFile]) -> None:
     has = {given.where: any(row.context is not None for row in given.rows) for given in sides.values()}
     if len(set(has.values())) == 2:
         (bare,) = (where for where, one in has.items() if not one)
         (full,) = (where for where, one in has.items() if one)
-        raise InputError(f"{bare}: no contexts, but {full} has them; wanted contexts in both or in neither")
+        raise InputError(f"{bare}: no contexts, but {full} has contexts; wanted contexts in both or in neither")
     for given in sides.values():
         for row in given.rows:
             if row.context is not None and row.text.strip() and not row.context.strip():
-                raise InputError(f"{row.place}: the context is blank; wanted one for each text")
+                raise InputError(f"{row.place}: the context is blank; wanted a context for each text")
 
 
-def _without_blank(given: Given, notes: Counter[str]) -> list[GivenText]:
+def _without_blank(given: TextFile, notes: Counter[str]) -> list[TextRow]:
     full = [row for row in given.rows if row.text.strip()]
     blank = len(given.rows) - len(full)
     if not full:
-        raise InputError(f"{given.where}: {many(blank, 'row')}, all blank; wanted a text a row")
+        raise InputError(f"{given.where}: {many(blank, 'row')}, all blank; wanted one text per row")
     if blank:
         notes[f"{given.where}: {many(blank, 'blank text')} left out"] += 1
     return full
 
 
-def _cut(items: Sequence[SurveyItem], size: int | None, seed: int, where: str) -> list[SurveyItem]:
-    """So many items of each source, in their order; those of the same contexts where the sources share contexts."""
+def _draw_items(items: Sequence[SurveyItem], size: int | None, seed: int, where: str) -> list[SurveyItem]:
+    """Draw `size` items per source, in their order; with the same contexts if the sources share contexts."""
     if size is None:
         return list(items)
     by_source: dict[str, list[SurveyItem]] = {}
     for item in items:
         by_source.setdefault(item.source, []).append(item)
-    shared = _for_one_context(*by_source.values())
+    shared = _grouped_by_context(*by_source.values())
     pools = [shared] if shared else [[(item,) for item in found] for found in by_source.values()]
     chosen: set[str] = set()
     for pool in pools:
@@ -291,8 +290,8 @@ def _cut(items: Sequence[SurveyItem], size: int | None, seed: int, where: str) -
     return [item for item in items if item.id in chosen]
 
 
-def _for_one_context(first: Sequence[SurveyItem], *others: Sequence[SurveyItem]) -> list[tuple[SurveyItem, ...]]:
-    """Texts of all sources for one context, in the order of the first."""
+def _grouped_by_context(first: Sequence[SurveyItem], *others: Sequence[SurveyItem]) -> list[tuple[SurveyItem, ...]]:
+    """Groups of one text per source with the same context, in the order of the first source."""
     waiting = [_by_context(items) for items in others]
     groups = []
     for item in first:

@@ -1,4 +1,4 @@
-"""Rows of a file with all their fields, each with the place where it stands."""
+"""Rows of a file with all their fields, and the place of each row for messages."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: where it stands, its number in the file, and what its fields hold."""
+    """One row: its place for messages, its number in the file, and its fields."""
 
     place: str
     number: int
@@ -34,7 +34,7 @@ class Records:
     rows: list[Record]
 
     def need(self, *names: str) -> None:
-        """An error that lists the fields there are, for the first of these that is missing."""
+        """Raise an error that lists the fields of the file if one of these is missing."""
         for name in names:
             if name not in self.fields:
                 raise no_field(self.fields, self.where, field=name, hint="")
@@ -46,14 +46,14 @@ def read_records(
     encoding: str = "utf-8",
     as_lines: bool = False,
     optional_end: Sequence[str] = (),
-    wanted: str = "a text a row",
+    wanted: str = "one text per row",
 ) -> Records:
-    """The rows of a text, JSON, table or Parquet file, or of standard input; a line of text is its `text`.
+    """The rows of a text, JSON, table or Parquet file, or of standard input; a line of text becomes the field `text`.
 
-    Blank lines of text are rows, as the place of a line says what belongs to it; blank lines between records are none.
-    `as_lines` takes a file without a known extension for lines of text, not for records. Rows of a table may stop short
-    of the last columns that are called as in `optional_end`; their cells are then empty. `wanted` says what the rows
-    are, for a file that has none.
+    Blank lines of text count as rows, because lines of several files may belong together; blank lines between records
+    do not. With `as_lines` a file without a known extension is read as lines of text, not as records. Rows of a table
+    may lack the last columns if `optional_end` names them; their cells are then empty. `wanted` describes the rows in
+    the error for an empty file.
     """
     encoding = check_encoding(encoding)
     files = sources_of(path)
@@ -68,7 +68,7 @@ def read_records(
 
 
 def text_field(record: Record, name: str) -> str:
-    """A text, blank where there is none; anything but a string is an error."""
+    """The text in a field, '' if it is missing; anything but a string is an error."""
     if name not in record.fields:
         raise no_field(list(record.fields), record.place, field=name, hint="")
     value = record.fields[name]
@@ -85,7 +85,7 @@ def _rows(
 ) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     if file.kind == "parquet":
         return _parquet(file)
-    # A byte order mark is no news to anybody who asks people for ratings, so this note goes nowhere.
+    # The note about a byte order mark is of no use in a survey, so it is dropped.
     text = "".join(text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=Counter()))
     if file.kind in _DELIMITERS:
         delimiter = _DELIMITERS[file.kind or ""]
@@ -133,7 +133,7 @@ def _table(
     header = [name.strip() for name in header]
     twice = [name for name in header if header.count(name) > 1]
     if twice:
-        raise InputError(f"{where}:{line}: {len(twice)} fields are called {quoted(twice[:1])}; wanted one")
+        raise InputError(f"{where}:{line}: {len(twice)} fields have the name {quoted(twice[:1])}; wanted one")
     number = 0
     for number, (line, row) in enumerate(rows, 1):
         missing = header[len(row) :]

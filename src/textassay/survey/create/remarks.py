@@ -1,4 +1,4 @@
-"""Remarks on a new study: unusual items, and format differences that give the source away."""
+"""Remarks on a new study: problems with its items, and format differences that reveal the source."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,11 @@ from itertools import combinations
 from textassay.corpus.printable import many, quoted
 from textassay.survey.model import SurveyItem
 
-_ADVICE = "raters see such differences and may go by them; make both sides alike before you ask anybody"
+_FORMAT_ADVICE = "raters can see such differences and may rate by them; remove them before you collect ratings"
 
 
-def differing_looks(items: Sequence[SurveyItem], human: str) -> Iterator[str]:
-    """Differences in format between the texts of each model and those by people, and at the end what to do."""
+def format_differences(items: Sequence[SurveyItem], human: str) -> Iterator[str]:
+    """Differences in format between the texts of each model and the human texts, and then the advice."""
     from textassay.corpus.sample import Sample
     from textassay.corpus.tokenizers import get_tokenizer
     from textassay.studies.format_check import check_format
@@ -20,7 +20,7 @@ def differing_looks(items: Sequence[SurveyItem], human: str) -> Iterator[str]:
     for item in items:
         by_source.setdefault(item.source, []).append(item.text)
     reference = Sample.of(by_source.pop(human, []), name=human)
-    # Of all tokenizers the one that hides least: what it does not see, such as white space at an end, nobody sees.
+    # The tokenizer that hides least: what it ignores, such as trailing white space, raters do not see either.
     tokenizer = get_tokenizer("whitespace")
     found = [
         f"format of {quoted([source])} (candidate) and human texts (reference): {finding.message}{_fix(finding.fix)}"
@@ -30,40 +30,40 @@ def differing_looks(items: Sequence[SurveyItem], human: str) -> Iterator[str]:
     ]
     yield from found
     if found:
-        yield _ADVICE
+        yield _FORMAT_ADVICE
 
 
 def _fix(fix: str) -> str:
-    """What can be done about it in the files; options of other commands change nothing on a page."""
+    """How to change the files; options of other commands have no effect on the rating page."""
     return "" if fix.startswith("--") else f": {fix}"
 
 
 def remarks_on(items: Sequence[SurveyItem], human: str) -> list[str]:
-    """Remarks, those first that a study could be ruined by; `human` is the source that models are compared with."""
+    """Remarks, most important first; `human` is the source that models are compared with."""
     counts = Counter(item.source for item in items)
     return [
         *_too_few(counts, human),
         *_unequal(counts),
         *_repeated(items, list(counts)),
         *_without_log_probs(items),
-        *differing_looks(items, human),
+        *format_differences(items, human),
     ]
 
 
 def _too_few(counts: Counter[str], human: str) -> Iterator[str]:
-    """Models of which HUSE could not be measured, however many people rate."""
+    """Models with too few texts to measure HUSE, whatever the number of ratings."""
     fewest, k = _fewest_for_huse()
     for source, count in counts.items():
         n = 2 * min(count, counts[human])
         if source != human and n < fewest:
             yield (
-                f"{n:,} texts in equal parts of {quoted([human])} and {quoted([source])}: textassay huse needs "
-                f"{fewest:,}, two for each of its k = {k} neighbours (or a smaller --k there)"
+                f"{n:,} texts in equal parts of {quoted([human])} and {quoted([source])}: textassay huse needs at "
+                f"least {fewest:,}, two for each of its k = {k} neighbours (or a smaller --k)"
             )
 
 
 def _fewest_for_huse() -> tuple[int, int]:
-    """The fewest items with which HUSE is measured as it is declared, and the neighbours that it then asks."""
+    """The fewest items with which HUSE is measured by default, and its default number of neighbours."""
     from textassay.metrics.registry import all_metrics
 
     huse = all_metrics()["huse"]
@@ -74,7 +74,7 @@ def _fewest_for_huse() -> tuple[int, int]:
 def _unequal(counts: Counter[str]) -> Iterator[str]:
     if len(set(counts.values())) > 1:
         each = ", ".join(f"{count:,} of {quoted([source])}" for source, count in counts.items())
-        yield f"unequal numbers of texts: {each}; textassay huse will use as many of each (or set --size)"
+        yield f"unequal numbers of texts: {each}; textassay huse uses an equal number of each (or set --size)"
 
 
 def _repeated(items: Sequence[SurveyItem], sources: Sequence[str]) -> Iterator[str]:
@@ -83,14 +83,14 @@ def _repeated(items: Sequence[SurveyItem], sources: Sequence[str]) -> Iterator[s
         repeated = found.total() - len(found)
         if repeated:
             verb = "repeats" if repeated == 1 else "repeat"
-            yield f"{many(repeated, 'text')} of {quoted([source])} {verb} another; each is rated on its own"
+            yield f"{many(repeated, 'text')} of {quoted([source])} {verb} another one; each is rated separately"
     for one, other in combinations(sources, 2):
         if shared := len(texts[one].keys() & texts[other].keys()):
             verb = "is" if shared == 1 else "are"
             alike = " with the same context" if any(context is not None for _, context in texts[one]) else ""
             yield (
-                f"{many(shared, 'text')} {verb} in both {quoted([one])} and {quoted([other])}{alike}; each is rated on "
-                "its own, and a rater may meet both"
+                f"{many(shared, 'text')} {verb} in both {quoted([one])} and {quoted([other])}{alike}; each copy is "
+                "rated separately, and one rater may see both"
             )
 
 

@@ -1,1 +1,1 @@
-"""The store of a study: one SQLite file."""
+"""The store of a study, in one SQLite file."""

@@ -1,6 +1,6 @@
-"""A rater's tasks in the store: giving the next one, recording an answer, taking the last one back.
+"""Tasks and answers of raters in the store: assign the next task, record an answer, undo the last one, import ratings.
 
-`give`, `answer` and `undo` write and belong inside a transaction of the writer.
+Functions that write must be called inside a transaction of the writer.
 """
 
 import sqlite3
@@ -11,15 +11,15 @@ from textassay.survey.store.assignment import Plan, items_left, next_item
 
 Recorded = Literal["recorded", "already", "kept", "stale", "refused"]
 
-# A task that has been open for longer than this no longer keeps its item from others.
+# An open task reserves its item for this long.
 HOLD_SECONDS = 30 * 60.0
-# Enough for anyone who changes their mind, and an end for a script that would fill the log.
+# How often an answer can be withdrawn: enough for people, and a limit for a script that would fill the log.
 _MOST_WITHDRAWN = 100
 _LARGEST = 2**63 - 1
 
 
 def current(connection: sqlite3.Connection, plan: Plan, rater: int) -> Task | None:
-    """The first of a rater's tasks that has no answer. Answers come in order, so its place is how many are done."""
+    """The first of a rater's tasks without an answer. Answers come in order, so its place is the number answered."""
     row = connection.execute(
         "SELECT t.number, i.text, c.text, t.place FROM tasks t JOIN items i ON i.number = t.item"
         " LEFT JOIN contexts c ON c.number = i.context"
@@ -32,29 +32,29 @@ def current(connection: sqlite3.Connection, plan: Plan, rater: int) -> Task | No
     return Task(number, text, context, done=place, total=plan.total)
 
 
-def given_so_far(connection: sqlite3.Connection, rater: int) -> int:
-    """How many tasks this rater has been given: the place of the next one."""
+def n_assigned(connection: sqlite3.Connection, rater: int) -> int:
+    """The number of tasks that a rater has been given, which is the place of the next one."""
     (last,) = connection.execute("SELECT max(place) FROM tasks WHERE rater = ?", (rater,)).fetchone()
     return 0 if last is None else int(last) + 1
 
 
 def stage_of(connection: sqlite3.Connection, plan: Plan, rater: int) -> Stage:
-    """How far a rater is."""
+    """The progress of a rater."""
     (answered,) = connection.execute("SELECT count(value) FROM tasks WHERE rater = ?", (rater,)).fetchone()
     task = current(connection, plan, rater)
     left = task is not None or items_left(connection, plan, rater=rater)
     return Stage(answered, plan.total, task=None if task is None else task.number, left=left)
 
 
-def give(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: float) -> Task | None:
-    """The rater's open task, or a new one; None when there is nothing left to do."""
+def assign(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: float) -> Task | None:
+    """The open task of a rater, or a new one; None when nothing is left to rate."""
     found = current(connection, plan, rater)
     if found is not None:
         return found
     connection.execute("UPDATE tasks SET held_until = NULL WHERE held_until <= ?", (now,))
-    place = given_so_far(connection, rater)
+    place = n_assigned(connection, rater)
     item = next_item(connection, plan, rater=rater, place=place)
-    _saw(connection, rater, now)
+    _mark_seen(connection, rater, now)
     if item is None:
         return None
     connection.execute(
@@ -65,7 +65,7 @@ def give(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: float) 
 
 
 def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int, now: float) -> Recorded:
-    """Record the answer to the rater's current task, and to no other."""
+    """Record the answer to a rater's current task; answers to other tasks are not recorded."""
     if not 0 < task <= _LARGEST:
         return "stale"
     row = connection.execute("SELECT place, value FROM tasks WHERE number = ? AND rater = ?", (task, rater)).fetchone()
@@ -80,12 +80,12 @@ def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int,
     connection.execute(
         "UPDATE tasks SET value = ?, answered = ?, held_until = NULL WHERE number = ?", (value, now, task)
     )
-    _saw(connection, rater, now)
+    _mark_seen(connection, rater, now)
     return "recorded"
 
 
 def undo(connection: sqlite3.Connection, rater: int, *, now: float) -> bool:
-    """Take back the rater's last answer. What it was stays in a log."""
+    """Withdraw a rater's last answer. It is kept in the table `withdrawn`."""
     row = connection.execute(
         "SELECT number, value, answered FROM tasks WHERE rater = ? AND value IS NOT NULL ORDER BY place DESC LIMIT 1",
         (rater,),
@@ -102,9 +102,9 @@ def undo(connection: sqlite3.Connection, rater: int, *, now: float) -> bool:
     connection.execute(
         "UPDATE tasks SET value = NULL, answered = NULL, held_until = ? WHERE number = ?", (now + HOLD_SECONDS, task)
     )
-    _saw(connection, rater, now)
+    _mark_seen(connection, rater, now)
     return True
 
 
-def _saw(connection: sqlite3.Connection, rater: int, now: float) -> None:
+def _mark_seen(connection: sqlite3.Connection, rater: int, now: float) -> None:
     connection.execute("UPDATE raters SET seen = ? WHERE number = ?", (now, rater))

@@ -1,6 +1,6 @@
-"""Which item a rater gets next: what lacks ratings, in balance, in an order that nobody can foresee.
+"""Assignment of items to raters: fewest ratings first, sources in balance, in an order that raters cannot predict.
 
-All randomness follows from the study's secret, the rater and the place, so that no state has to be kept.
+All randomness is derived from the study's secret, the rater and the place of the task, so that no state is stored.
 """
 
 import math
@@ -13,37 +13,37 @@ from itertools import islice
 from textassay.survey.model import Study
 from textassay.survey.tokens import draw
 
-# Where a level is large, looking at so many of its items for a new context is enough.
-_MOST_LOOKED_AT = 64
-# Over how many items of a rater sources are brought into balance.
+# The number of items that are searched for one with a context new to the rater.
+_MOST_SEARCHED = 64
+# Sources are balanced within blocks of this many items of a rater.
 _BLOCK = 8
 _ABOVE_ALL = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What assigning needs to know of a study: numbers of items by source, attention checks, and how many of each."""
+    """The facts about a study that assignment needs: items per source, attention checks, and numbers per rater."""
 
     secret: bytes
     wanted: int
     sources: Mapping[str, int]
     checks: tuple[int, ...]
-    ratings_a_rater: int
-    checks_a_rater: int
+    ratings_per_rater: int
+    checks_per_rater: int
 
     @property
     def total(self) -> int:
-        """How many tasks a rater gets, if the study still needs them."""
-        return self.ratings_a_rater + self.checks_a_rater
+        """The number of tasks per rater, if the study still needs that many."""
+        return self.ratings_per_rater + self.checks_per_rater
 
     @property
     def items(self) -> int:
-        """How many items there are to rate, without attention checks."""
+        """The number of items to rate, without attention checks."""
         return sum(self.sources.values())
 
 
 def plan_of(connection: sqlite3.Connection, study: Study, secret: bytes) -> Plan:
-    """Read the plan; items never change, so once is enough."""
+    """Read the plan. It never changes, because items never change."""
     sources = dict(connection.execute("SELECT source, count(*) FROM queue GROUP BY source ORDER BY source"))
     checks = tuple(
         number
@@ -60,17 +60,17 @@ def plan_of(connection: sqlite3.Connection, study: Study, secret: bytes) -> Plan
 
 
 def next_item(connection: sqlite3.Connection, plan: Plan, *, rater: int, place: int) -> int | None:
-    """The item for a rater's next task, whose place is `place`; None when there is nothing left to do.
+    """The item for a rater's task at `place`; None when nothing is left to rate.
 
-    A rater is done before the end when all items that are left have enough ratings, those counted that others are
-    giving just now. Attention checks alone are no reason to go on.
+    A rater is finished early when all remaining items have enough ratings, including those reserved for other raters.
+    Attention checks are not given when no other item is left.
     """
     if place >= plan.total:
         return None
     check_places = places_of_checks(plan, rater)
     checks_before = sum(earlier < place for earlier in check_places)
     chosen = None
-    if place - checks_before < plan.ratings_a_rater:
+    if place - checks_before < plan.ratings_per_rater:
         chosen = _choose(connection, plan, rater=rater, place=place)
         if chosen is None:
             return None
@@ -81,7 +81,7 @@ def next_item(connection: sqlite3.Connection, plan: Plan, *, rater: int, place: 
 
 
 def items_left(connection: sqlite3.Connection, plan: Plan, *, rater: int) -> bool:
-    """Whether there are items for this rater: now, or once others leave unanswered what they were given just now."""
+    """Whether items are left for this rater: now, or later if other raters do not answer what is reserved for them."""
     items = {item for (item,) in connection.execute("SELECT item FROM tasks WHERE rater = ?", (rater,))}
     if len(items) >= plan.total:
         return False
@@ -96,16 +96,16 @@ def items_left(connection: sqlite3.Connection, plan: Plan, *, rater: int) -> boo
 
 
 def places_of_checks(plan: Plan, rater: int) -> set[int]:
-    """Where the attention checks of a rater stand: any set of places is as likely as any other (Floyd's way)."""
+    """The places of a rater's attention checks: all sets of places are equally likely (Floyd's algorithm)."""
     places: set[int] = set()
-    for last in range(plan.ratings_a_rater, plan.total):
+    for last in range(plan.ratings_per_rater, plan.total):
         place = draw(plan.secret, "place", rater, last) % (last + 1)
         places.add(last if place in places else place)
     return places
 
 
 def _choose(connection: sqlite3.Connection, plan: Plan, *, rater: int, place: int) -> int | None:
-    """Among the items with the fewest ratings: the source whose turn it is, then a new context, then chance."""
+    """Choose among the items with the fewest ratings: by source in turn, then a new context, then at random."""
     given = connection.execute(
         "SELECT t.item, q.source, q.context FROM tasks t JOIN queue q ON q.item = t.item WHERE t.rater = ?", (rater,)
     ).fetchall()
@@ -124,7 +124,7 @@ def _choose(connection: sqlite3.Connection, plan: Plan, *, rater: int, place: in
 
 
 def _lowest_load(connection: sqlite3.Connection, plan: Plan, items: Collection[int]) -> int | None:
-    """The fewest ratings that an item has which this rater has not had; None where all have enough."""
+    """The fewest ratings among the items new to this rater; None if all have enough."""
     rows = connection.execute(
         "SELECT item, load FROM queue WHERE load < ? ORDER BY load LIMIT ?", (plan.wanted, len(items) + 1)
     )
@@ -132,17 +132,17 @@ def _lowest_load(connection: sqlite3.Connection, plan: Plan, items: Collection[i
 
 
 def _order_of_sources(plan: Plan, given: Mapping[str, int], *, rater: int, place: int) -> list[str]:
-    """Sources in random order, each with a chance by what is left of its share of a block of this rater's items.
+    """Sources in random order, with probabilities in proportion to what is left of their share of the current block.
 
-    Like drawing from an urn that is filled anew for each block: a rater who stops early has seen them in balance too,
-    and few turns give the next one away.
+    This is drawing without replacement within each block: sources are balanced even for a rater who stops early, and
+    raters can rarely predict the next source.
     """
     so_far = sum(given.values())
-    block_end = min(so_far - so_far % _BLOCK + _BLOCK, plan.ratings_a_rater)
+    block_end = min(so_far - so_far % _BLOCK + _BLOCK, plan.ratings_per_rater)
 
     def key(source: str) -> tuple[float, float]:
         left = block_end * plan.sources[source] / plan.items - given.get(source, 0)
-        # The smallest of exponential times with these rates comes from each source with a chance by its rate.
+        # The smallest of exponential variables belongs to each source with a probability in proportion to its rate.
         chance = (draw(plan.secret, "source", rater, place, source) + 1) / 2**63
         return (-math.log(chance) / left if left > 0 else math.inf, -left)
 
@@ -150,7 +150,7 @@ def _order_of_sources(plan: Plan, given: Mapping[str, int], *, rater: int, place
 
 
 def _candidates(connection: sqlite3.Connection, load: int, source: str, start: int) -> Iterator[tuple[int, int | None]]:
-    """Items and contexts of this load and source, in the study's fixed random order, from `start` on and around."""
+    """Items and contexts of this load and source in the study's fixed random order, starting at `start`, cyclically."""
     for low, high in ((start, _ABOVE_ALL), (0, start)):
         yield from connection.execute(
             "SELECT item, context FROM queue WHERE load = ? AND source = ? AND shuffle >= ? AND shuffle < ?"
@@ -162,9 +162,9 @@ def _candidates(connection: sqlite3.Connection, load: int, source: str, start: i
 def _pick(
     candidates: Iterator[tuple[int, int | None]], items: Collection[int], contexts: Collection[int | None]
 ) -> int | None:
-    """The first item that is new to the rater in a new context, else the first that is new."""
+    """The first item new to the rater whose context is new too, else the first new item."""
     first = None
-    for item, context in islice(candidates, len(items) + _MOST_LOOKED_AT):
+    for item, context in islice(candidates, len(items) + _MOST_SEARCHED):
         if item not in items:
             if context is None or context not in contexts:
                 return item

@@ -1,4 +1,4 @@
-"""Connections to a study's file: concurrent readers, one shared writer, and errors of the file in one line."""
+"""Connections to a study's file: concurrent readers, one shared writer, and database errors in one line."""
 
 import os
 import sqlite3
@@ -15,11 +15,11 @@ from textassay.errors import InputError
 
 
 class StudyBusy(InputError):
-    """Another process holds the file for longer than one was ready to wait. Later it may work."""
+    """Another process has locked the file for longer than the timeout. Retrying later may work."""
 
 
 class StudyGone(InputError):
-    """The file is not where it was, so what is written now would be lost. `time` counts how often that came about."""
+    """The file was deleted, moved or replaced, so what is written now would be lost. `time` counts such events."""
 
     def __init__(self, message: str, *, time: int) -> None:
         super().__init__(message)
@@ -27,10 +27,10 @@ class StudyGone(InputError):
 
 
 @contextmanager
-def failures_named(where: str) -> Iterator[None]:
-    """What a full disk, a lock that does not end, a damaged file or missing rights look like to the caller: one line.
+def database_errors(where: str) -> Iterator[None]:
+    """Turn errors of the database (a full disk, a lock, a damaged file, missing rights) into InputErrors.
 
-    A broken constraint is a mistake of ours and stays what it is.
+    A violated constraint is a bug and is not changed.
     """
     try:
         yield
@@ -38,19 +38,19 @@ def failures_named(where: str) -> Iterator[None]:
         raise
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-            raise InputError(f"{where}: is no SQLite file; wanted a file made by textassay survey create") from None
+            raise InputError(f"{where}: not an SQLite file; wanted a file made by textassay survey create") from None
         kind = StudyBusy if is_busy(error) else InputError
         raise kind(f"{where}: the study cannot be read or written ({error})") from error
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another connection has what was wanted."""
+    """Whether another connection holds the lock."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     return code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-def copy_of(error: BaseException) -> Exception:
-    """The failure of a shared transaction for one of those who share it: each thread raises an object of its own."""
+def copy_error(error: BaseException) -> Exception:
+    """A copy of the error of a shared transaction, because each thread must raise its own object."""
     if isinstance(error, StudyGone):
         return StudyGone(str(error), time=error.time)
     if isinstance(error, ValueError):
@@ -60,42 +60,40 @@ def copy_of(error: BaseException) -> Exception:
     return copy
 
 
-__all__ = ["Readers", "StudyBusy", "Writer", "connect", "failures_named"]
-
 T = TypeVar("T")
 
-# How long a command waits for another process that holds the file; a page should not let people wait so long.
-_PATIENCE_SECONDS = 30.0
-# And how long once that was in vain, until the file can be had again: those who come then must not wait in a row.
+# How long a command waits for a file that another process has locked. The web page waits for a shorter time.
+_TIMEOUT_SECONDS = 30.0
+# The wait after a timeout, until the file is free again: waiting requests must not add up.
 _SHORT_MS = 100
-# How long after a commit its pages go from the log into the file itself.
-_TIDY_SECONDS = 2.0
-# What SQLite says where it cannot make the files beside a study that it needs to read it.
-_NOTHING_WRITTEN = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+# The delay after a commit until the write-ahead log is copied into the file.
+_CHECKPOINT_SECONDS = 2.0
+# SQLite's errors where it cannot create the files that it needs beside a study.
+_NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
-def connect(path: Path, *, read_only: bool = False, patience: float | None = None) -> sqlite3.Connection:
-    """A connection to a file that exists, for any thread but only for one at a time; transactions are said in full.
+def connect(path: Path, *, read_only: bool = False, timeout: float | None = None) -> sqlite3.Connection:
+    """A connection to an existing file, for any one thread at a time, with explicit transactions.
 
-    With `read_only` nothing can be written, and a study can be read where nothing can be written, such as on a disk
-    that is mounted so. While another process holds the file, it waits for `patience` seconds.
+    With `read_only` nothing can be written, and the file may be in a place without write access, such as a read-only
+    disk. The connection waits up to `timeout` seconds for a lock.
     """
-    wait = _PATIENCE_SECONDS if patience is None else patience
+    wait = _TIMEOUT_SECONDS if timeout is None else timeout
     if not read_only:
         return _connected(path, "mode=rw", wait)
     try:
         return _connected(path, "mode=rw", wait, "PRAGMA query_only = ON", "PRAGMA schema_version")
     except sqlite3.OperationalError as error:
-        # The lowest byte says what went wrong, the others in which way.
-        if error.sqlite_errorcode & 0xFF not in _NOTHING_WRITTEN:
+        # The lowest byte is the primary error code.
+        if error.sqlite_errorcode & 0xFF not in _NOT_WRITABLE:
             raise
         log = f"{os.path.realpath(path)}-wal"
         if os.path.lexists(log):
             raise InputError(
-                f"{printable(str(path))}: nothing can be written beside it, and {printable(log)} holds a part of it; "
-                "copy both to where you can write"
+                f"{printable(str(path))}: its folder is not writable, and {printable(log)} contains a part of the "
+                "study; copy both files to a writable folder"
             ) from None
-        # Nobody has it open, or there would be a log; so it does not change while it is read.
+        # No process has the file open, or there would be a log; so it does not change while it is read.
         return _connected(path, "mode=ro&immutable=1", wait, "PRAGMA query_only = ON", "PRAGMA schema_version")
 
 
@@ -112,7 +110,7 @@ def _connected(path: Path, how: str, wait: float, *first: str) -> sqlite3.Connec
 
 
 class Readers:
-    """Connections that only read: taken by a thread, used for one consistent look at the study, and put back."""
+    """A pool of reading connections. A thread takes one, reads in one consistent transaction, and returns it."""
 
     def __init__(
         self,
@@ -121,22 +119,22 @@ class Readers:
         *,
         check: Callable[[], None],
         read_only: bool = False,
-        patience: float | None = None,
+        timeout: float | None = None,
     ) -> None:
         self._path = path
         self._where = where
         self._read_only = read_only
-        self._patience = patience
+        self._timeout = timeout
         self._check = check
         self._idle: deque[sqlite3.Connection] = deque()
         self._closed = False
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection inside a transaction that sees the study as it is at the first look."""
+        """A connection inside a transaction that sees the study as of its first read."""
         if self._closed:
             raise ValueError("the study is closed")
-        with failures_named(self._where):
+        with database_errors(self._where):
             self._check()
             connection = self._take()
             try:
@@ -146,7 +144,7 @@ class Readers:
                 self._put_back(connection)
 
     def close(self) -> None:
-        """Close those that are idle now, and the others when they are put back."""
+        """Close the idle connections now, and the others when they are returned."""
         self._closed = True
         while self._idle:
             self._idle.pop().close()
@@ -155,10 +153,10 @@ class Readers:
         try:
             return self._idle.pop()
         except IndexError:
-            connection = connect(self._path, read_only=self._read_only, patience=self._patience)
+            connection = connect(self._path, read_only=self._read_only, timeout=self._timeout)
             try:
                 connection.execute("PRAGMA query_only = ON")
-                # It was opened by its name, which may have come to mean another file since the last look.
+                # The connection was opened by name, which may belong to another file since the last check.
                 self._check()
             except BaseException:
                 connection.close()
@@ -174,12 +172,12 @@ class Readers:
 
 
 class Writer:
-    """The connection that writes. Those who wait while one transaction is flushed to disk share the next one.
+    """The writing connection. Jobs that wait while one transaction is flushed to disk share the next one.
 
-    Whoever gets the lock first does the work of all who wait, in the order in which they came, commits once and tells
-    each of them; nobody hears of success before the commit. What is committed is safe in the log beside the file; soon
-    after it goes into the file itself. `check` fails where the file is no longer in its place: it is asked before
-    anything is written, and after the commit, since a file that went in between has taken the answers with it.
+    The thread that gets the lock runs all waiting jobs in their order, commits once, and gives each job its result. No
+    job succeeds before the commit. Committed data is safe in the write-ahead log and is copied into the file soon
+    after. `check` raises if the file was moved or replaced. It is called before writing, and after the commit, because
+    answers written to a file that was removed in between are lost.
     """
 
     def __init__(self, connection: sqlite3.Connection, where: str, *, check: Callable[[], None]) -> None:
@@ -190,28 +188,28 @@ class Writer:
         self._waiting: deque[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]] = deque()
         self._closed = False
         self._has_written = False
-        (self._patience_ms,) = connection.execute("PRAGMA busy_timeout").fetchone()
+        (self._timeout_ms,) = connection.execute("PRAGMA busy_timeout").fetchone()
         self._is_held = False
-        self._tidying: Timer | None = None
+        self._checkpoint_timer: Timer | None = None
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` returns, once all that it wrote is safe on disk; if it raises, nothing that it wrote stays."""
+        """Run `work` and return its result once its writes are on disk; if it raises, its writes are rolled back."""
         promise: Future[T] = Future()
         self._waiting.append((work, promise))
         with self._lock:
             if not promise.done():
                 self._commit_waiting()
-        with failures_named(self._where):
-            return promise.result(timeout=0)  # settled by now, by this thread or another
+        with database_errors(self._where):
+            return promise.result(timeout=0)  # already set, by this thread or another
 
     def close(self) -> None:
-        """Wait for the transaction at hand, then close; the file then holds all, even where others still read it."""
+        """Finish the current transaction, copy the log into the file, and close."""
         with self._lock:
-            if self._tidying is not None:
-                self._tidying.cancel()
+            if self._checkpoint_timer is not None:
+                self._checkpoint_timer.cancel()
             if self._has_written and not self._closed:
                 with suppress(sqlite3.Error):
-                    # Not for long: all is safe in the log too, and whoever closes last tries again.
+                    # A short wait: the data is safe in the log, and the last process to close copies it again.
                     self._connection.execute("PRAGMA busy_timeout = 1000")
                     self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             self._closed = True
@@ -228,13 +226,13 @@ class Writer:
             outcomes = [self._attempt(work) for work, _ in jobs]
             self._connection.execute("COMMIT")
             self._has_written = True
-            self._tidy_later()
+            self._schedule_checkpoint()
             self._check()
         except BaseException as error:
             if not self._closed and self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             for _, promise in jobs or self._take_waiting():
-                promise.set_exception(copy_of(error))
+                promise.set_exception(copy_error(error))
             if not isinstance(error, Exception):
                 raise
         else:
@@ -248,7 +246,7 @@ class Writer:
         return [self._waiting.popleft() for _ in range(len(self._waiting))]
 
     def _begin(self) -> None:
-        """Take the file for writing, with less patience where somebody has just waited for it in vain."""
+        """Begin a write transaction; wait less if the previous one timed out."""
         before = self._is_held
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -258,32 +256,32 @@ class Writer:
             raise
         finally:
             if self._is_held != before:
-                wait = _SHORT_MS if self._is_held else self._patience_ms
+                wait = _SHORT_MS if self._is_held else self._timeout_ms
                 self._connection.execute(f"PRAGMA busy_timeout = {wait}")
 
-    def _tidy_later(self) -> None:
-        """Bring the log into the file in a while, once for all that is written until then."""
-        if self._tidying is None:
-            self._tidying = Timer(_TIDY_SECONDS, self._tidy)
-            self._tidying.daemon = True
-            # No thread to be had: SQLite does it by itself when the log has grown long.
+    def _schedule_checkpoint(self) -> None:
+        """Copy the log into the file after a delay, once for everything written until then."""
+        if self._checkpoint_timer is None:
+            self._checkpoint_timer = Timer(_CHECKPOINT_SECONDS, self._checkpoint)
+            self._checkpoint_timer.daemon = True
+            # If no thread can be started, SQLite copies the log itself once it has grown long.
             with suppress(RuntimeError):
-                self._tidying.start()
+                self._checkpoint_timer.start()
 
-    def _tidy(self) -> None:
+    def _checkpoint(self) -> None:
         with self._lock:
-            self._tidying = None
+            self._checkpoint_timer = None
             if not self._closed:
                 with suppress(sqlite3.Error):
                     self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _attempt(self, work: Callable[[sqlite3.Connection], Any]) -> tuple[Any, Exception | None]:
-        """One job of a shared transaction: its failure takes back what it wrote, and nothing of the others."""
+        """Run one job of a shared transaction. If it fails, only its own writes are rolled back."""
         self._connection.execute("SAVEPOINT job")
         try:
             outcome: tuple[Any, Exception | None] = (work(self._connection), None)
         except Exception as error:
-            # Where SQLite has given up the whole transaction, this fails too, and with it all jobs.
+            # If SQLite has rolled back the whole transaction, this fails too, and with it all jobs.
             self._connection.execute("ROLLBACK TO job")
             outcome = (None, error)
         self._connection.execute("RELEASE job")

@@ -1,4 +1,4 @@
-"""A study's ratings as CSV, one row a rating, in the columns that `textassay huse` reads."""
+"""The ratings of a study as CSV, one row per rating, in the columns that `textassay huse` reads."""
 
 import csv
 import io
@@ -12,17 +12,16 @@ FIELDS = (
     "checks_right", "checks_answered",
 )  # fmt: skip
 CHECK_FIELDS = ("item", "context", "text", "rater", "rating", "rating_label", "expected", "passed", "seconds")
-# What a spreadsheet may take for a formula when a cell begins with it.
+# A spreadsheet may run a cell as a formula if it begins with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PIECE = 1 << 16
 
 
 def ratings_csv(store: Store, *, spreadsheet_safe: bool = False, without_failed: bool = False) -> Iterator[str]:
-    """All ratings in pieces of CSV text, the header first; every text reads back exactly as it was rated.
+    """All ratings in pieces of CSV text, beginning with the header; texts are exactly those that were rated.
 
-    A text may begin like a formula, and a spreadsheet would run it. `spreadsheet_safe` puts an apostrophe before such
-    cells; they are then no longer the texts that were rated. `without_failed` leaves out raters who gave a wrong answer
-    to an attention check.
+    A spreadsheet may run a text that begins like a formula. `spreadsheet_safe` puts an apostrophe before such cells,
+    which changes these texts. `without_failed` leaves out raters who gave a wrong answer to an attention check.
     """
     labels = {choice.value: choice.label for choice in store.study.choices}
     raters = {rater.name: rater for rater in store.summary().raters}
@@ -39,7 +38,7 @@ def has_failed(rater: RaterProgress) -> bool:
 
 
 def checks_csv(store: Store, *, spreadsheet_safe: bool = False) -> Iterator[str]:
-    """The answers to attention checks, one row an answer, in pieces of CSV text."""
+    """The answers to attention checks in pieces of CSV text, one row per answer."""
     labels = {choice.value: choice.label for choice in store.study.choices}
     answers = (rating for rating in store.ratings(checks=True) if rating.item.expected is not None)
     rows = (_check_row(rating, labels) for rating in answers)
@@ -47,7 +46,7 @@ def checks_csv(store: Store, *, spreadsheet_safe: bool = False) -> Iterator[str]
 
 
 def _row(rating: Rating, labels: dict[int, str], rater: RaterProgress | None) -> list[str]:
-    # Two columns: to a spreadsheet 1/2 is a day in January. A rater who came after the count has none yet.
+    # Two columns, because a spreadsheet reads 1/2 as a date. A rater who joined after the count has no numbers yet.
     checks = ("", "") if rater is None else (str(rater.checks_right), str(rater.checks_done))
     item = rating.item
     return [
@@ -88,7 +87,7 @@ def _seconds(seconds: float | None) -> str:
 def _pieces(header: Sequence[str], rows: Iterable[Sequence[str]], *, spreadsheet_safe: bool) -> Iterator[str]:
     held, size = [csv_line(header)], 0
     for row in rows:
-        line = csv_line([_tame(cell) for cell in row] if spreadsheet_safe else row)
+        line = csv_line([_without_formula(cell) for cell in row] if spreadsheet_safe else row)
         held.append(line)
         size += len(line)
         if size > _PIECE:
@@ -98,19 +97,19 @@ def _pieces(header: Sequence[str], rows: Iterable[Sequence[str]], *, spreadsheet
 
 
 def csv_line(cells: Sequence[str]) -> str:
-    r"""One line of CSV that reads back as it was.
+    r"""One line of CSV, from which a reader gets back exactly these cells.
 
     >>> csv_line(["plain", "a, b", "two\rlines"])
     'plain,"a, b","two\rlines"\n'
     """
     line = io.StringIO()
-    # Some releases of Python quote a lone \r only where it is part of the line's end, and a bare one cannot be read.
+    # Some releases of Python quote \r only if it is part of the line terminator, and cannot read an unquoted one.
     csv.writer(line, lineterminator="\r\n").writerow(cells)
     return f"{line.getvalue()[:-2]}\n"
 
 
-def _tame(cell: str) -> str:
-    """The cell as text to a spreadsheet too; a number that is less than 0 is no formula."""
+def _without_formula(cell: str) -> str:
+    """The cell with an apostrophe if it could be a formula; a negative number is not one."""
     return f"'{cell}" if cell.startswith(_FORMULA) and not _is_number(cell) else cell
 
 

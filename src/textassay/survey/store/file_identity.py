@@ -1,4 +1,4 @@
-"""File identity: new files that appear whole, copies, and whether an open file is still the one at its path."""
+"""Files of a study: creation and copies that appear completely or not at all, and whether an open file was replaced."""
 
 import os
 import sqlite3
@@ -11,23 +11,23 @@ from threading import Lock
 
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
-from textassay.survey.store.connections import StudyGone, connect, failures_named
+from textassay.survey.store.connections import StudyGone, connect, database_errors
 
-# What SQLite keeps beside a file that is open. Another process would make these anew, and the two would not agree.
+# SQLite's files beside an open file. If they are deleted, another process creates new ones, which damages the study.
 _JOURNALS = ("-wal", "-shm")
 
 
-class InPlace:
-    """The files of a study as they were when it was opened.
+class FileIdentity:
+    """The identity of a study's files when the study was opened.
 
-    Who has a file open can write into it when its name is long gone, or belongs to another file: nobody would ever find
-    what was written. So that is looked for before anything is written, and once more before it is called saved.
+    A process can write to an open file after its name was removed or given to another file; what it writes is then
+    lost. So the identity is checked before anything is written, and again before an answer is called saved.
     """
 
     def __init__(self, path: Path, where: str) -> None:
         self._path, self._where = path.absolute(), where
         self._file = _identity(str(self._path))
-        # Beside the file itself, where the name that is known is a link to it.
+        # Beside the file itself, in case the path is a symbolic link.
         names = [os.path.realpath(path) + ending for ending in _JOURNALS]
         self._beside = {name: found for name in names if (found := _identity(name)) is not None}
         self._time = 0
@@ -35,29 +35,30 @@ class InPlace:
         self._lock = Lock()
 
     def check(self) -> None:
-        """StudyGone where one of the files is missing, or is another one."""
+        """Raise StudyGone if one of the files is missing or was replaced."""
         wrong = self._wrong()
         if wrong:
             raise StudyGone(f"{self._where}: {wrong}", time=self._noted())
         self._is_gone = False
 
     def check_at_end(self) -> None:
-        """StudyGone where that which was written is not in a file of the name; for when the study is closed."""
+        """Raise StudyGone if the file at the path is not the one that was written; for use after closing."""
         if self._file_is_wrong():
             raise StudyGone(
-                f"{self._where}: was deleted, moved or replaced while it was open; the answers that were taken until "
-                "then are in that file, wherever it is now, and lost if it was deleted; none was taken after that",
+                f"{self._where}: was deleted, moved or replaced while it was open. Answers given before that are in "
+                "the original file (lost if it was deleted); later answers were not accepted",
                 time=self._noted(),
             )
 
     def _wrong(self) -> str:
         if found := self._file_is_wrong():
-            return f"{found} while it was open, so nothing can be saved until it is back"
+            return f"{found} while it was open, so nothing can be saved until it is moved back"
         for name, identity in self._beside.items():
             if _identity(name) != identity:
                 return (
                     f"{printable(os.path.basename(name))}, which belongs to it, was deleted or replaced while it was "
-                    "open, so nothing can be saved; stop the program that has it open, which brings all into the file"
+                    "open, so nothing can be saved; stop the program that has it open, which saves all answers to the "
+                    "file"
                 )
         return ""
 
@@ -75,7 +76,7 @@ class InPlace:
 
 
 def _identity(name: str) -> tuple[int, int] | None:
-    """Which file has this name; None where there is none, or none that can be reached."""
+    """The device and inode of the file with this name; None if it does not exist or cannot be accessed."""
     try:
         found = os.stat(name)
     except OSError:
@@ -84,7 +85,7 @@ def _identity(name: str) -> tuple[int, int] | None:
 
 
 def check_is_file(path: Path, where: str) -> None:
-    """Refuse what SQLite would explain badly, without opening it: closing it again would drop the locks of others."""
+    """Refuse paths that are not regular files. They are not opened, because closing would release existing locks."""
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -94,16 +95,16 @@ def check_is_file(path: Path, where: str) -> None:
     if stat.S_ISDIR(mode):
         raise InputError(f"{where}: is a folder; wanted the file of a study")
     if not stat.S_ISREG(mode):
-        raise InputError(f"{where}: is no regular file; wanted the file of a study")
+        raise InputError(f"{where}: is not a regular file; wanted the file of a study")
 
 
-# What SQLite keeps beside its file. One that was left behind would be taken for a part of the new file.
+# SQLite's files beside a database. A leftover one would be read as a part of a new file with the same name.
 _ALL_JOURNALS = ("-wal", "-shm", "-journal")
 
 
 @contextmanager
 def new_database(path: Path) -> Iterator[Path]:
-    """An empty file beside `path` to build in, for the owner's eyes only; at the end it takes the name `path`."""
+    """A new empty file, readable only by its owner, that is renamed to `path` at the end."""
     where = printable(str(path))
     try:
         _check_free(path, where)
@@ -119,12 +120,12 @@ def new_database(path: Path) -> Iterator[Path]:
                     os.unlink(name + leftover)
         _flush_folder(path.absolute().parent)
     except FileExistsError:
-        raise InputError(f"{where}: exists and is never overwritten; wanted a new file for the study") from None
+        raise InputError(f"{where}: exists and is not overwritten; wanted a new file for the study") from None
     except (FileNotFoundError, NotADirectoryError):
         folder = printable(str(path.parent))
         raise InputError(f"{where}: the folder {folder} does not exist") from None
     except OSError as error:
-        raise InputError(f"{where}: cannot be made ({printable(error.strerror or str(error))})") from error
+        raise InputError(f"{where}: cannot be created ({printable(error.strerror or str(error))})") from error
 
 
 def _check_free(path: Path, where: str) -> None:
@@ -133,17 +134,17 @@ def _check_free(path: Path, where: str) -> None:
     for ending in _ALL_JOURNALS:
         if os.path.lexists(f"{path}{ending}"):
             left = printable(f"{path}{ending}")
-            raise InputError(f"{where}: {left} is left of another study; wanted a name that nothing belongs to")
+            raise InputError(f"{where}: {left} is left over from another study; wanted another name")
 
 
 def _take_name(made: str, path: Path) -> None:
-    """Give the file its name, unless somebody was faster."""
+    """Give the file its name, unless another process has created a file of that name."""
     try:
         os.link(made, path)
     except FileExistsError:
         raise
     except OSError:
-        # A file system without hard links: the name is claimed by an empty file, which only its maker replaces.
+        # A file system without hard links: reserve the name with an empty file, then replace it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
             os.replace(made, path)
@@ -161,7 +162,7 @@ def _flush(name: str) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """The new name on disk too, where folders can be flushed."""
+    """Flush the new name to disk, on systems where folders can be flushed."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -171,13 +172,13 @@ def _flush_folder(folder: Path) -> None:
 
 
 def copy_study(connection: sqlite3.Connection, path: Path) -> None:
-    """All that is committed now, in a new file that appears whole or not at all; one that exists is never touched.
+    """Copy all committed data to a new file, completely or not at all; an existing file is never overwritten.
 
-    Copying the file itself would leave out what is in the log beside it, and could catch it half written.
+    A plain copy of the file would lack the data in the write-ahead log, and could be inconsistent.
     """
     where = printable(str(path))
-    with failures_named(where), new_database(path) as made, closing(connect(made)) as copy:
+    with database_errors(where), new_database(path) as made, closing(connect(made)) as copy:
         connection.backup(copy)
         (found,) = copy.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
-            raise InputError(f"{where}: the study is damaged, and so would be its copy ({printable(str(found))})")
+            raise InputError(f"{where}: not created, because the study is damaged ({printable(str(found))})")

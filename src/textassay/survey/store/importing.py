@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from textassay.corpus.printable import shortened
 from textassay.errors import InputError
-from textassay.survey.store.answers import given_so_far
+from textassay.survey.store.answers import n_assigned
 from textassay.survey.store.schema import UNKNOWN
-from textassay.survey.tokens import keyed
+from textassay.survey.tokens import keyed_digest
 
-# The id of an item, the rating, and how many seconds it took, None where nobody knows.
+# The id of an item, the rating, and the seconds it took (None if unknown).
 Imported = tuple[str, int, float | None]
 
 
@@ -24,16 +24,17 @@ def add_ratings(
     values: Collection[int],
     now: float,
 ) -> int:
-    """Add the ratings of raters who are known by any key; how many were new. Those that are there already stay."""
+    """Add ratings by the key of their rater; the number of new ratings. Ratings that are already stored are kept."""
     numbers = dict(connection.execute("SELECT id, number FROM items"))
-    return sum(
-        _add(connection, _rater(connection, keyed(secret, "imported", key), now), given, numbers, values, now)
-        for key, given in ratings.items()
-    )
+    added = 0
+    for key, given in ratings.items():
+        rater = _imported_rater(connection, keyed_digest(secret, "imported", key), now)
+        added += _add(connection, rater, given, numbers, values, now)
+    return added
 
 
-def _rater(connection: sqlite3.Connection, mark: bytes, now: float) -> int:
-    """The rater with this mark, made if need be. It stands where the digest of a token stands, and no token has it."""
+def _imported_rater(connection: sqlite3.Connection, mark: bytes, now: float) -> int:
+    """The rater with this mark, created if needed. The mark takes the place of a token's digest; no token has it."""
     connection.execute(
         "INSERT INTO raters (token, origin, seen) VALUES (?, 'imported', ?) ON CONFLICT (token) DO NOTHING",
         (mark, now),
@@ -50,7 +51,7 @@ def _add(
     values: Collection[int],
     now: float,
 ) -> int:
-    place = given_so_far(connection, rater)
+    place = n_assigned(connection, rater)
     before = place
     for id_, value, seconds in given:
         if id_ not in numbers or value not in values:

@@ -1,9 +1,10 @@
-"""Progress of a study: items, ratings and raters, and the time of a study."""
+"""The progress of a study: ratings, raters, agreement, and points in time."""
 
+import math
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from statistics import median
 
@@ -15,30 +16,30 @@ DAY = 86_400.0
 
 
 def now() -> float:
-    """The time now; the one place that asks for it."""
+    """The current time in seconds. The store reads the clock only here."""
     return time.time()
 
 
-def stamp(seconds: float) -> str:
-    """A time in UTC, as ISO 8601 has it.
+def iso_time(seconds: float) -> str:
+    """A time in UTC in ISO 8601 format.
 
-    >>> stamp(1_700_000_000.25)
+    >>> iso_time(1_700_000_000.25)
     '2023-11-14T22:13:20Z'
     """
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def end_of(days: int | None, *, start: float) -> float | None:
-    """When a link made at `start` stops working; None for never."""
+def expiry_time(days: int | None, *, start: float) -> float | None:
+    """When a link made at `start` expires; None for never."""
     return None if days is None else start + days * DAY
 
 
-# None where the time is not known (`schema.UNKNOWN`); a clock that was set back must not give negative times.
+# NULL if the time is unknown (`schema.UNKNOWN`); never negative, even if the clock was set back.
 _SECONDS = "CASE WHEN t.shown < 9e999 THEN max(t.answered - t.shown, 0.0) END"
 
 
 def numbered_items(connection: sqlite3.Connection) -> Iterator[tuple[int, SurveyItem]]:
-    """All items with their numbers, in the order in which they were given."""
+    """All items with their numbers, in the order of the study."""
     rows = connection.execute(
         "SELECT i.number, i.id, i.source, i.text, c.text, i.log_prob, i.expected FROM items i"
         " LEFT JOIN contexts c ON c.number = i.context ORDER BY i.number"
@@ -48,7 +49,7 @@ def numbered_items(connection: sqlite3.Connection) -> Iterator[tuple[int, Survey
 
 
 def all_ratings(connection: sqlite3.Connection, *, checks: bool) -> Iterator[Rating]:
-    """Ratings by item and rater, one item's at a time in memory."""
+    """Ratings ordered by item and rater, with the ratings of one item in memory at a time."""
     for number, item in numbered_items(connection):
         if item.expected is not None and not checks:
             continue
@@ -58,11 +59,11 @@ def all_ratings(connection: sqlite3.Connection, *, checks: bool) -> Iterator[Rat
             (number,),
         )
         for rater, value, seconds, answered in rows:
-            yield Rating(item, name_of(rater), value, seconds, stamp(answered))
+            yield Rating(item, name_of(rater), value, seconds, iso_time(answered))
 
 
 def summary_of(connection: sqlite3.Connection, plan: Plan) -> Summary:
-    """The whole study at a glance."""
+    """The progress of the study."""
     counts = tuple(
         count
         for (count,) in connection.execute(
@@ -76,14 +77,14 @@ def summary_of(connection: sqlite3.Connection, plan: Plan) -> Summary:
         wanted=plan.items * plan.wanted,
         items=plan.items,
         items_complete=sum(count >= plan.wanted for count in counts),
-        ratings_an_item=counts,
+        ratings_per_item=counts,
         median_seconds=median(every) if every else None,
         raters=tuple(_progress(connection, plan, seconds)),
     )
 
 
 def _seconds_by_rater(connection: sqlite3.Connection) -> dict[int, list[float]]:
-    """How long each rating took, where that is known; attention checks are not ratings."""
+    """The duration of each rating, if known; attention checks are not ratings."""
     found: dict[int, list[float]] = defaultdict(list)
     rows = connection.execute(
         f"SELECT t.rater, {_SECONDS} FROM tasks t"  # noqa: S608 - a constant
@@ -110,5 +111,42 @@ def _progress(connection: sqlite3.Connection, plan: Plan, seconds: dict[int, lis
             checks_right=right,
             checks_done=checks,
             median_seconds=median(took) if took else None,
-            last_seen=None if seen is None else stamp(seen),
+            last_seen=None if seen is None else iso_time(seen),
         )
+
+
+def agreement(ratings: Iterable[Rating]) -> float:
+    """Krippendorff's alpha of ratings (interval scale); NaN while no item has two ratings."""
+    import numpy as np
+
+    from textassay.inference.ratings.krippendorff import alpha
+
+    places: dict[str, int] = {}
+    pairs = [(places.setdefault(rating.item.id, len(places)), rating.value) for rating in ratings]
+    if not pairs:
+        return math.nan
+    items, values = zip(*pairs, strict=True)
+    return alpha(np.array(items, dtype=np.int64), np.array(values, dtype=np.float64))
+
+
+def percent(done: int, wanted: int) -> int:
+    """The percentage done, rounded down: 100 only if nothing is missing.
+
+    >>> percent(31, 120), percent(1999, 2000), percent(2000, 2000), percent(0, 0)
+    (25, 99, 100, 0)
+    """
+    return 100 * done // wanted if wanted else 0
+
+
+def duration(seconds: float | None) -> str:
+    """A duration in readable units.
+
+    >>> duration(8.24), duration(100.0), duration(7300.0), duration(None)
+    ('8.2 s', '1 min 40 s', '2 h 1 min', '–')
+    """
+    if seconds is None:
+        return "–"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"

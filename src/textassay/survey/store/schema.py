@@ -1,4 +1,4 @@
-"""The schema of a study's file, its initial data, and the validation of a new study."""
+"""The schema of a study's file, the initial data of a new study, and its validation."""
 
 import json
 import math
@@ -11,16 +11,16 @@ from textassay.errors import InputError
 from textassay.survey.model import Choice, Study, SurveyItem
 from textassay.survey.tokens import digest_of, draw
 
-# "txta": says in the file's header whose file it is.
+# "txta" in the header of the file identifies it as a study.
 APPLICATION = 0x74787461
 VERSION = 1
-# When a task was shown, where only its answer is known. The column takes no NULL, and no clock shows this time.
+# The value of `shown` if the time is unknown. The column is NOT NULL.
 UNKNOWN = math.inf
 
-# A task is an item given to a rater. It counts for its item (`queue.load`) when it has been answered, and while it is
-# held: shown not long ago and expected to be answered soon. Triggers keep that count, so that nothing can forget it.
-# A rater's tasks are numbered by `place` from 0 on and are answered in that order. Raters who joined by the shared link
-# as it is now have numbers above `shared_after`.
+# A task is an item given to a rater. It counts towards the load of its item (`queue.load`) once it is answered, and
+# while it is held: shown recently and expected to be answered soon. Triggers update the load. The tasks of a rater are
+# numbered by `place` from 0 on and are answered in that order. Raters who joined through the current shared link have
+# numbers above `shared_after`.
 _TABLES = """
 CREATE TABLE study (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -92,29 +92,29 @@ END;
 
 
 def build(connection: sqlite3.Connection) -> None:
-    """Make the tables of a new study."""
+    """Create the tables of a new study."""
     connection.executescript(_TABLES)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def check(connection: sqlite3.Connection, where: str) -> None:
-    """Refuse a file that is no study of ours, or that only a later version understands."""
+    """Refuse a file that is not a study, or that has another version of the schema."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
-        raise InputError(f"{where}: is no rating study; wanted a file made by textassay survey create")
+        raise InputError(f"{where}: not a rating study; wanted a file made by textassay survey create")
     if version != VERSION:
-        raise InputError(f"{where}: is a study of version {version}; this textassay reads version {VERSION}")
+        raise InputError(f"{where}: a study of version {version}; this textassay reads version {VERSION}")
 
 
 def put_study(
     connection: sqlite3.Connection, study: Study, *, secret: bytes, admin: str, shared: str, shared_until: float | None
 ) -> None:
-    """The one row of settings and secrets."""
+    """Insert the settings and secrets."""
     settings = asdict(study)
     if not study.url:
-        # Left out, so that earlier versions read the study too.
+        # Left out, so that earlier versions can read the study.
         del settings["url"]
     connection.execute(
         "INSERT INTO study (one, settings, secret, admin, shared, shared_until) VALUES (1, ?, ?, ?, ?, ?)",
@@ -123,7 +123,7 @@ def put_study(
 
 
 def put_items(connection: sqlite3.Connection, items: Sequence[SurveyItem], secret: bytes) -> None:
-    """Items with numbers in their order, a context stored once, and those to rate in the queue in random order."""
+    """Insert the items in their order, each context once, and the items to rate into the queue in random order."""
     distinct = dict.fromkeys(item.context for item in items if item.context is not None)
     contexts = {text: number for number, text in enumerate(distinct, 1)}
     connection.executemany(
@@ -157,8 +157,8 @@ _LARGEST = 2**31 - 1
 
 
 def check_study(study: Study) -> None:
-    """Settings that make sense, and texts that can be stored and shown."""
-    # Brings Arrow along, which a server that only opens a study can do without.
+    """Refuse settings that are out of range, and texts that cannot be stored or shown."""
+    # Imports Arrow, which a server that only opens a study does not need.
     from textassay.corpus.values import check_text
 
     for name in ("title", "introduction", "context_intro", "question", "note", "thanks"):
@@ -170,19 +170,19 @@ def check_study(study: Study) -> None:
     values = [choice.value for choice in study.choices]
     if len(values) < 2 or len(set(values)) < len(values):
         raise InputError(f"the choices have the values {shortened(str(values))}; wanted two or more, all different")
-    _check_number("ratings wanted an item", study.ratings_wanted, least=1)
-    _check_number("items a rater", study.items_per_rater, least=1)
-    _check_number("attention checks a rater", study.checks_per_rater, least=0)
+    _check_number("ratings per item", study.ratings_wanted, least=1)
+    _check_number("items per rater", study.items_per_rater, least=1)
+    _check_number("attention checks per rater", study.checks_per_rater, least=0)
     if study.days is not None:
-        _check_number("days that links work", study.days, least=0)
+        _check_number("days for which links work", study.days, least=0)
 
 
 def check_items(study: Study, items: Sequence[SurveyItem]) -> None:
-    """Something to rate, each item with an id of its own, and answers of checks that can be given."""
+    """Refuse items without any to rate, duplicate ids, and expected answers that are not on the scale."""
     from textassay.corpus.values import check_text
 
     if all(item.expected is not None for item in items):
-        raise InputError(f"{many(len(items), 'item')}, none of them to rate; wanted at least one")
+        raise InputError(f"{many(len(items), 'item')}, but none to rate; wanted at least one")
     values = {choice.value for choice in study.choices}
     seen: set[str] = set()
     for place, item in enumerate(items, 1):
@@ -190,10 +190,10 @@ def check_items(study: Study, items: Sequence[SurveyItem]) -> None:
         for text in (item.id, item.source, item.text, item.context or ""):
             check_text(text, where)
         if item.id in seen:
-            raise InputError(f"{where}: another item has this id; wanted one of its own")
+            raise InputError(f"{where}: another item has this id; wanted unique ids")
         seen.add(item.id)
         if item.log_prob is not None and math.isnan(item.log_prob):
-            raise InputError(f"{where}: its log-probability is nan; wanted a number or none")
+            raise InputError(f"{where}: the log-probability is nan; wanted a number or no value")
         if item.expected is not None and item.expected not in values:
             raise InputError(f"{where}: expects the answer {item.expected}, which is not on the scale")
 

@@ -1,4 +1,4 @@
-"""The store of a study: one SQLite file, written so that no acknowledged rating is ever lost."""
+"""The store of a study: one SQLite file, written so that no confirmed rating is ever lost."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,23 +15,23 @@ from textassay.survey.store import progress as clock
 from textassay.survey.store import raters, schema
 from textassay.survey.store.answers import Recorded
 from textassay.survey.store.assignment import Plan, plan_of
-from textassay.survey.store.connections import Readers, Writer, connect, failures_named
-from textassay.survey.store.file_identity import InPlace, check_is_file, copy_study, new_database
+from textassay.survey.store.connections import Readers, Writer, connect, database_errors
+from textassay.survey.store.file_identity import FileIdentity, check_is_file, copy_study, new_database
 from textassay.survey.store.importing import Imported, add_ratings
 from textassay.survey.store.progress import all_ratings, numbered_items, summary_of
 from textassay.survey.store.raters import SharedLink
 from textassay.survey.store.schema import check_items, check_study, put_items, put_study, read_study
-from textassay.survey.tokens import codes_of, digest_of, is_token, keyed, new_secret, new_token
+from textassay.survey.tokens import digest_of, is_token, item_codes, keyed_digest, new_secret, new_token
 
 __all__ = ["Links", "Recorded", "Store"]
 
-# Raters are numbered from 1 on.
+# No rater has this number: raters are numbered from 1 on.
 _NOBODY = 0
 
 
 @dataclass(frozen=True)
 class Links:
-    """The tokens of a new study, in clear this one time: only their hashes are stored."""
+    """The tokens of a new study. They cannot be read again, because only their hashes are stored."""
 
     admin: str
     join: str
@@ -39,27 +39,27 @@ class Links:
 
 
 class Store:
-    """A study's file, open. Methods may be called from several threads at once."""
+    """An open study. Methods may be called from several threads at once."""
 
     study: Study
 
-    def __init__(self, study: Study, plan: Plan, *, readers: Readers, writer: Writer, in_place: InPlace) -> None:
+    def __init__(self, study: Study, plan: Plan, *, readers: Readers, writer: Writer, identity: FileIdentity) -> None:
         self.study = study
         self._values = {choice.value for choice in study.choices}
         self._plan = plan
         self._readers = readers
         self._writer = writer
-        self._in_place = in_place
+        self._identity = identity
 
     @classmethod
     def create(cls, path: Path, study: Study, items: Sequence[SurveyItem], *, n_raters: int = 0) -> Links:
-        """Make a new study file; one that exists is never touched (InputError)."""
+        """Create the file of a new study; an existing file is an InputError."""
         check_study(study)
         check_items(study, items)
         _check_count(n_raters)
         secret, admin, shared = new_secret(), new_token(), new_token()
-        until = clock.end_of(study.days, start=clock.now())
-        with failures_named(printable(str(path))), new_database(path) as made, closing(connect(made)) as connection:
+        until = clock.expiry_time(study.days, start=clock.now())
+        with database_errors(printable(str(path))), new_database(path) as made, closing(connect(made)) as connection:
             schema.build(connection)
             connection.execute("BEGIN")
             put_study(connection, study, secret=secret, admin=admin, shared=shared, shared_until=until)
@@ -70,40 +70,40 @@ class Store:
         return Links(admin, shared, tuple(personal))
 
     @classmethod
-    def open(cls, path: Path, *, read_only: bool = False, patience: float | None = None) -> Self:
-        """Open a study; anything else than a study file is an InputError.
+    def open(cls, path: Path, *, read_only: bool = False, timeout: float | None = None) -> Self:
+        """Open a study; a file that is not a study is an InputError.
 
-        `read_only` is for who only looks: it works where nothing can be written, and writing is then an InputError.
-        While another process holds the file one waits for `patience` seconds, half a minute where that is not said,
-        and then it is StudyBusy. A file that is deleted, moved or replaced while it is open is StudyGone from then on.
+        With `read_only` the folder need not be writable, and writing is an InputError. If another process has locked
+        the file, methods wait for `timeout` seconds (default 30) and then raise StudyBusy. If the file is deleted,
+        moved or replaced while it is open, they raise StudyGone.
         """
         where = printable(str(path))
         check_is_file(path, where)
-        with failures_named(where):
-            connection = connect(path, read_only=read_only, patience=patience)
+        with database_errors(where):
+            connection = connect(path, read_only=read_only, timeout=timeout)
             try:
                 schema.check(connection, where)
-                in_place = InPlace(path, where)
+                identity = FileIdentity(path, where)
                 study, secret = read_study(connection, where)
                 plan = plan_of(connection, study, secret)
             except BaseException:
                 connection.close()
                 raise
-        readers = Readers(path.absolute(), where, check=in_place.check, read_only=read_only, patience=patience)
-        writer = Writer(connection, where, check=in_place.check)
-        return cls(study, plan, readers=readers, writer=writer, in_place=in_place)
+        readers = Readers(path.absolute(), where, check=identity.check, read_only=read_only, timeout=timeout)
+        writer = Writer(connection, where, check=identity.check)
+        return cls(study, plan, readers=readers, writer=writer, identity=identity)
 
     def close(self) -> None:
         """Close all connections."""
         self._readers.close()
         self._writer.close()
 
-    def check_in_place(self) -> None:
-        """StudyGone where a study that is closed by now is not in its file, since that was not in its place."""
-        self._in_place.check_at_end()
+    def check_identity(self) -> None:
+        """Raise StudyGone if the file was replaced, so that answers are not in it; for use after `close`."""
+        self._identity.check_at_end()
 
     def rater(self, token: str) -> Rater | None:
-        """Whose personal token this is."""
+        """The rater with this personal token."""
         with self._readers.reading() as connection:
             return raters.find(connection, token, now=clock.now())
 
@@ -114,30 +114,30 @@ class Store:
         return is_token(token, digest)
 
     def shared_link(self, token: str) -> SharedLink | None:
-        """Whether the shared link still makes raters, or its time is over; None where this is not its token."""
+        """Whether the shared link is open or expired; None if this is not its token."""
         with self._readers.reading() as connection:
             return raters.shared_link(connection, token, now=clock.now())
 
     def is_join(self, token: str) -> bool:
-        """Whether this is the token of the shared link, and the link still works."""
+        """Whether this is the token of the shared link, and the link is open."""
         return self.shared_link(token) == "open"
 
     def invite(self, n: int) -> list[str]:
-        """New raters; their personal tokens."""
+        """Add `n` raters and return their personal tokens."""
         _check_count(n)
         return self._writer.run(lambda connection: raters.add(connection, n, until=self._until()))
 
     def renew(self, names: Sequence[str]) -> list[str]:
-        """New personal tokens for raters of these names (`r007`), in place of lost ones; all their answers stay.
+        """Replace the personal tokens of raters by name (`r007`); their answers are kept.
 
-        A name that is not there, or that has no link, is an InputError, and then no token is replaced.
+        An unknown name, or a rater without a link, is an InputError, and no token is replaced.
         """
         return self._writer.run(lambda connection: raters.renew(connection, names, until=self._until()))
 
     def join(self, token: str) -> str | None:
-        """A new rater by the link that everybody may share; the personal token, or None where the link is not right.
+        """Add a rater through the shared link and return the personal token.
 
-        None too when the link has made many times more raters than the study needs (`full`).
+        None if the token is wrong, the link has expired, or the link has reached its limit of raters (`full`).
         """
         if not self.is_join(token):
             return None
@@ -150,53 +150,53 @@ class Store:
         return self._writer.run(work)
 
     def full(self) -> bool:
-        """Whether the shared link makes no more raters, whoever has it, until there is a new one (`new_join`).
+        """Whether the shared link has reached its limit of raters, until it is replaced (`new_join`).
 
-        Those who were invited one by one are not counted.
+        Raters with personal invitations are not counted.
         """
         with self._readers.reading() as connection:
             return raters.is_full(connection, self._plan)
 
     def new_admin(self) -> str:
-        """A new admin token in place of the old one."""
+        """Replace the admin token."""
         token = new_token()
         self._writer.run(lambda connection: connection.execute("UPDATE study SET admin = ?", (digest_of(token),)))
         return token
 
     def new_join(self) -> str:
-        """A new shared link in place of the old one."""
+        """Replace the shared link."""
         token = new_token()
         self._writer.run(lambda connection: raters.share(connection, token, until=self._until()))
         return token
 
     def form_key(self, rater: Rater) -> str:
-        """What a rater's forms must carry: bound to the rater, made from a secret of the study."""
-        return keyed(self._plan.secret, "form", rater.number).hex()
+        """The key that the forms of a rater must contain, derived from the study's secret."""
+        return keyed_digest(self._plan.secret, "form", rater.number).hex()
 
     def stage(self, rater: Rater) -> Stage:
-        """How far this rater is; only looks, and gives no task."""
+        """The progress of a rater; assigns no task."""
         with self._readers.reading() as connection:
             return answering.stage_of(connection, self._plan, rater.number)
 
     def newcomer(self) -> Stage:
-        """How far somebody is who has not joined yet: whether anything is left for them."""
+        """The progress of somebody who has not joined yet: whether anything is left to rate."""
         with self._readers.reading() as connection:
             return answering.stage_of(connection, self._plan, _NOBODY)
 
     def task(self, rater: Rater) -> Task | None:
-        """The item that this rater has to rate now, always the same until it is answered; None when all is done."""
+        """The task that this rater has to answer now, the same until it is answered; None when nothing is left."""
         plan, number = self._plan, rater.number
         with self._readers.reading() as connection:
             found = answering.current(connection, plan, number)
-            if found is not None or answering.given_so_far(connection, number) >= plan.total:
+            if found is not None or answering.n_assigned(connection, number) >= plan.total:
                 return found
-        return self._writer.run(lambda connection: answering.give(connection, plan, number, now=clock.now()))
+        return self._writer.run(lambda connection: answering.assign(connection, plan, number, now=clock.now()))
 
     def answer(self, rater: Rater, task: int, value: int) -> Recorded:
-        """Record a rating durably. Once it returns, the rating survives a crash.
+        """Record a rating durably: once this returns, the rating survives a crash.
 
-        `already` when this task has been answered so before, `kept` when it has been answered otherwise (that answer
-        stays), `stale` when it is not this rater's current one, `refused` when the value is not on the scale.
+        Returns `already` if the task already has this answer, `kept` if it has another answer (which is kept), `stale`
+        if it is not the current task of this rater, and `refused` if the value is not on the scale.
         """
         if value not in self._values:
             return "refused"
@@ -205,40 +205,41 @@ class Store:
         )
 
     def undo(self, rater: Rater) -> bool:
-        """Withdraw this rater's last answer, so that its item is the current one again.
+        """Withdraw the last answer of this rater, so that its task is the current one again.
 
-        False where there is none, or where it was withdrawn so often that it stays.
+        False if there is no answer, or if it has been withdrawn too often.
         """
         return self._writer.run(lambda connection: answering.undo(connection, rater.number, now=clock.now()))
 
     def summary(self) -> Summary:
-        """Where the study stands."""
+        """The progress of the study."""
         with self._readers.reading() as connection:
             return summary_of(connection, self._plan)
 
     def items(self) -> list[SurveyItem]:
-        """All items, attention checks too, in the order in which they were given."""
+        """All items including attention checks, in the order of the study."""
         with self._readers.reading() as connection:
             return [item for _, item in numbered_items(connection)]
 
     def ratings(self, *, checks: bool = False) -> Iterator[Rating]:
-        """All ratings, by item and rater; answers to attention checks only where asked for."""
+        """All ratings ordered by item and rater; answers to attention checks only if `checks` is True."""
         with self._readers.reading() as connection:
             yield from all_ratings(connection, checks=checks)
 
     def codes(self) -> dict[str, str]:
-        """A code for each item's id that says nothing about its source, and that no other study has."""
-        return codes_of((item.id for item in self.items()), self._plan.secret)
+        """A code for the id of each item. It does not reveal the source, and differs between studies."""
+        return item_codes((item.id for item in self.items()), self._plan.secret)
 
     def backup(self, path: Path) -> None:
-        """A copy of the study as it is now, in a new file: its links open it too. One that exists is never touched."""
+        """Copy the study to a new file. Its links also open the copy. An existing file is an InputError."""
         with self._readers.reading() as connection:
             copy_study(connection, path)
 
     def import_ratings(self, ratings: Mapping[str, Sequence[Imported]]) -> int:
-        """Add ratings that were given elsewhere, by any key of their rater: all of them, or none where one is wrong.
+        """Add ratings from elsewhere by a key of their rater, and return how many are new.
 
-        A key is not stored, but known again: a rating that was added before is not added twice. How many were new.
+        If one rating is wrong, none is added. Only digests of the keys are stored. A second import of the same ratings
+        adds nothing.
         """
         secret, values = self._plan.secret, self._values
         return self._writer.run(
@@ -246,9 +247,9 @@ class Store:
         )
 
     def _until(self) -> float | None:
-        return clock.end_of(self.study.days, start=clock.now())
+        return clock.expiry_time(self.study.days, start=clock.now())
 
 
 def _check_count(n: int) -> None:
     if not 0 <= n <= 1_000_000:
-        raise InputError(f"{n} new raters; wanted a number from 0 to 1,000,000")
+        raise InputError(f"{n:,} new raters; wanted a number from 0 to 1,000,000")

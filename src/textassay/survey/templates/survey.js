@@ -1,14 +1,14 @@
-// Everything here is a convenience: each page does its work without it.
+// Every page also works without this script.
 "use strict";
 
 (() => {
   const byId = (id) => document.getElementById(id);
 
-  // Screen readers and the keyboard begin at the heading of the new page, above the text that is to be read.
+  // Screen readers and keyboard users start at the heading of the new page.
   const heading = byId("top");
   if (heading && !location.hash) heading.focus({ preventScroll: true });
 
-  // A live region is only spoken when it changes, so the message is put in once the page stands.
+  // Screen readers announce a live region only when it changes, so the message is inserted after the page has loaded.
   const status = byId("status");
   if (status && status.textContent) {
     const message = status.textContent;
@@ -16,8 +16,8 @@
     setTimeout(() => { status.textContent = message; }, 150);
   }
 
-  // The first click counts. A page that comes back from the browser's memory may send again, and one that is still there
-  // after a while: then the first time came to nothing (Stop, a lost network), or it counts once all the same.
+  // Ignore repeated clicks. A page that is restored from the browser's cache may send again, and so may one that is
+  // still shown after a while: the first request has then failed, or the server ignores the second one.
   for (const form of document.querySelectorAll('form[method="post"]')) {
     const allow = () => { delete form.dataset.sent; };
     form.addEventListener("submit", (event) => {
@@ -31,13 +31,13 @@
     addEventListener("pageshow", allow);
   }
 
-  // The address without its question mark is the one to keep.
+  // Remove the query, so that a bookmark has the plain address.
   if (location.search) history.replaceState(null, "", location.pathname);
 
   const answer = byId("answer");
   const undo = byId("undo-button");
   const remembered = (value) => {
-    // Where a browser keeps nothing for us, keys are on at every page.
+    // If the browser does not allow storage, keys are on at every page.
     try {
       if (value !== undefined) localStorage.setItem("keys", value);
       return localStorage.getItem("keys");
@@ -45,7 +45,7 @@
       return value;
     }
   };
-  // Single keys get in the way of those who dictate, so they can be switched off.
+  // Single-key shortcuts interfere with speech input, so they can be switched off.
   let keyed = Boolean(answer) && remembered() !== "off";
   const showKeys = () => {
     document.body.classList.toggle("keyed", keyed);
@@ -85,7 +85,7 @@
         await navigator.clipboard.writeText(byId("personal").textContent);
         byId("copied").textContent = "Copied.";
       } catch {
-        byId("copied").textContent = "Please copy it by hand.";
+        byId("copied").textContent = "The link could not be copied. Please copy it by hand.";
       }
     });
   }
@@ -94,9 +94,9 @@
   if (data) {
     const every = 5000;
     const clock = () => new Date().toLocaleTimeString();
-    const say = (text) => { byId("fresh").textContent = text; };
+    const show = (text) => { byId("fresh").textContent = text; };
     let last = clock();
-    say(`Updated at ${last}, again every ${every / 1000} seconds`);
+    show(`Updated at ${last}, and every ${every / 1000} seconds`);
     const refresh = async () => {
       if (document.hidden) return;
       try {
@@ -105,9 +105,9 @@
         const page = new DOMParser().parseFromString(await response.text(), "text/html");
         data.replaceChildren(...page.body.childNodes);
         last = clock();
-        say(`Updated at ${last}, again every ${every / 1000} seconds`);
+        show(`Updated at ${last}, and every ${every / 1000} seconds`);
       } catch {
-        say(`No answer from the server; last updated at ${last}, still trying`);
+        show(`The server does not respond; last updated at ${last}, trying again`);
       }
     };
     setInterval(refresh, every);

@@ -1,1 +1,1 @@
-"""Studies on Mechanical Turk."""
+"""Exchange of studies with Mechanical Turk."""

@@ -16,9 +16,9 @@ from textassay.errors import InputError
 from textassay.inference.rng import stream
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.exporting import csv_line
-from textassay.survey.web.pages import environment
+from textassay.survey.templates import environment
 
-# What a page may not exceed once the texts are filled in, in bytes (the limit on a HIT's question).
+# Mechanical Turk's limit on the page of a HIT with its texts filled in, in bytes.
 LARGEST_PAGE = 65_535
 NO_CONTEXT = "(none)"
 _PLAIN = frozenset(" .,:;!?()")
@@ -27,10 +27,10 @@ _REPLACEMENT = "\ufffd"
 
 @dataclass(frozen=True)
 class Batch:
-    """HITs, each with its items in the order in which they are shown, attention checks among them.
+    """HITs, each with its items and attention checks in the order in which they are shown.
 
-    Every item stands in one HIT, and each HIT is done by `assignments` workers; `repeated` items stand in two, so that
-    all HITs are of one length.
+    Each item is in one HIT, and each HIT is done by `assignments` workers; `repeated` items are in two HITs, so that
+    all HITs have the same length.
     """
 
     hits: tuple[tuple[SurveyItem, ...], ...]
@@ -41,32 +41,32 @@ class Batch:
 
     @property
     def slots(self) -> int:
-        """How many texts a HIT has."""
+        """The number of texts per HIT."""
         return len(self.hits[0])
 
     @property
     def altered(self) -> int:
-        """How many items have a character that workers do not see, and a replacement in its place."""
+        """The number of items with a character that a page cannot show and that is replaced."""
         shown = {item.id: f"{item.context or ''}{item.text}" for hit in self.hits for item in hit}
-        return sum(any(map(_is_lost, text)) for text in shown.values())
+        return sum(any(map(_has_no_reference, text)) for text in shown.values())
 
     def header(self) -> list[str]:
-        """The columns: for each text its code, its context where there are contexts, and the text."""
+        """The columns: for each text its code, its context if there are contexts, and the text."""
         names = ("item", "context", "text") if self.with_context else ("item", "text")
         return [f"{name}_{slot}" for slot in range(1, self.slots + 1) for name in names]
 
     def rows(self) -> Iterator[list[str]]:
-        """One row a HIT."""
+        """One row per HIT."""
         for hit in self.hits:
             yield [cell for item in hit for cell in self._cells(item)]
 
     def csv(self) -> str:
-        """The whole batch file."""
+        """The batch file."""
         return "".join(map(csv_line, [self.header(), *self.rows()]))
 
     def _cells(self, item: SurveyItem) -> list[str]:
-        context = [referenced(item.context or NO_CONTEXT)] if self.with_context else []
-        return [self.codes[item.id], *context, referenced(item.text)]
+        context = [with_references(item.context or NO_CONTEXT)] if self.with_context else []
+        return [self.codes[item.id], *context, with_references(item.text)]
 
 
 def make_batch(
@@ -77,9 +77,9 @@ def make_batch(
     items_per_hit: int | None = None,
     seed: int = 0,
 ) -> Batch:
-    """Deal all items to HITs, about as many of each source to each, shuffled; `codes` stand for their ids.
+    """Distribute all items over HITs at random, with sources in balance; `codes` replace their ids.
 
-    One HIT an item: Mechanical Turk gives a HIT to a worker only once, so nobody rates a text twice.
+    Each item is in one HIT, and Mechanical Turk gives a HIT to a worker only once, so nobody rates a text twice.
     """
     rated = [item for item in items if item.expected is None]
     checks = [item for item in items if item.expected is not None]
@@ -90,7 +90,7 @@ def make_batch(
     rng = stream(seed, "turk")
     dealt = [item for source in _sources(rated) for item in _shuffled(source, rng)]
     hits = [dealt[place::n_hits] for place in range(n_hits)]
-    repeated = _level(hits, dealt, rng)
+    repeated = _equalize_lengths(hits, dealt, rng)
     turns = cycle(_shuffled(checks, rng))
     n_checks = min(study.checks_per_rater, len(checks))
     for hit in hits:
@@ -104,22 +104,26 @@ def make_batch(
     )
 
 
-def referenced(text: str) -> str:
-    """The text in plain ASCII, with a character reference for all but letters, digits and a few harmless signs.
+def with_references(text: str) -> str:
+    """The text in ASCII, with character references for all but letters, digits and some punctuation.
 
-    Mechanical Turk puts cells into the page as they are, refuses characters beyond the basic plane (emoji), and fills
-    in whatever looks like one of its placeholders; spreadsheets run what begins with an equals sign. References stop
-    all of that, and a browser shows the text as it was; for a character that no reference can stand for (controls,
-    some of which browsers take for other characters) it shows U+FFFD.
+    Mechanical Turk inserts cells into the page without escaping, refuses characters outside the basic plane (emoji),
+    and replaces placeholders in them; spreadsheets run cells that begin with an equals sign. Character references
+    prevent all of that, and a browser shows the original text. Control characters have no reference and are shown as
+    U+FFFD.
 
-    >>> referenced('<b>${text_1}</b> 😀')
+    >>> with_references('<b>${text_1}</b> 😀')
     '&#60;b&#62;&#36;&#123;text&#95;1&#125;&#60;&#47;b&#62; &#128512;'
     """
-    return "".join(sign if _is_plain(sign) else f"&#{ord(_REPLACEMENT if _is_lost(sign) else sign)};" for sign in text)
+    return "".join(map(_reference, text))
+
+
+def _reference(sign: str) -> str:
+    return sign if _is_plain(sign) else f"&#{ord(_REPLACEMENT if _has_no_reference(sign) else sign)};"
 
 
 def largest_page(batch: Batch, layout: str) -> int:
-    """How many bytes the longest page has once its texts are filled in."""
+    """The size in bytes of the longest page with its texts filled in."""
     return len(layout.encode()) + max(sum(map(len, row)) for row in batch.rows())
 
 
@@ -127,10 +131,10 @@ def _is_plain(sign: str) -> bool:
     return sign.isascii() and (sign.isalnum() or sign in _PLAIN)
 
 
-def _is_lost(sign: str) -> bool:
-    """Whether HTML has no reference for this character: controls but tabs and line ends, and what Unicode never uses.
+def _has_no_reference(sign: str) -> bool:
+    """Whether HTML has no reference for this character: controls except tabs and line ends, and noncharacters.
 
-    >>> [_is_lost(sign) for sign in ("\\x00", "\\x92", "\\uffff", "\\n", "’")]
+    >>> [_has_no_reference(sign) for sign in ("\\x00", "\\x92", "\\uffff", "\\n", "’")]
     [True, True, True, False, False]
     """
     code = ord(sign)
@@ -147,8 +151,8 @@ def _shuffled(items: Sequence[SurveyItem], rng: Generator) -> list[SurveyItem]:
     return [items[place] for place in rng.permutation(len(items)).tolist()]
 
 
-def _level(hits: list[list[SurveyItem]], items: Sequence[SurveyItem], rng: Generator) -> int:
-    """Fill up shorter HITs with items of others, each at most once more; how many were needed."""
+def _equalize_lengths(hits: list[list[SurveyItem]], items: Sequence[SurveyItem], rng: Generator) -> int:
+    """Fill shorter HITs with items of other HITs, each used at most once more; the number of items added."""
     longest = max(map(len, hits))
     short = [hit for hit in hits if len(hit) < longest]
     spare = _shuffled(items, rng)
@@ -159,20 +163,20 @@ def _level(hits: list[list[SurveyItem]], items: Sequence[SurveyItem], rng: Gener
 
 
 def _add_checks(hit: list[SurveyItem], checks: Sequence[SurveyItem], rng: Generator) -> None:
-    """Shuffle a HIT and put its checks anywhere but first."""
+    """Shuffle a HIT and insert its checks at random places other than the first."""
     hit[:] = _shuffled(hit, rng)
     for check in checks:
         hit.insert(int(rng.integers(1, len(hit) + 1)), check)
 
 
 def layout(study: Study, batch: Batch) -> str:
-    """The HTML to paste into the requester page; answers come back as `Answer.rating_1` and so on."""
+    """The HTML to paste into the requester page; the answers are in `Answer.rating_1` and so on."""
     return _template().render(study=study, slots=range(1, batch.slots + 1), with_context=batch.with_context)
 
 
 @cache
 def _template() -> Template:
     templates = environment().overlay()
-    # Stricter than escaping: words of the study must not be taken for placeholders either.
-    templates.filters = templates.filters | {"referenced": lambda text: Markup(referenced(text))}  # noqa: S704
+    # Stricter than escaping: texts of the study must not be read as placeholders.
+    templates.filters = templates.filters | {"with_references": lambda text: Markup(with_references(text))}  # noqa: S704
     return templates.get_template("turk_layout.html.j2")

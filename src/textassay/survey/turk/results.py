@@ -1,4 +1,4 @@
-"""What Mechanical Turk gives back: its results file, checked as a whole before a rating of it goes anywhere."""
+"""The results file of Mechanical Turk, checked completely before any rating is used."""
 
 import json
 import re
@@ -16,18 +16,18 @@ WORKER = "WorkerId"
 STATUS = "AssignmentStatus"
 TIME = "WorkTimeInSeconds"
 REJECT = "Reject"
-# Mechanical Turk names these columns in the header and leaves the cells to the requester: its rows stop before them.
+# Mechanical Turk has these columns in the header but not in the rows, for the requester to fill in.
 _FOR_REQUESTER = ("Approve", REJECT)
 _ITEM = re.compile(r"Input\.item_([0-9]{1,4})")
 _TRUE, _FALSE = ("true", "on", "yes", "1"), ("", "false", "off", "no", "0")
 _REJECTED = "rejected"
-# Three years: more is no time that somebody worked.
+# About three years: a longer working time is an error.
 _LONGEST = 1e8
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One worker's rating of one item; `seconds` is None where the file has no time."""
+    """One worker's rating of one item; `seconds` is None if the file has no time."""
 
     item: SurveyItem
     value: int
@@ -36,12 +36,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Results:
-    """The answers of each worker, in the order of the file, and what was left out.
+    """The answers of each worker in the order of the file, and counts of what was left out.
 
-    `assignments` are those with an answer, `untimed` ones among them without a time; `blank` ones have none.
-    `failed` has the workers who gave a wrong answer to an attention check. `repeated` counts answers of a worker to an
-    item that this worker had rated before: the first counts. `repeated_checks` counts the same for attention checks:
-    there a wrong answer counts, whichever came first.
+    `assignments` have at least one answer, and `untimed` of them no time; `blank` assignments have no answer. `failed`
+    are the workers who gave a wrong answer to an attention check. `repeated` counts answers to items that the worker
+    had already rated; the first answer is used. `repeated_checks` counts the same for attention checks; a wrong answer
+    is used even if it came later.
     """
 
     answers: Mapping[str, Sequence[Answer]]
@@ -58,11 +58,11 @@ class Results:
 def read_results(
     path: str, study: Study, items: Sequence[SurveyItem], codes: Mapping[str, str], *, encoding: str = "utf-8"
 ) -> Results:
-    """The answers of a results file; whatever does not fit the study is an error, and nothing of the file is used.
+    """The answers of a results file; anything that does not fit the study is an error.
 
-    `codes` are those that stand for the ids of the items in the study's batches.
+    `codes` are the codes of the item ids in the batches of the study.
     """
-    records = read_records(path, encoding=encoding, optional_end=_FOR_REQUESTER, wanted="an assignment a row")
+    records = read_records(path, encoding=encoding, optional_end=_FOR_REQUESTER, wanted="one assignment per row")
     records.need(WORKER, STATUS, TIME)
     slots = _slots(records)
     by_code = {codes[item.id]: item for item in items}
@@ -84,7 +84,7 @@ def read_results(
             _keep(given.setdefault(worker, {}), answer, count)
     if count["blank"] and not given:
         seen = many(count["blank"], "assignment")
-        raise InputError(f"{records.where}: no answer in {seen}; wanted Answer.rating_1 and so on")
+        raise InputError(f"{records.where}: no answers in {seen}; wanted the columns Answer.rating_1 and so on")
     answers = {worker: tuple(kept.values()) for worker, kept in given.items()}
     return Results(
         answers=answers,
@@ -100,12 +100,12 @@ def read_results(
 
 
 def _keep(kept: dict[str, Answer], answer: Answer, count: Counter[str]) -> None:
-    """Add an answer to those of its worker, by item; of two to one item one counts."""
+    """Add an answer to those of its worker; of two answers to an item, one is kept."""
     earlier = kept.setdefault(answer.item.id, answer)
     if earlier is answer:
         return
     count["repeated" if answer.item.expected is None else "repeated checks"] += 1
-    # Who does several HITs meets a check again, and a right answer to it does not make up for a wrong one.
+    # A worker who does several HITs may see a check again; a right answer does not replace a wrong one.
     if _is_wrong(answer) and not _is_wrong(earlier):
         kept[answer.item.id] = answer
 
@@ -118,7 +118,7 @@ def _slots(records: Records) -> list[int]:
     slots = sorted(int(found[1]) for name in records.fields if (found := _ITEM.fullmatch(name)))
     if not slots:
         seen = quoted(records.fields)
-        raise InputError(f"{records.where}: no columns 'Input.item_1' and so on; columns are {seen}")
+        raise InputError(f"{records.where}: no column 'Input.item_1'; columns are {seen}")
     return slots
 
 
@@ -127,22 +127,22 @@ def _is_rejected(record: Record) -> bool:
     if status not in ("", "submitted", "approved", _REJECTED):
         seen = shortened(str(record.fields[STATUS]), 60)
         raise InputError(f"{record.place}: {STATUS} is '{seen}'; wanted Submitted, Approved or Rejected")
-    # A reason in the column Reject rejects the assignment once the file is uploaded.
+    # A text in the column Reject rejects the assignment when the file is uploaded.
     return status == _REJECTED or bool(str(record.fields.get(REJECT) or "").strip())
 
 
 def _worker(record: Record) -> str:
     worker = str(record.fields.get(WORKER) or "").strip()
     if not worker:
-        raise InputError(f"{record.place}: no {WORKER}; wanted the worker of the assignment")
+        raise InputError(f"{record.place}: {WORKER} is empty; wanted the worker of the assignment")
     return worker
 
 
 def _answers(
     record: Record, slots: list[int], by_code: Mapping[str, SurveyItem], values: Sequence[int]
 ) -> tuple[list[Answer], int]:
-    """The answers of one assignment, none where it was submitted blank, and how many are missing."""
-    written = _written(record)
+    """The answers of one assignment (none if it was submitted blank), and the number of missing answers."""
+    chosen = _chosen(record)
     found: list[tuple[SurveyItem, int]] = []
     missing = 0
     for slot in slots:
@@ -150,22 +150,22 @@ def _answers(
         if not code:
             continue
         if code not in by_code:
-            raise InputError(f"{record.place}: Input.item_{slot} is '{shortened(code, 60)}'; not an item of this study")
-        value = _value(written.get(f"rating_{slot}", ()), f"{record.place}: Answer.rating_{slot}", values)
+            raise InputError(f"{record.place}: Input.item_{slot} is '{shortened(code, 60)}', not an item of this study")
+        value = _value(chosen.get(f"rating_{slot}", ()), f"{record.place}: Answer.rating_{slot}", values)
         if value is None:
             missing += 1
         else:
             found.append((by_code[code], value))
     if not found and not missing:
-        raise InputError(f"{record.place}: no item in {many(len(slots), 'column')} Input.item_1 and so on; wanted one")
+        raise InputError(f"{record.place}: Input.item_1 and so on are empty; wanted at least one item")
     if not found:
         return [], missing
     seconds = _seconds(record, len(found))
     return [Answer(item, value, seconds) for item, value in found], missing
 
 
-def _written(record: Record) -> dict[str, tuple[str, ...]]:
-    """What was chosen, by question: from `Answer.rating_1`, `Answer.rating_1.6`, or one column of JSON."""
+def _chosen(record: Record) -> dict[str, tuple[str, ...]]:
+    """The chosen options by question, from `Answer.rating_1`, `Answer.rating_1.6`, or one column of JSON."""
     chosen: dict[str, list[str]] = {}
     for name, cell in record.fields.items():
         text = str(cell or "").strip()
@@ -182,7 +182,7 @@ def _written(record: Record) -> dict[str, tuple[str, ...]]:
 
 
 def _task_answers(text: str, where: str) -> list[tuple[str, str]]:
-    """Pairs of a question and what was chosen, from `[{"rating_1": {"6": true}}]` and the like."""
+    """Pairs of a question and its chosen option, from JSON such as `[{"rating_1": {"6": true}}]`."""
     document = decode_json(text, where)
     parts = document if isinstance(document, list) else [document]
     if not all(isinstance(part, dict) for part in parts):
@@ -218,7 +218,7 @@ def _value(options: Sequence[str], where: str, values: Sequence[int]) -> int | N
 
 
 def _seconds(record: Record, answers: int) -> float | None:
-    """The time of the assignment, shared among its answers; None where the cell is blank."""
+    """The time of the assignment divided by its number of answers; None if the cell is blank."""
     given = record.fields.get(TIME)
     text = "" if given is None else str(given).strip()
     if not text:

@@ -1,4 +1,4 @@
-"""Who may see what: from the token in a link to a rater or the admin, with every wrong token treated alike."""
+"""Access control: from the token in a link to a rater or the admin. All wrong tokens get the same response."""
 
 import re
 from collections.abc import Callable
@@ -18,64 +18,68 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Access:
-    """The only way from a request to anything in the store."""
+    """Checks the token of each request. Pages reach the store only through this class."""
 
     store: Store
     limits: Limits
 
     def rater(self, request: Request) -> Rater:
-        """Whose link this is."""
-        rater = self._holder(request, self.store.rater)
-        self._not_too_often(request, "rater")
+        """The rater of a personal link."""
+        rater = self._lookup(request, self.store.rater)
+        self._limit_rate(request, "rater")
         if rater.expired:
             raise Problem(410)
         return rater
 
     def admin(self, request: Request) -> None:
-        """Let only the admin go on."""
-        self._holder(request, self.store.is_admin)
-        self._not_too_often(request, "admin")
+        """Refuse everybody but the admin."""
+        self._lookup(request, self.store.is_admin)
+        self._limit_rate(request, "admin")
 
     def joining(self, request: Request, *, known: bool) -> bool:
-        """Let only those go on who have the link that is shared, and after its end only those who are `known`.
+        """Refuse everybody without the shared link, and, once it has expired, everybody who is not `known`.
 
-        Whether the link still makes raters.
+        Returns whether the link still adds raters.
         """
-        makes_raters = self._holder(request, self.store.shared_link) == "open"
+        makes_raters = self._lookup(request, self.store.shared_link) == "open"
         if not (makes_raters or known):
             raise Problem(410)
         return makes_raters
 
-    def check_room(self) -> None:
-        """Let nobody in by the shared link any more when it has made all the raters that it may."""
+    def check_not_full(self) -> None:
+        """Refuse new raters when the shared link has reached its limit."""
         if self.store.full():
             raise Problem(409)
 
     def join(self, request: Request) -> str:
-        """The personal token of a new rater, for one who may join (`joining`)."""
-        self.check_room()
+        """Add a rater and return the personal token; call `joining` first."""
+        self.check_not_full()
         if wait := self.limits.joins.take(address_key(request.scope.get("client"))):
             raise Problem(429, retry_after=wait)
         token = self.store.join(request.path_params["token"])
         if token is None:
-            # Others took the last room since that was looked at: no guess, and not counted as one.
+            # Other raters joined since the check above. This is not a wrong token, and is not counted as one.
             raise Problem(409)
         return token
 
     def returning(self, token: str) -> bool:
-        """Whether a token that a browser kept still opens somebody's page."""
+        """Whether the token in a cookie still opens the page of a rater."""
         rater = self.store.rater(token) if _TOKEN.fullmatch(token) else None
         return rater is not None and not rater.expired
 
-    def _holder(self, request: Request, look: Callable[[str], T | None]) -> T:
-        """A right token always opens its page: one address may stand for many people, and for one who guesses."""
+    def _lookup(self, request: Request, find: Callable[[str], T | None]) -> T:
+        """What `find` returns for the token in the path.
+
+        A right token always works, even if its address has used up its wrong attempts: many people may share one
+        address with somebody who guesses tokens.
+        """
         token: str = request.path_params["token"]
-        if found := look(token) if _TOKEN.fullmatch(token) else None:
+        if found := find(token) if _TOKEN.fullmatch(token) else None:
             return found
         if wait := self.limits.failures.take(address_key(request.scope.get("client"))):
             raise Problem(429, retry_after=wait)
         raise Problem(404)
 
-    def _not_too_often(self, request: Request, kind: str) -> None:
+    def _limit_rate(self, request: Request, kind: str) -> None:
         if wait := self.limits.tokens.take(token_key(f"{kind} {request.path_params['token']}")):
             raise Problem(429, retry_after=wait)

@@ -1,4 +1,4 @@
-"""The web application of a study: which page stands at which address."""
+"""The web application of a study: its routes."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from textassay.survey.store.study_store import Store
 from textassay.survey.web.access import Access
 from textassay.survey.web.admin_page import AdminPage
 from textassay.survey.web.hosts import Origins
-from textassay.survey.web.middleware import Guard
+from textassay.survey.web.middleware import SecurityMiddleware
 from textassay.survey.web.pages import Pages, Problem, static_response
 from textassay.survey.web.rate_limits import Clock, Limits
 from textassay.survey.web.rating_page import RatingPage
@@ -23,10 +23,9 @@ from textassay.survey.web.rating_page import RatingPage
 def make_app(
     store: Store, *, base_url: str | None = None, hosts: Sequence[str] = (), clock: Clock = time.monotonic
 ) -> Starlette:
-    """The application. `hosts` are names besides loopback under which it may be asked for.
+    """The application. `hosts` are the host names that it accepts besides those of loopback.
 
-    `base_url` is the address by which raters know it, where that is another one (a proxy stands before it); `clock`
-    drives the rate limits.
+    `base_url` is the address at which raters open it, if there is a proxy in front; `clock` is used by the rate limits.
     """
     origins, limits = Origins.of(hosts, base_url), Limits.standard(clock)
     pages, access = Pages(origins.prefix), Access(store, limits)
@@ -36,16 +35,16 @@ def make_app(
             *_for_raters(RatingPage(store, access, origins, pages)),
             *_for_admins(AdminPage(store, access, pages)),
         ],
-        middleware=[Middleware(Guard, origins=origins, limits=limits, pages=pages)],
+        middleware=[Middleware(SecurityMiddleware, origins=origins, limits=limits, pages=pages)],
         exception_handlers={HTTPException: _not_routed(pages)},
     )
-    # A slash too many is a wrong address like any other: nothing from it goes into an answer.
+    # An extra slash is a wrong address: no part of the request may be copied into a response.
     app.router.redirect_slashes = False
     return app
 
 
 def _for_all(pages: Pages) -> list[Route]:
-    # None of these needs the store, and none must wait for a thread while others wait for the store in all of them.
+    # These pages do not need the store. They are async, so that they respond even if all threads wait for the store.
     async def home(_: Request) -> Response:
         return pages.page("home")
 
@@ -79,7 +78,7 @@ def _for_admins(admin: AdminPage) -> list[Route]:
 
 
 def _not_routed(pages: Pages) -> Callable[[Request, Exception], Response]:
-    """An address or a method that is not there gets the page that a wrong token gets."""
+    """The handler for unknown addresses and methods; it shows the same page as for a wrong token."""
 
     def answer(_: Request, fault: Exception) -> Response:
         return pages.problem(Problem(fault.status_code if isinstance(fault, HTTPException) else 500))

@@ -11,19 +11,19 @@ from textassay.errors import InputError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# What a Host header may hold: a name or a number, in brackets or not, and a port. Links are made from it.
+# A valid Host header: a name or an IP address, and optionally a port. It is used in links.
 _HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?", re.IGNORECASE)
 
-# The path of a base URL goes into links and cookies as it stands.
+# The path of a base URL is used unchanged in links and cookies.
 _BASE = re.compile(r"https?://[^/?#\s]+[A-Za-z0-9._~/-]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Origins:
-    """The names under which the page may be asked for, and the address it is known by from outside.
+    """The host names that are accepted, and the public address of the page.
 
-    `any_address` is set where the page listens on all addresses: a number in the Host header is then fine, since an
-    attack by DNS rebinding needs a name. `outside` is host and port of the base URL, `prefix` its path.
+    `any_address` is True if the page listens on all addresses: any IP address in the Host header is then accepted,
+    because DNS rebinding needs a name. `outside` is host and port of the base URL, `prefix` its path.
     """
 
     names: frozenset[str]
@@ -44,14 +44,14 @@ class Origins:
         return cls(names | {outside[0]}, any_address, base_url.rstrip("/"), outside, prefix)
 
     def knows(self, host: str) -> bool:
-        """Whether a Host header names this page."""
+        """Whether a Host header is accepted."""
         found = _host_and_port(f"http://{host}") if _HOST.fullmatch(host) else None
         if found is None:
             return False
         return found[0] in self.names or (self.any_address and _is_address(found[0]))
 
     def is_own(self, origin: str, host: str) -> bool:
-        """Whether a page of this origin (or with this address) is one of ours, asked for under `host`."""
+        """Whether an origin or address belongs to this page, which was requested as `host`."""
         sender = _host_and_port(origin)
         if sender is None:
             return False
@@ -59,15 +59,15 @@ class Origins:
         return sender in (_host_and_port(f"{scheme}://{host}"), self.outside)
 
     def link(self, scheme: str, host: str, path: str) -> str:
-        """The whole address of a page, as somebody outside must type it."""
+        """The full public address of a page."""
         return f"{self.base_url or f'{scheme}://{host}'}{path}"
 
 
 def same_site(origins: Origins, headers: dict[str, str]) -> bool:
-    """Whether a post came from our own page, as far as the browser says.
+    """Whether a post came from our own page, according to the browser.
 
-    Our pages send no referrer, so browsers give their origin as `null`: that says nothing and is left to
-    Sec-Fetch-Site and to the key in the form.
+    Our pages send no referrer, so browsers send `null` as their origin. Then only Sec-Fetch-Site and the key in the
+    form are checked.
     """
     if headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
         return False
@@ -82,12 +82,12 @@ def _parsed_base(base_url: str) -> tuple[tuple[str, int], str]:
     parts = urlsplit(base_url) if outside else None
     if outside is None or parts is None or not _BASE.fullmatch(base_url):
         seen = shortened(base_url, 80)
-        raise InputError(f"--url: '{seen}' is not a web address; wanted something like https://rate.example.org")
+        raise InputError(f"--url '{seen}' is not a web address; wanted an address such as https://rate.example.org")
     return outside, parts.path.rstrip("/")
 
 
 def _host_and_port(url: str) -> tuple[str, int] | None:
-    """Host and port of an http or https URL, None for anything that is not clearly one."""
+    """Host and port of an http or https URL, None for anything else."""
     try:
         parts = urlsplit(url)
         name, port = parts.hostname, parts.port
@@ -110,13 +110,13 @@ def _is_wildcard(name: str) -> bool:
     return _is_address(name) and ipaddress.ip_address(name).is_unspecified
 
 
-# A proxy on this machine.
-_NEAR = ("127.0.0.1", "::1")
+# The addresses of a proxy on this machine.
+_LOCAL_PROXY = ("127.0.0.1", "::1")
 _WANTED = "wanted the address or network of a proxy, such as 192.0.2.7 or 10.0.0.0/8"
 
 
 def trusted_proxies(given: Sequence[str], base_url: str | None) -> list[str]:
-    """Addresses and networks, as they were given; where there is only a base URL, this machine; else nobody.
+    """The addresses and networks of trusted proxies: those given, or this machine if there is a base URL, else none.
 
     >>> trusted_proxies([], None), trusted_proxies([], "https://rate.example.org")
     ([], ['127.0.0.1', '::1'])
@@ -124,7 +124,7 @@ def trusted_proxies(given: Sequence[str], base_url: str | None) -> list[str]:
     ['192.0.2.7', '10.0.0.0/8']
     """
     if not given:
-        return [] if base_url is None else list(_NEAR)
+        return [] if base_url is None else list(_LOCAL_PROXY)
     return [_network(proxy) for proxy in given]
 
 
@@ -132,11 +132,7 @@ def _network(given: str) -> str:
     try:
         network = ipaddress.ip_network(given.strip("[]"), strict=False)
     except ValueError:
-        raise InputError(f"{_named(given)} is no address; {_WANTED}") from None
+        raise InputError(f"--proxy '{shortened(given, 80)}' is not an address; {_WANTED}") from None
     if network.prefixlen == 0:
-        raise InputError(f"{_named(given)} is everybody; {_WANTED}")
+        raise InputError(f"--proxy '{shortened(given, 80)}' includes all addresses; {_WANTED}")
     return str(network.network_address if network.num_addresses == 1 else network)
-
-
-def _named(given: str) -> str:
-    return f"--proxy: '{shortened(given, 80)}'"

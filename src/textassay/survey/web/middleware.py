@@ -1,4 +1,4 @@
-"""Middleware of all pages: host check, limits, cross-site posts, security headers, and form bodies."""
+"""Middleware of all pages: host check, limits, cross-site requests, security headers, and parsing of forms."""
 
 import asyncio
 import logging
@@ -14,19 +14,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from textassay.errors import InputError
 from textassay.survey.store.connections import StudyBusy, StudyGone
 from textassay.survey.web.hosts import Origins, same_site
-from textassay.survey.web.pages import Pages, Problem, Said
+from textassay.survey.web.pages import ErrorText, Pages, Problem
 from textassay.survey.web.rate_limits import Limits, address_key
 
 MOST_BODY = 16 * 1024
 MOST_PATH = 512
 MOST_HEADERS = 16 * 1024
-# When to ask again, in seconds, while another program holds the study.
-_LATER = 5.0
-# Not the words of other 503s: what was confirmed before may have gone with the file, and waiting alone helps nobody.
-_GONE = Said(
-    "This study cannot be reached",
-    "Its file is not in its place, so nothing could be saved just now. Please tell those who sent you the link, and "
-    "keep the link.",
+# The value of Retry-After in seconds while another program has locked the study.
+_RETRY_AFTER = 5.0
+# Differs from other 503 pages: confirmed answers may be lost with the file, and waiting alone does not help.
+_GONE = ErrorText(
+    "This study is not available",
+    "The file of the study is missing or was replaced, so nothing can be saved now. Please tell the people who sent "
+    "you the link, and keep the link.",
     again=True,
 )
 
@@ -49,18 +49,18 @@ log = logging.getLogger("textassay.survey")
 
 
 @dataclass(frozen=True)
-class Guard:
-    """The outermost layer of the application. It refuses before anything is read, and lets no fault tell its story."""
+class SecurityMiddleware:
+    """The outermost layer of the application. It refuses bad requests early, and shows no details of errors."""
 
     app: ASGIApp
     origins: Origins
     limits: Limits
     pages: Pages
-    # Which of the times that the study's file was gone the log has: everybody who asks meets it.
-    _told: set[int] = field(default_factory=set)
+    # The StudyGone events that are already in the log: every request raises the same one.
+    _reported: set[int] = field(default_factory=set)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -69,22 +69,22 @@ class Guard:
             await self._answer(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sealed = _Sealed(send)
+        response = _ResponseHeaders(send)
         try:
-            self._admit(scope)
-            await self.app(self._inside(scope), _Bounded(receive), sealed)
+            self._check_request(scope)
+            await self.app(self._without_prefix(scope), _LimitedBody(receive), response)
         except ClientDisconnect:
-            # Gone in the middle of a download: there is nobody to tell.
+            # The client left during a download.
             return
         except Exception as fault:
             self._report(fault)
-            if not sealed.started:
-                await self._page_of(fault)(scope, receive, sealed)
+            if not response.started:
+                await self._error_page(fault)(scope, receive, response)
             elif not isinstance(fault, InputError):
                 raise
 
-    def _admit(self, scope: Scope) -> None:
-        """Refuse what can be refused by its head alone."""
+    def _check_request(self, scope: Scope) -> None:
+        """Refuse a request by its path and headers."""
         raw: list[tuple[bytes, bytes]] = scope["headers"]
         if len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"]) > MOST_PATH:
             raise Problem(414)
@@ -103,34 +103,34 @@ class Guard:
         if int(length[:12]) > MOST_BODY:
             raise Problem(413)
 
-    def _inside(self, scope: Scope) -> Scope:
-        """The request as the routes know it: a proxy may leave the path of the base URL on, or take it off."""
+    def _without_prefix(self, scope: Scope) -> Scope:
+        """The request without the path of the base URL, which a proxy may remove or leave in place."""
         prefix, path = self.origins.prefix, scope["path"]
         if prefix and f"{path}/".startswith(f"{prefix}/"):
             return {**scope, "path": path[len(prefix) :] or "/"}
         return scope
 
-    def _page_of(self, fault: Exception) -> Response:
+    def _error_page(self, fault: Exception) -> Response:
         if isinstance(fault, StudyGone):
-            return self.pages.page("problem", status=503, said=_GONE)
+            return self.pages.page("problem", status=503, error=_GONE)
         if isinstance(fault, StudyBusy):
-            return self.pages.problem(Problem(503, retry_after=_LATER))
+            return self.pages.problem(Problem(503, retry_after=_RETRY_AFTER))
         return self.pages.problem(fault if isinstance(fault, Problem) else Problem(500))
 
     def _report(self, fault: Exception) -> None:
-        """Say what is wrong: in one line where it is a matter of the disk or of other programs, at length else."""
+        """Log an error: in one line if it concerns the disk or other programs, otherwise with its traceback."""
         if isinstance(fault, StudyGone):
-            if fault.time not in self._told:
-                self._told.add(fault.time)
-                log.error("no answer is taken: %s", fault)
+            if fault.time not in self._reported:
+                self._reported.add(fault.time)
+                log.error("answers cannot be saved: %s", fault)
         elif isinstance(fault, InputError):
             log.error("a request failed: %s", fault)
         elif not isinstance(fault, Problem) or fault.status == 500:
             log.error("a request failed", exc_info=fault)
 
 
-class _Sealed:
-    """A `send` that puts the security headers on every response, and knows whether one has begun."""
+class _ResponseHeaders:
+    """A `send` that adds the security headers to every response, and records whether a response has started."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -145,8 +145,8 @@ class _Sealed:
         await self._send(message)
 
 
-class _Bounded:
-    """A `receive` that stops reading a body that is too large, however it is cut up."""
+class _LimitedBody:
+    """A `receive` that refuses a body that is too large, whatever its parts."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -166,7 +166,7 @@ _INTEGER = re.compile(r"-?[0-9]{1,9}")
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a posted form; a body that is not plainly such a form is refused."""
+    """The fields of a posted form; any other body is refused."""
     try:
         async with asyncio.timeout(_SECONDS):
             body = await request.body()
@@ -191,13 +191,13 @@ def _fields(body: bytes) -> dict[str, str]:
 
 
 def integer(text: str) -> int:
-    """A whole number in plain digits; anything else is refused."""
+    """A whole number in ASCII digits; anything else is refused."""
     if not _INTEGER.fullmatch(text):
         raise Problem(400)
     return int(text)
 
 
 def check_key(given: str, wanted: str) -> None:
-    """Refuse a form that does not carry the key of its rater; takes as long for a near miss as for a far one."""
+    """Refuse a form without the key of its rater; the comparison takes constant time."""
     if not secrets.compare_digest(given.encode(), wanted.encode()):
         raise Problem(403)

@@ -1,4 +1,4 @@
-"""Pages from templates, with everything escaped, and one page for all errors."""
+"""Pages from templates with escaped values, static files, and the error page."""
 
 import hashlib
 import math
@@ -8,12 +8,14 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.responses import HTMLResponse, Response
+
+from textassay.survey.templates import environment
 
 
 class Problem(Exception):
-    """Ends a request with the page of this status; `retry_after` in seconds where asking again later helps."""
+    """Ends a request with the error page of this status; `retry_after` is in seconds."""
 
     def __init__(self, status: int, *, retry_after: float = 0.0) -> None:
         super().__init__(status)
@@ -22,80 +24,69 @@ class Problem(Exception):
 
 
 @dataclass(frozen=True)
-class Said:
-    """The heading and the sentence of an error page, and whether asking again may help."""
+class ErrorText:
+    """The heading and the sentence of an error page, and whether to offer another try."""
 
     heading: str
     sentence: str
     again: bool = False
 
 
-_OTHER = Said("That did not work", "The page could not make sense of this request. Nothing was changed.")
-# True for those with a personal link and for those who came by the shared one: it left a cookie in their browser.
+_OTHER = ErrorText("That did not work", "The request was not valid. Nothing was changed.")
+# True for personal links and for the shared link, which has set a cookie.
 _WAY_BACK = (
-    "If that does not help, open the link that you were given: in this browser it leads you back to where you stopped."
+    "If that does not help, open the link that you were given: in this browser it takes you back to where you stopped."
 )
-_SAID = {
-    403: Said(
+_ERROR_TEXTS = {
+    403: ErrorText(
         "This form is no longer valid",
-        "It did not come from your own page, or the page was open for too long. Nothing was changed. Please try again. "
+        "It was not sent from your own page, or the page was open for too long. Nothing was changed. Please try again. "
         f"{_WAY_BACK}",
         again=True,
     ),
-    404: Said(
-        "Nothing here",
-        "There is no page at this address. Please check that you have the whole link, with nothing cut off at its end.",
+    404: ErrorText(
+        "Page not found",
+        "There is no page at this address. Please check that the link is complete and that its end is not cut off.",
     ),
-    409: Said(
+    409: ErrorText(
         "This study is full",
-        "So many people have joined by this link that no more are needed. Thank you for your interest.",
+        "Enough people have joined with this link. Thank you for your interest.",
     ),
-    410: Said(
+    410: ErrorText(
         "This link has expired",
         "It worked for a limited time, and that time is over. "
-        "What you answered before its end is saved; an answer that came later is not. Thank you for your help.",
+        "Answers that you gave before are saved; later answers are not. Thank you for your help.",
     ),
-    413: Said("That was too much", "The form was larger than any answer can be. Nothing was changed."),
-    429: Said(
+    413: ErrorText("That was too large", "The form is larger than an answer can be. Nothing was changed."),
+    429: ErrorText(
         "One moment, please",
-        "There were too many requests in a short time, so nothing was done just now. Answers that were confirmed "
-        "before are safe. Please wait a little and try again.",
+        "There were too many requests in a short time, so your request was not processed. Answers that were confirmed "
+        "before are saved. Please wait a little and try again.",
         again=True,
     ),
-    500: Said(
-        "Something went wrong here",
-        f"The fault is ours. Answers that were confirmed are saved. Please try again in a moment. {_WAY_BACK}",
+    500: ErrorText(
+        "Something went wrong",
+        f"This is an error of the server. Answers that were confirmed are saved. Please try again in a moment. "
+        f"{_WAY_BACK}",
         again=True,
     ),
-    503: Said(
+    503: ErrorText(
         "One moment, please",
         "Another program is using the study, so nothing could be saved just now. Answers that were confirmed before "
-        f"are safe. Please try again in a moment. {_WAY_BACK}",
+        f"are saved. Please try again in a moment. {_WAY_BACK}",
         again=True,
     ),
 }
 
 
-def said(status: int) -> Said:
-    """What a visitor is told about this status."""
-    return _SAID.get(status, _OTHER)
-
-
-@cache
-def environment() -> Environment:
-    """The templates; what one page needs beside goes into an overlay of its own."""
-    return Environment(
-        loader=PackageLoader("textassay.survey", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def error_text(status: int) -> ErrorText:
+    """The text of the error page of this status."""
+    return _ERROR_TEXTS.get(status, _OTHER)
 
 
 @dataclass(frozen=True)
-class Static:
-    """A file that pages load; its version stands in the address, so browsers may keep it for long."""
+class StaticFile:
+    """A file that pages load; its version is in the address, so browsers may cache it."""
 
     body: bytes
     media_type: str
@@ -107,44 +98,45 @@ class Static:
 
 
 @cache
-def statics() -> MappingProxyType[str, Static]:
-    """All files that may be asked for, by name: there is no way from a name to a path."""
+def static_files() -> MappingProxyType[str, StaticFile]:
+    """All static files by name; requested names are never used as paths."""
     folder = files("textassay.survey").joinpath("templates")
     kinds = {"survey.css": "text/css", "survey.js": "text/javascript", "icon.svg": "image/svg+xml"}
-    return MappingProxyType({name: Static(folder.joinpath(name).read_bytes(), kind) for name, kind in kinds.items()})
+    found = {name: StaticFile(folder.joinpath(name).read_bytes(), kind) for name, kind in kinds.items()}
+    return MappingProxyType(found)
 
 
 @cache
 def _environment() -> Environment:
     found = environment().overlay()
-    versions = {name.replace(".", "_"): static.version for name, static in statics().items()}
+    versions = {name.replace(".", "_"): static.version for name, static in static_files().items()}
     found.globals = found.globals | {"versions": versions}
     return found
 
 
 @dataclass(frozen=True)
 class Pages:
-    """Renders pages whose links begin with `prefix`, the path under which the study is known from outside."""
+    """Renders pages whose links begin with `prefix`, the path of the study's public address."""
 
     prefix: str = ""
 
     def page(self, template: str, /, *, status: int = 200, **content: Any) -> HTMLResponse:
-        """A page of this template."""
+        """A page from this template."""
         text = _environment().get_template(f"{template}.html.j2").render(prefix=self.prefix, **content)
-        # Half a surrogate pair fits in no UTF-8 stream; a text that has one must not take the page down.
+        # A lone surrogate cannot be encoded in UTF-8; a text that has one must not break the page.
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
     def problem(self, problem: Problem) -> HTMLResponse:
-        """The page of a status: the same for all that can lead to it."""
-        response = self.page("problem", status=problem.status, said=said(problem.status))
+        """The error page of a status, the same for all causes."""
+        response = self.page("problem", status=problem.status, error=error_text(problem.status))
         if problem.retry_after:
             response.headers["retry-after"] = str(math.ceil(problem.retry_after))
         return response
 
 
 def static_response(name: str) -> Response:
-    """One of the fixed files."""
-    found = statics().get(name)
+    """A static file by name."""
+    found = static_files().get(name)
     if found is None:
         raise Problem(404)
     headers = {"cache-control": "public, max-age=31536000, immutable"}

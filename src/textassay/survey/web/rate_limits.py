@@ -1,4 +1,4 @@
-"""How often somebody may ask: token buckets by key, in bounded memory, and the rates of the rating page."""
+"""Rate limits: token buckets by key in bounded memory, and the rates of the rating page."""
 
 import hashlib
 import ipaddress
@@ -11,7 +11,7 @@ Clock = Callable[[], float]
 
 
 class Buckets:
-    """A bucket a key: `burst` requests at once, then `rate` a second. The least recently used are forgotten."""
+    """One token bucket per key: `burst` requests at once, then `rate` per second. Old buckets are dropped."""
 
     def __init__(self, *, rate: float, burst: float, clock: Clock, most: int = 20_000) -> None:
         self._rate, self._burst, self._clock, self._most = rate, burst, clock, most
@@ -19,7 +19,7 @@ class Buckets:
         self._lock = threading.Lock()
 
     def take(self, key: str) -> float:
-        """Take one; the seconds to wait where there is none to take, else 0."""
+        """Take one token; the seconds to wait if there is none, else 0."""
         with self._lock:
             level, now = self._level(key)
             wait = self._wait(level)
@@ -43,10 +43,10 @@ class Buckets:
 
 @dataclass(frozen=True)
 class Limits:
-    """All limits of one running page.
+    """All rate limits of a running page.
 
-    A person makes about two requests a second at most, and a whole class may sit behind one address. Wrong tokens are
-    another matter: nobody has thirty of them by accident.
+    A person makes at most about two requests per second, and a school class may share one address. The limit on wrong
+    tokens is much lower: nobody tries thirty of them by accident.
     """
 
     addresses: Buckets
@@ -56,7 +56,7 @@ class Limits:
 
     @classmethod
     def standard(cls, clock: Clock) -> "Limits":
-        """The limits of a study that is open to the world."""
+        """The limits of a study on the public internet."""
         return cls(
             addresses=Buckets(rate=800, burst=4_000, clock=clock),
             tokens=Buckets(rate=10, burst=60, clock=clock),
@@ -66,7 +66,7 @@ class Limits:
 
 
 def address_key(client: tuple[str, int] | None) -> str:
-    """What stands for a client: its address, for IPv6 the network of 64 bits that one customer holds.
+    """The key of a client: its address; for IPv6 its /64 network, which belongs to one customer.
 
     >>> address_key(("2001:db8:1:2:3:4:5:6", 50000))
     '2001:db8:1:2::/64'
@@ -86,5 +86,5 @@ def address_key(client: tuple[str, int] | None) -> str:
 
 
 def token_key(token: str) -> str:
-    """What stands for a token where it must be remembered: never the token itself."""
+    """The key of a token: a hash, so that tokens are not kept in memory."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()

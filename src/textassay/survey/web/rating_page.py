@@ -1,4 +1,4 @@
-"""What raters see: the link to join by, the introduction, one text after the other, and thanks."""
+"""The pages for raters: join, introduction, one text at a time, and the final page."""
 
 import threading
 from dataclasses import dataclass, field
@@ -20,23 +20,25 @@ _YEAR = 365 * 24 * 3600
 
 @dataclass(frozen=True)
 class Message:
-    """What the line above a text says; a warning where something was not done, which must not look like success."""
+    """The status line above a text; a warning if something was not done, which must not look like success."""
 
     words: str
     warning: bool = False
 
 
-# By a word in the address: nothing that comes from outside is ever shown.
+# Messages by the query parameter `now`; no text from a request is ever shown.
 STATUS = {
     "start": Message(""),
     "saved": Message("Your last answer is saved."),
-    "kept": Message("You had answered that text before, and that answer stays. Use Undo to change it.", warning=True),
-    "old": Message("That answer was not saved: this text comes before that one.", warning=True),
-    "undone": Message("Your last answer is withdrawn. Please answer again."),
-    "gone": Message("That answer was withdrawn already."),
-    "since": Message("Nothing was withdrawn: you have answered another text since.", warning=True),
-    "none": Message("There is no answer to withdraw.", warning=True),
-    "fixed": Message("You have withdrawn that answer so often that it now stays.", warning=True),
+    "kept": Message(
+        "You had already answered that text. Your first answer is kept; use Undo to change it.", warning=True
+    ),
+    "old": Message("That answer was not saved, because this text comes first.", warning=True),
+    "undone": Message("Your last answer was undone. Please answer again."),
+    "gone": Message("That answer was already undone."),
+    "since": Message("Nothing was undone, because you have answered another text since.", warning=True),
+    "none": Message("There is no answer to undo.", warning=True),
+    "fixed": Message("You have undone that answer too many times. It can no longer be changed.", warning=True),
     "choose": Message("Please choose one of the answers first.", warning=True),
 }
 _AFTER: dict[Recorded, str] = {"recorded": "saved", "already": "saved", "kept": "kept", "stale": "old"}
@@ -44,36 +46,35 @@ _AFTER: dict[Recorded, str] = {"recorded": "saved", "already": "saved", "kept": 
 
 @dataclass(frozen=True)
 class RatingPage:
-    """The pages of raters. Methods are endpoints; what touches the store runs in the thread pool."""
+    """The pages for raters. Methods are endpoints; all access to the store runs in the thread pool."""
 
     store: Store
     access: Access
     origins: Origins
     pages: Pages
-    # Two clicks on undo must not withdraw two answers: look and withdraw are one step for each rater.
+    # Two clicks on Undo must not withdraw two answers: a lock per rater makes check and withdrawal one step.
     _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(64)))
 
     def join(self, request: Request) -> Response:
-        """What this is, and a button to begin; or to go on, where this browser has begun before."""
+        """The invitation with a button to join, or to continue if this browser has joined before."""
         known = self._kept(request) is not None
         makes_raters, stage = self.access.joining(request, known=known), self.store.newcomer()
         if not known:
             if not stage.left:
                 return self._nothing_left(stage)
-            self.access.check_room()
+            self.access.check_not_full()
         content = {"study": self.store.study, "token": request.path_params["token"]}
         return self.pages.page("join", **content, returning=known, newcomers=makes_raters and stage.left)
 
     async def joined(self, request: Request) -> Response:
-        """A new rater, or the one whom this browser knows already."""
+        """Add a rater, or continue with the rater in the cookie."""
         form = await read_form(request)
         return await run_in_threadpool(self._joined, request, form)
 
     def show(self, request: Request) -> Response:
-        """The introduction, the current text, or thanks.
+        """The introduction, the current text, or the final page.
 
-        Who only looks at the introduction, as mail programs do with links, is given no text: that starts a clock and
-        keeps the text from others.
+        The introduction assigns no text: that would start its clock and reserve it, and mail programs open links too.
         """
         rater, token = self.access.rater(request), request.path_params["token"]
         message = STATUS.get(request.query_params.get("now", ""))
@@ -92,7 +93,7 @@ class RatingPage:
         return self.pages.page("item", **content, task=task, message=message, keys=keys)
 
     async def answer(self, request: Request) -> Response:
-        """Record an answer; the page that follows is asked for anew, so that no reload can send it twice."""
+        """Record an answer and redirect, so that a reload does not send it twice."""
         form = await read_form(request)
         return await run_in_threadpool(self._answer, request, form)
 
@@ -102,7 +103,7 @@ class RatingPage:
         return await run_in_threadpool(self._undo, request, form)
 
     def back(self, request: Request) -> Response:
-        """From an address to which only forms are sent, where an error leaves somebody, to their page."""
+        """Redirect from the address of a form, which a browser shows after an error, to the rater's page."""
         self.access.rater(request)
         return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}", 303)
 
@@ -140,7 +141,8 @@ class RatingPage:
         recorded = self.store.answer(rater, integer(form.get("task", "")), integer(form["rating"]))
         if recorded == "refused":
             raise Problem(400)
-        # Answered before (a second click, another window) or not current (an old window): the current text is shown.
+        # If the task was answered before (a second click, another window) or is not current (an old window), the
+        # current text is shown.
         return self._back(request, _AFTER[recorded])
 
     def _undo(self, request: Request, form: dict[str, str]) -> Response:
@@ -162,7 +164,7 @@ class RatingPage:
 
 
 def shortcut_keys(choices: tuple[Choice, ...]) -> tuple[str, ...]:
-    """The key for each choice: its value where all values are one digit, else its place; none beyond the ninth.
+    """The key for each choice: its value if all values are single digits, else its place; none after the ninth.
 
     >>> shortcut_keys((Choice(2, "Yes", ""), Choice(1, "No", "")))
     ('2', '1')

@@ -1,4 +1,4 @@
-"""The server: one process, stopped without cutting anybody off."""
+"""The web server: one process that finishes all requests before it stops."""
 
 import importlib.util
 import ipaddress
@@ -14,13 +14,13 @@ from pathlib import Path
 from textassay.corpus.printable import shortened
 from textassay.errors import InputError, MissingExtra
 from textassay.survey.store.study_store import Store
+from textassay.survey.web.connection_limits import Timeouts, connection_limit
 from textassay.survey.web.hosts import trusted_proxies
-from textassay.survey.web.http_protocol import Patience, room_for_connections
 
 _BACKLOG = 1024
-# So many connections are taken before others are ended for them: they need files for as long.
-_AT_ONCE = 16
-_PATIENCE = Patience()
+# Connections accepted at once before surplus ones are closed; each needs a file descriptor until then.
+_ACCEPTED_AT_ONCE = 16
+_TIMEOUTS = Timeouts()
 
 
 def serve(
@@ -30,29 +30,29 @@ def serve(
     port: int = 8000,
     base_url: str | None = None,
     proxies: Sequence[str] = (),
-    patience: Patience = _PATIENCE,
+    timeouts: Timeouts = _TIMEOUTS,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve a study until the process is told to stop.
+    """Serve a study until the process is interrupted or terminated.
 
-    Port 0 takes any free one. `base_url` is the address by which raters know the page, where a proxy stands before it;
-    `proxies` are the addresses or networks of such proxies, which alone are believed when they say who asks, and are
-    this machine where there is only a base URL. `on_ready` gets the address at which connections are taken. Requests
-    are not logged: the tokens that open pages stand in their paths.
+    Port 0 uses any free port. `base_url` is the address at which raters open the page, if there is a proxy in front.
+    `proxies` are the addresses or networks of trusted proxies, whose X-Forwarded-For headers are used; with a base URL
+    the default is this machine. `on_ready` is called with the address of the server. Requests are not logged, because
+    their paths contain tokens.
 
-    Once it is told to stop, all answers are in the file; StudyGone where the file was not in its place then.
+    When it returns, all answers are in the file. It raises StudyGone if the file was moved or replaced.
     """
     _check_installed()
     trusted = trusted_proxies(proxies, base_url)
     with (
-        closing(Store.open(path, patience=patience.store)) as store,
+        closing(Store.open(path, timeout=timeouts.store)) as store,
         _listeners(host, port) as listeners,
     ):
         ready = partial(on_ready, _address(host, listeners[0])) if on_ready is not None else None
-        run = _server(store, host, base_url, trusted, patience, ready)
+        run = _server(store, host, base_url, trusted, timeouts, ready)
         with _stopped_by_signals():
             run(listeners)
-    store.check_in_place()
+    store.check_identity()
 
 
 def _check_installed() -> None:
@@ -66,36 +66,36 @@ def _server(
     host: str,
     base_url: str | None,
     proxies: Sequence[str],
-    patience: Patience,
+    timeouts: Timeouts,
     ready: Callable[[], None] | None,
 ) -> Callable[[list[socket.socket]], None]:
     import uvicorn
 
     from textassay.survey.web.app import make_app
-    from textassay.survey.web.http_protocol import incoming
+    from textassay.survey.web.http_protocol import connection_class
 
     config = uvicorn.Config(
         make_app(store, base_url=base_url, hosts=_names(host)),
-        http=incoming(patience),
+        http=connection_class(timeouts),
         ws="none",
         loop="asyncio",
         lifespan="off",
-        # Everybody can make the server warn, of requests that are none, as often as they like.
+        # Clients could fill the log with warnings about invalid requests.
         log_level="error",
         access_log=False,
         server_header=False,
         proxy_headers=bool(proxies),
         forwarded_allow_ips=",".join(proxies),
-        limit_concurrency=room_for_connections(),
-        backlog=_AT_ONCE,
-        timeout_keep_alive=patience.idle,
+        limit_concurrency=connection_limit(),
+        backlog=_ACCEPTED_AT_ONCE,
+        timeout_keep_alive=timeouts.idle,
         timeout_graceful_shutdown=10,
         h11_max_incomplete_event_size=32 * 1024,
     )
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            """Say that all is ready when it is, and when signals no longer cut such words in two."""
+            """Call `ready` after the signal handlers are installed, so that a signal does not interrupt its output."""
             await super().startup(sockets)
             for listener in sockets or ():
                 listener.listen(_BACKLOG)
@@ -107,15 +107,15 @@ def _server(
 
 
 def _names(host: str) -> list[str]:
-    """The bound host, and the names that this machine calls itself."""
+    """The bound host, and the names of this machine."""
     return [host, socket.gethostname(), f"{socket.gethostname()}.local"]
 
 
 @contextmanager
 def _listeners(host: str, port: int) -> Iterator[list[socket.socket]]:
-    """The sockets to listen on: one, and two of one port for `::`, which by itself leaves out IPv4.
+    """The listening sockets: one, or two with the same port for `::`, one for IPv6 and one for IPv4.
 
-    One socket for both would give the addresses of IPv4 in another form, in which no proxy would be known again.
+    A single socket for both would report IPv4 addresses in IPv6 form, in which trusted proxies are not recognized.
     """
     with ExitStack() as opened:
         first = opened.enter_context(closing(_listening(host, port)))
@@ -133,17 +133,19 @@ def _listening(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:
-        raise InputError(f"{where}: cannot listen there ({_reason(error)}); choose with --host and --port") from None
-    # Connections inherit it. Without, the second half of a page waits for the browser to confirm the first: 40 ms.
+        raise InputError(
+            f"{where}: cannot listen ({_reason(error)}); use --host and --port to choose another"
+        ) from None
+    # Connections inherit this option. Without it, large pages are delayed by 40 ms (Nagle's algorithm).
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
 def _reason(error: Exception) -> str:
-    """Why not, in the system's words, without what Python puts around them."""
+    """The system's error message, without Python's additions."""
     if isinstance(error, OSError) and error.errno is not None:
         return (str(error.strerror) if isinstance(error, socket.gaierror) else os.strerror(error.errno)).lower()
-    return "no name of a machine"
+    return "not a host name"
 
 
 def _address(host: str, listener: socket.socket) -> str:
@@ -153,9 +155,9 @@ def _address(host: str, listener: socket.socket) -> str:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """End quietly on an interrupt or a request to terminate, so that the store is closed in either case.
+    """Stop without an exception on SIGINT and SIGTERM, so that the store is closed in either case.
 
-    The server takes both signals to finish what it is doing, and then sends them on to whoever was there before.
+    The server handles both signals to finish its requests, and then raises them again for the previous handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
