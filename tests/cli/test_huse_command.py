@@ -204,7 +204,7 @@ def test_one_model_of_several(tmp_path: Path, textassay: Command) -> None:
 def test_estimates_only(ratings: str, textassay: Command) -> None:
     found = json.loads(textassay(ratings, "--k", "4", "--resamples", "0", "--json", "-").stdout)
     assert all(result["interval"] is None and result["p_value"] is None for result in found["results"])
-    assert "nothing was tested" in textassay(ratings, "--k", "4", "--resamples", "0").stdout
+    assert "no test was run" in textassay(ratings, "--k", "4", "--resamples", "0").stdout
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "120", "200"])

@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.result import Column, Comparison, Finding, Phrase
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.outcome import Contest
+from textassay.studies.verdict import Verdict
 
 # Name, aspect, better, whether it has a test, and what real text reaches.
 KINDS = {

@@ -24,7 +24,7 @@ from textassay.studies.huse.result import (
     RaterFacts,
     StabilityPoint,
 )
-from textassay.studies.outcome import Verdict
+from textassay.studies.verdict import Verdict
 
 METRICS = ("huse", "huse_q", "huse_d")
 LABELS = {1.0: "Invalid", 2.0: "Rare", 3.0: "Specific", 4.0: "Average", 5.0: "Typical", 6.0: "Very Typical"}

@@ -9,7 +9,8 @@ from tests.report.builders import HOSTILE as HOSTILE_TEXTS
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.inference.result import Interval, Result
 from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOutcome, Miss, Sensitivity, SystemColumn
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.outcome import Contest
+from textassay.studies.verdict import Verdict
 
 # Besides what is dangerous in a page or a terminal: table cells and links in Markdown, formulas in a spreadsheet.
 HOSTILE = (
@@ -243,9 +244,9 @@ def hostile(texts: Sequence[str] = HOSTILE) -> Conditional:
             replace(outcome, id=item.id, results=(*outcome.results[:-1], result("mmd", math.nan, undefined=text)))
             for outcome, item, text in zip(system.items, items, texts, strict=True)
         ]
-        again = dict(zip(labels, system.at_human_size.values(), strict=True))
+        again = dict(zip(labels, system.at_baseline_size.values(), strict=True))
         judged = Verdict("differs", tuple(texts))
-        columns.append(replace(system, items=tuple(own), verdict=judged, at_human_size=again))
+        columns.append(replace(system, items=tuple(own), verdict=judged, at_baseline_size=again))
     contests = tuple(Contest(two[0], two[1], label, -0.1, -0.15, -0.05, 0.003) for label in labels)
     people = tuple(replace(outcome, id=item.id) for outcome, item in zip(found.human.items, items, strict=True))
     return replace(

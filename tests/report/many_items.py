@@ -7,7 +7,8 @@ from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.inference.result import Interval, Result
 from textassay.studies.conditional.misses import kind_of
 from textassay.studies.conditional.result import Conditional, ItemOutcome, Miss, SystemColumn
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.outcome import Contest
+from textassay.studies.verdict import Verdict
 
 LABELS = ("score meteor", "score cider", "trm meteor", "trm edit", "mmd", "frechet")
 _WORDS = """

@@ -19,7 +19,8 @@ from textassay.report.compare.text_forms import render_notebook
 from textassay.report.page import MOST_BYTES, standing, summary
 from textassay.studies.compare.result import Comparison, Finding
 from textassay.studies.format_check import check_format
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.outcome import Contest
+from textassay.studies.verdict import Verdict
 
 NAMES = [f"model-{i}" for i in range(20)]
 TWENTY_METRICS = [(metric, order) for metric in ("cr", "nrr", "bleu", "self_bleu") for order in range(1, 6)]
@@ -277,7 +278,7 @@ def test_the_same_comparison_gives_the_same_page() -> None:
 def test_what_is_drawn_beside_real_text_has_its_size() -> None:
     found = comparison(["only"], metrics=[("cr", 2), ("nrr", 2)], real_n=250)
     smaller = {"cr-2": result("cr", 0.777, n=250, p=None)}
-    found = replace(found, candidates=(replace(found.candidates[0], at_real_size=smaller),))
+    found = replace(found, candidates=(replace(found.candidates[0], at_baseline_size=smaller),))
     page = render_html(found)
     text = words(parsed(page))
     assert "at n = 250 0.300 ±0.020 0.777 ±0.020" in text

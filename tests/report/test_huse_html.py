@@ -23,7 +23,7 @@ from textassay.report.huse.raters import raters
 from textassay.report.huse.words import chosen_k, huse_facts, outcome_sentence, tie_rule
 from textassay.report.page import MOST_BYTES, MOST_CHARACTERS, embedded, fitting
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
-from textassay.studies.outcome import Verdict
+from textassay.studies.verdict import Verdict
 
 SCRIPTS = ("huse_store.js", "huse_list.js", "huse_map.js", "huse.js")
 

@@ -25,7 +25,7 @@ from textassay.report.huse.text_forms import (
     render_notebook,
 )
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult
-from textassay.studies.outcome import Verdict
+from textassay.studies.verdict import Verdict
 
 WIDTHS = (60, 80, 120, 200)
 

@@ -26,7 +26,8 @@ from textassay.report.conditional.text_forms import (
 from textassay.report.conditional.words import heading, power_lines, sizes_text
 from textassay.report.table import fenced
 from textassay.studies.conditional.result import Conditional
-from textassay.studies.outcome import FRAME_COLUMNS, Contest, Verdict
+from textassay.studies.outcome import FRAME_COLUMNS, Contest
+from textassay.studies.verdict import Verdict
 from textassay.studies.wording import p_text
 
 WIDTHS = (60, 80, 120, 200)
@@ -214,7 +215,7 @@ class TestAround:
         line = line_of(shown, "trm meteor, beam: p <0.001, adjusted 0.005, z 9.5, harmonic mean 0.40")
         assert "Fisher 0.030, Simes 0.002, 11 of 12 items, chance 0.610" in line
         floor = on_screen(conditional(p=0.0001), 200, why=True)
-        assert "trm meteor, beam: p <= 0.0001, adjusted 0.001" in floor
+        assert "trm meteor, beam: p ≤ 0.0001, adjusted 0.001" in floor
         assert "Simes" not in on_screen(conditional(), 200)
 
     def test_sizes_are_rounded_for_people(self) -> None:

@@ -16,7 +16,7 @@ from textassay.report.compare.terminal import render_terminal
 from textassay.report.compare.text_forms import csv_rows, render_csv, render_markdown
 from textassay.report.table import cell, fitted_names, legend
 from textassay.studies.compare.result import Comparison, Finding
-from textassay.studies.outcome import Verdict
+from textassay.studies.verdict import Verdict
 
 TWINS = ("model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2")
 
@@ -32,7 +32,7 @@ def on_screen(found: Comparison, width: int) -> str:
 def smaller(found: Comparison, *places: int) -> Comparison:
     """The candidates at these places measured again at half their size."""
     again = {"cr-2": result("cr", 0.777, n=250, p=0.5)}
-    columns = [replace(c, at_real_size=again) if i in places else c for i, c in enumerate(found.candidates)]
+    columns = [replace(c, at_baseline_size=again) if i in places else c for i, c in enumerate(found.candidates)]
     return replace(found, candidates=tuple(columns))
 
 

@@ -78,7 +78,7 @@ def test_systems_and_people_are_compared_on_the_same_items_and_sizes(outcome: Co
     pairs = {(contest.first, contest.second) for contest in outcome.contests}
     assert pairs == {("near", "far"), ("near", "human"), ("far", "human")}
     score = next(c for c in outcome.contests if (c.first, c.second, c.label) == ("far", "human", "score edit"))
-    far = outcome.systems[1].at_human_size["score edit"].estimate
+    far = outcome.systems[1].at_baseline_size["score edit"].estimate
     assert score.estimate == pytest.approx(far - outcome.human.results[0].estimate)
     assert outcome.human_sizes == (2, 3)
 
@@ -113,7 +113,11 @@ def test_two_results_of_one_signature_are_one_number(outcome: Conditional) -> No
     seen: dict[str, float] = {}
     again = conditional(items(), metrics=["trm:distance=edit"], n_resamples=199)
     for column in (*outcome.systems, outcome.human, *again.systems, again.human):
-        for result in (*column.results, *column.at_human_size.values(), *(r for i in column.items for r in i.results)):
+        for result in (
+            *column.results,
+            *column.at_baseline_size.values(),
+            *(r for i in column.items for r in i.results),
+        ):
             assert seen.setdefault(result.signature, result.estimate) == result.estimate
     assert len(seen) == (12 + 1) * 3 * 6 + 2 * 6
 

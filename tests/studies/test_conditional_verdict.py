@@ -12,7 +12,8 @@ from textassay import Item, ItemSet, Result, conditional
 from textassay.inference.p_values import is_significant
 from textassay.studies.conditional.misses import Contrasts, Overall, miss_of
 from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system, p_at_most
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.outcome import Contest
+from textassay.studies.verdict import Verdict
 
 
 def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math.nan, variant: str = "split") -> Result:
@@ -36,7 +37,9 @@ def test_nothing_found() -> None:
 def test_significant_at_the_level_itself() -> None:
     found = judged(0.05)
     assert found.level == "differs"
-    assert found.reasons == ("distributed differently from the references (trm meteor 1.20, by chance 0.600, p 0.50)",)
+    assert found.reasons == (
+        "distributed differently from the references (trm meteor 1.20, by chance 0.600, p = 0.50)",
+    )
 
 
 @pytest.mark.parametrize(("people", "level"), [(0.01, "differs"), (0.0101, "same"), (0.2, "same")])
@@ -44,11 +47,11 @@ def test_people_are_a_second_look_at_a_fifth_of_the_error_rate(people: float, le
     found = judged(0.9, people=people)
     assert found.level == level
     assert ("no difference" in found.sentence) == (level == "same")
-    assert any("than people's own" in reason for reason in found.reasons) == (level == "differs")
+    assert any("than that of people" in reason for reason in found.reasons) == (level == "differs")
 
 
 def test_beside_a_difference_people_are_judged_at_the_level() -> None:
-    assert "score meteor lower than people's own (by 0.300)" in judged(0.01, people=0.05, gap=-0.3).reasons
+    assert "score meteor lower than that of people (by 0.300)" in judged(0.01, people=0.05, gap=-0.3).reasons
     assert "people" not in judged(0.01, people=0.051, gap=-0.3).sentence
 
 
@@ -80,7 +83,7 @@ def test_what_could_not_be_found_is_untested() -> None:
 
 
 def test_p_values_at_the_floor_are_bounds() -> None:
-    assert p_at_most(result(p=1e-4)) == "<= 0.0001"
+    assert p_at_most(result(p=1e-4)) == "≤ 0.0001"
     assert p_at_most(result(p=2e-4)) == "<0.001"
     assert p_at_most(result(p=0.03)) == "0.030"
     assert p_at_most(replace(result(p=0.001), parts={})) == "0.001"
@@ -113,7 +116,7 @@ def test_real_captions_have_one_consistent_verdict(data: Path) -> None:
     assert system.verdict is not None
     assert system.verdict.level == "differs"
     assert "no difference" not in system.verdict.sentence
-    assert any("lower than people's own" in reason for reason in system.verdict.reasons)
+    assert any("lower than that of people" in reason for reason in system.verdict.reasons)
     assert system.count("same") == 0
 
 

@@ -11,7 +11,7 @@ from textassay import compare
 from textassay.inference.overall import MemberResult, Overall, OverallPlan
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
-from textassay.studies.outcome import Verdict
+from textassay.studies.verdict import Verdict
 
 SETTING = Setting(0.95)
 MEMBERS = (MemberResult("words", "words", 0.001, 0.002), MemberResult("energy", "sentence vectors", 0.4, 0.6))
@@ -73,13 +73,13 @@ def untested(metric: str, mine: float, real: float) -> Row:
     return replace(made, result=found, like_real=found)
 
 
-def repetition(mine: float, real: float, *, n: int = 500, at_real_size: tuple[float, int] | None = None) -> Row:
+def repetition(mine: float, real: float, *, n: int = 500, at_baseline_size: tuple[float, int] | None = None) -> Row:
     def made(share: float, size: int) -> Result:
         parts = {"exact": share, "unique_texts": round(size * (1 - share)) or 1}
         return result("repetition", share, 0.01, parts=parts, n=size, p_value=None)
 
     found = made(mine, n)
-    like_real = found if at_real_size is None else made(*at_real_size)
+    like_real = found if at_baseline_size is None else made(*at_baseline_size)
     return Row("repetition", found, made(real, like_real.n), False, like_real)
 
 
@@ -100,7 +100,7 @@ class TestLevels:
         assert said([], overall(0.0501)).level == "same"
 
     def test_without_a_test_there_is_no_claim(self) -> None:
-        assert said([row("cnd", 0.9, 0.1)], None) == Verdict("untested", ("no test was run: estimates only",))
+        assert said([row("cnd", 0.9, 0.1)], None) == Verdict("untested", ("estimates only: no test was run",))
         impossible = overall(None, undefined="2 and 2 groups are too few")
         assert said([], impossible) == Verdict("untested", ("2 and 2 groups are too few",))
 
@@ -138,7 +138,7 @@ class TestSentences:
         assert "of 0.14 or more would probably have been found" in said([], SAME).sentence
 
     def test_repeats_are_counted_on_as_many_texts_as_real_text_has(self) -> None:
-        made = repetition(0.4, 0.02, n=3000, at_real_size=(0.2, 200))
+        made = repetition(0.4, 0.02, n=3000, at_baseline_size=(0.2, 200))
         assert "repeats itself: 20 % of texts repeat another one, 20 % word for word (160 different texts of 200)" in (
             said([made], DIFFERS).sentence
         )
@@ -168,7 +168,7 @@ class TestSentences:
         assert "format" not in said([], SAME, format_differs=True).sentence
 
     def test_reach_needs_a_test_and_a_value_below_real_text(self) -> None:
-        assert "unlike those in the reference" in said([row("precision", 0.5, 0.9)], DIFFERS).sentence
+        assert "unlike any in the reference" in said([row("precision", 0.5, 0.9)], DIFFERS).sentence
         for made in (
             row("precision", 0.9, 0.5),
             row("precision", 0.88, 0.9),
@@ -206,9 +206,9 @@ class TestDiversity:
         for mine, real, claimed in ((0.924, 0.94, False), (0.5, 0.94, True)):
             made = row("precision", mine, real)
             bare = replace(made, like_real=replace(made.like_real, interval=None))
-            assert ("unlike those" in said([bare], DIFFERS).sentence) == claimed
+            assert ("unlike any" in said([bare], DIFFERS).sentence) == claimed
         neither = row("precision", 0.5, 0.9, width=None)
-        assert "unlike those" not in said([neither], DIFFERS).sentence
+        assert "unlike any" not in said([neither], DIFFERS).sentence
 
     @pytest.mark.parametrize("mine", [(0.8, 6.2), (0.4, 6.8)])
     def test_the_length_of_texts_is_no_diversity(self, mine: tuple[float, float]) -> None:

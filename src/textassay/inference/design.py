@@ -25,6 +25,7 @@ import pyarrow as pa
 from textassay.corpus.arrays import I64, Bool
 from textassay.corpus.sample import Sample
 from textassay.errors import InputError
+from textassay.inference.p_values import is_significant
 from textassay.inference.rng import stream
 
 # Up to this many pooled units each is exchanged on its own; above it, about as many blocks are.
@@ -146,7 +147,7 @@ def fewest_groups(level: float, *, paired: bool) -> int:
     (4, 6)
     """
     count = 2
-    while (2**count if paired else comb(2 * count, count)) * (1 - level + 1e-12) < 2:
+    while not is_significant(2 / (2**count if paired else comb(2 * count, count)), level):
         count += 1
     return count
 

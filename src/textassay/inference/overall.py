@@ -268,10 +268,10 @@ def _word_pair_distance(
     if not np.isfinite(gaps[0]) or len(null) < _MOSTLY * (len(gaps) - 1):
         return None, None
     distance = math.sqrt(max(float(gaps[0]), 0.0))
-    # Holm's correction asks of the first of several candidates to be below the level divided by their number.
-    chance = (1 - plan.level) / plan.n_candidates
-    if not len(null) or design.smallest_p(len(null)) > chance:
+    # Holm's correction multiplies the smallest p-value of several candidates by their number.
+    if not len(null) or not is_significant(design.smallest_p(len(null)) * plan.n_candidates, plan.level):
         return distance, None
+    chance = (1 - plan.level) / plan.n_candidates
     needed = float(np.quantile(null, 1 - chance) + _POWER_80 * null.std())
     return distance, math.sqrt(max(needed, 0.0))
 

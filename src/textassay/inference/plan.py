@@ -54,6 +54,15 @@ class Plan:
         return replace(self, n_resamples=min(_STEP * self.n_resamples, MOST_RAISED))
 
 
+def fewest_resamples(tests: int, level: float, *, margin: float = 1.0) -> int:
+    """The fewest resamples with which any of this many tests can be significant after Holm's correction.
+
+    >>> fewest_resamples(1, 0.95), fewest_resamples(2, 0.95), fewest_resamples(2, 0.95, margin=1.2)
+    (19, 39, 47)
+    """
+    return math.ceil(margin * tests / (1 - level) - 1e-9) - 1
+
+
 def enough_resamples(wanted: int, tests: int, level: float) -> int:
     """At least as many as the Holm correction of this many tests needs for any of them to become significant.
 
@@ -61,4 +70,4 @@ def enough_resamples(wanted: int, tests: int, level: float) -> int:
     (999, 2879, 0)
     """
     margin = _MARGIN if tests > 1 else 1.0
-    return max(wanted, math.ceil(margin * tests / (1 - level) - 1e-9) - 1) if wanted else 0
+    return max(wanted, fewest_resamples(tests, level, margin=margin)) if wanted else 0

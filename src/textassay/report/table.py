@@ -333,7 +333,7 @@ def _lines(comparison: Comparison, place: int, notes: dict[str, int]) -> list[Li
     """The row of a metric; where the yardstick had fewer texts, a second one with all columns at that size."""
     line = _line(comparison, place, notes)
     label, real = comparison.labels[place], comparison.real.results[place]
-    again = [column.at_real_size.get(label) for column in comparison.candidates]
+    again = [column.at_baseline_size.get(label) for column in comparison.candidates]
     if not any(again):
         return [line]
     smaller = [_NOTHING if result is None else _figure(result, comparison, notes) for result in again]

@@ -59,28 +59,6 @@ def read_settings(details: Mapping[str, Any]) -> Settings:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A judgment in plain words: `reasons` are sentences, the most important first.
-
-    `level` is same (tested, no difference found), differs, collapsed, copied (many texts are taken from the reference),
-    or untested (nothing was tested, or there are too few texts to find any but very large differences).
-    """
-
-    level: str
-    reasons: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """The reasons as one line."""
-        return "; ".join(self.reasons)
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any] | None) -> Self | None:
-        """Read back what `dataclasses.asdict` wrote."""
-        return cls(plain["level"], tuple(plain["reasons"])) if plain else None
-
-
-@dataclass(frozen=True)
 class Contest:
     """Two candidates compared on one metric against the same reference: `estimate` is first minus second.
 

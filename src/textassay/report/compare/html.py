@@ -85,7 +85,9 @@ def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
     style, script = asset("report.css"), asset("report.js")
     everyone = (comparison.real, *comparison.candidates)
     signatures = [
-        (column, result.signature) for column in everyone for result in (*column.results, *column.at_real_size.values())
+        (column, result.signature)
+        for column in everyone
+        for result in (*column.results, *column.at_baseline_size.values())
     ]
     return {
         "c": comparison,

@@ -30,7 +30,7 @@ def table_rows(comparison: Comparison) -> list[Row]:
     level, columns = comparison.level, comparison.candidates
     for place, (label, real) in enumerate(zip(comparison.labels, comparison.real.results, strict=True)):
         cells = [cell(column.results[place], column.adjusted[place], level=level) for column in columns]
-        again = [column.at_real_size.get(label) for column in columns]
+        again = [column.at_baseline_size.get(label) for column in columns]
         yardstick = cell(real, level=level)
         if not any(again):
             found.append(Row(label, real.better, real.aspect, None, (yardstick, *cells)))
@@ -114,7 +114,7 @@ def csv_rows(comparison: Comparison) -> list[dict[str, Any]]:
     for column in (comparison.real, *comparison.candidates):
         for label, result, p in zip(comparison.labels, column.results, column.adjusted, strict=True):
             found.append(_row(column, label, result, p))
-        for label, result in column.at_real_size.items():
+        for label, result in column.at_baseline_size.items():
             # Only the whole sample is tested.
             found.append(_row(column, label, replace(result, p_value=None), math.nan))
     return found

@@ -311,7 +311,7 @@ def item_strip(conditional: Conditional, place: int) -> Strip:
 
 def beside_human(conditional: Conditional, system: SystemColumn, place: int) -> Result:
     """The result of a system that compares with people: of the same size wherever there is one."""
-    return system.at_human_size.get(conditional.labels[place], system.results[place])
+    return system.at_baseline_size.get(conditional.labels[place], system.results[place])
 
 
 def _bar(conditional: Conditional, system: SystemColumn, place: int) -> Bar:

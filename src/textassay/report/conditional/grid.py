@@ -81,7 +81,7 @@ def item_grid(conditional: Conditional) -> ItemGrid:
         notes=tuple(notes),
         combined=tuple(_combined(conditional, adjusted)),
         intervals=any(result.interval is not None for s in conditional.systems for result in s.results),
-        again=any(system.at_human_size for system in conditional.systems),
+        again=any(system.at_baseline_size for system in conditional.systems),
     )
 
 
@@ -101,7 +101,7 @@ def _lines(
             for system, p in zip(conditional.systems, adjusted, strict=True)
         ),
     )
-    again = [system.at_human_size.get(label) for system in conditional.systems]
+    again = [system.at_baseline_size.get(label) for system in conditional.systems]
     if not any(again):
         return [whole]
     smaller = [

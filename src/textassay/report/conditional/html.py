@@ -153,7 +153,7 @@ def _content(conditional: Conditional, limits: ItemLimits) -> dict[str, Any]:
     signatures = [
         (column, result.signature)
         for column in (conditional.human, *conditional.systems)
-        for result in (*column.results, *column.at_human_size.values())
+        for result in (*column.results, *column.at_baseline_size.values())
     ]
     return {
         "c": conditional,

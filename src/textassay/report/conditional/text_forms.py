@@ -54,7 +54,7 @@ def item_rows(conditional: Conditional) -> list[ItemRow]:
         results = [column.results[place] for column in conditional.systems]
         cells = [cell(result, p[place], level=level) for result, p in zip(results, adjusted, strict=True)]
         chances = (math.nan, *map(chance_of, results))
-        again = [column.at_human_size.get(label) for column in conditional.systems]
+        again = [column.at_baseline_size.get(label) for column in conditional.systems]
         people = cell(human, level=level)
         group = str(human.options.get("distance", "vectors"))
         if not any(again):
@@ -93,7 +93,7 @@ def render_markdown(conditional: Conditional) -> str:
     for title, content in sections.items():
         lines += [f"## {title}", "", *content, ""] if content else []
     everyone = (conditional.human, *conditional.systems)
-    lines += fenced(r.signature for c in everyone for r in (*c.results, *c.at_human_size.values()))
+    lines += fenced(r.signature for c in everyone for r in (*c.results, *c.at_baseline_size.values()))
     return "\n".join(lines) + "\n"
 
 
@@ -204,7 +204,7 @@ def _column(conditional: Conditional, column: SystemColumn, adjusted: tuple[floa
     # Only whole items are tested.
     smaller = [
         _row(column, label, replace(result, p_value=None), at=sizes.get(label, ""))
-        for label, result in column.at_human_size.items()
+        for label, result in column.at_baseline_size.items()
     ]
     return [*over_items, *smaller, *_items(conditional, column, sizes if is_human else {})]
 

@@ -109,7 +109,7 @@ def _power(power: str, fewest: Mapping[str, int | None], most: tuple[int, int]) 
 def _part_sizes(conditional: Conditional) -> str:
     """The sizes in the rows of smaller parts, each once."""
     rows = zip(conditional.labels, conditional.human.results, strict=True)
-    again = {label for column in conditional.systems for label in column.at_human_size}
+    again = {label for column in conditional.systems for label in column.at_baseline_size}
     sizes = dict.fromkeys(part_sizes(human, conditional.human_sizes) for label, human in rows if label in again)
     return " and ".join(sizes)
 
@@ -128,7 +128,7 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
             f"{MARK} differs from the references (labels exchanged within items, adjusted over the whole table,"
             f" p <= {1 - conditional.level:g})"
         )
-    if any(column.at_human_size for column in conditional.systems):
+    if any(column.at_baseline_size for column in conditional.systems):
         lines.append(
             f"at {_part_sizes(conditional)}: on parts of the items with so many candidates v references,"
             " as small as the human ones; only these rows compare with people"

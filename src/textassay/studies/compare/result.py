@@ -14,12 +14,12 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
-    Verdict,
     plain_settings,
     read_settings,
     with_nan,
     without_nan,
 )
+from textassay.studies.verdict import Verdict
 from textassay.version import __version__
 
 
@@ -55,9 +55,9 @@ class Column(ResultColumn):
     """One sample's results, in the order of the requests, and what else was found about it.
 
     `overall` is the test that decides whether it differs from the reference. `adjusted` has, for each result, its
-    p-value adjusted for all metrics of this sample, and never below the overall one. Where the yardstick could only be
-    measured on fewer texts, `at_real_size` has the results of comparing metrics again on as many texts, by the label
-    of the metric: only those compare with the yardstick. `warnings` are reasons to doubt the tests.
+    p-value adjusted for all metrics of this sample, and never below the overall one. If the yardstick was measured on
+    fewer texts, `at_baseline_size` has results on as many texts as the yardstick had, by the label of the metric: only
+    these can be compared with it. `warnings` are reasons to doubt the tests.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Column(ResultColumn):
     over: tuple[Phrase, ...] = ()
     under: tuple[Phrase, ...] = ()
     meaning: Meaning | None = None
-    at_real_size: Mapping[str, Result] = field(default_factory=dict)
+    at_baseline_size: Mapping[str, Result] = field(default_factory=dict)
     overall: Overall | None = None
     adjusted: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class Column(ResultColumn):
 
     def beside_real(self, label: str, result: Result) -> Result:
         """The result to set beside the yardstick: of the same size wherever there is one."""
-        return self.at_real_size.get(label, result)
+        return self.at_baseline_size.get(label, result)
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,7 +182,7 @@ def _remarks(column: Column) -> dict[str, Any]:
         "over": [asdict(phrase) for phrase in column.over],
         "under": [asdict(phrase) for phrase in column.under],
         "meaning": column.meaning.to_dict() if column.meaning else None,
-        "at_real_size": {label: _sized(result) for label, result in column.at_real_size.items()},
+        "at_real_size": {label: _sized(result) for label, result in column.at_baseline_size.items()},
         "adjusted": [None if math.isnan(p) else p for p in column.adjusted],
         "warnings": list(column.warnings),
     }

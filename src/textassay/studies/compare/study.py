@@ -47,8 +47,8 @@ class Outcome:
 
     measured: Measured
     overall: Overall | None
-    at_real_size: Mapping[Request, Result]
-    replicates_at_real_size: Mapping[Request, Replicates]
+    at_baseline_size: Mapping[Request, Result]
+    replicates_at_baseline_size: Mapping[Request, Replicates]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,12 +177,12 @@ def _contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, l
 
 
 def _standing(outcome: Outcome, place: int, request: Request, *, whole: bool) -> tuple[float, Replicates] | None:
-    if whole or request not in outcome.at_real_size:
+    if whole or request not in outcome.at_baseline_size:
         replicates = outcome.measured.replicates.get(request)
         estimate = outcome.measured.results[place].estimate
     else:
-        replicates = outcome.replicates_at_real_size.get(request)
-        estimate = outcome.at_real_size[request].estimate
+        replicates = outcome.replicates_at_baseline_size.get(request)
+        estimate = outcome.at_baseline_size[request].estimate
     return None if replicates is None else (estimate, replicates)
 
 
@@ -366,14 +366,14 @@ class _Study:
 
     def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
         sample = self.measurer.cut.candidates[name]
-        again = {request.label: result for request, result in outcome.at_real_size.items()}
+        again = {request.label: result for request, result in outcome.at_baseline_size.items()}
         measured = outcome.measured
         return Column(
             name,
             len(sample),
             sample.digest,
             measured.results,
-            at_real_size=again,
+            at_baseline_size=again,
             overall=outcome.overall,
             adjusted=tuple(measured.adjusted[request] for request in self.measurer.requests),
             **remarks,

@@ -1,8 +1,8 @@
-"""A verdict in plain words.
+"""The verdict on a candidate of a comparison.
 
-Whether a candidate differs from the reference is decided by the overall test alone, so the chance of any false sentence
-about a difference is at most 1 - level over all candidates. Every sentence on *how* it differs needs, on top of that,
-evidence of its own: the adjusted test of its metric, and where it names a direction, intervals that do not overlap.
+The overall test alone decides whether a candidate differs from the reference, so the chance of any false sentence about
+a difference is at most 1 - level over all candidates. A sentence on *how* it differs also needs its own evidence: the
+adjusted test of its metric and, if it names a direction, intervals that do not overlap.
 """
 
 import math
@@ -12,21 +12,21 @@ from dataclasses import dataclass, field
 from textassay.inference.overall import Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
-from textassay.studies.outcome import Verdict
-from textassay.studies.wording import number, p_text, plus_minus, share
+from textassay.studies.verdict import NO_TEST, Verdict, cited_p
+from textassay.studies.wording import number, plus_minus, share
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
 COLLAPSED = 0.5
 # Copies of the reference are the main finding when they are at least this share of the texts.
 COPIED = 0.05
-# Where only a distance beyond this could have been found, "no difference found" would say next to nothing.
+# If only a larger distance than this could have been found, "no difference found" would mean next to nothing.
 TOO_FEW = 0.5
-# With this many texts a sample is not small, whatever can be measured on it.
+# A sample with this many texts is not too small, whatever can be measured on it.
 ENOUGH = 100
 # Samples further apart than this have hardly a word pair in common. They may be in two languages or scripts, whose
 # words are of different kinds, so their numbers of different words do not compare.
 UNRELATED = 0.98
-# Up to these distances a difference is called slight or clear; beyond, strong. Sentence vectors of any two kinds of
+# Up to these distances a difference is called slight or clear, beyond them strong. Sentence vectors of any two kinds of
 # text have much in common: captions and news are 0.2 apart, a language model's captions and real ones 0.1.
 _WORD_GRADES = ((0.15, "slightly"), (0.5, "clearly"))
 _VECTOR_GRADES = ((0.05, "slightly"), (0.18, "clearly"))
@@ -35,7 +35,7 @@ _MOST_NAMED = 4
 
 _PHRASES = {
     "cr": "uses the reference's common phrases less often",
-    # A longer text may use them all, and more that the reference does not have.
+    # A long text may contain all phrases of the reference, and others besides.
     "bleu": "fewer of its phrases are in the reference",
 }
 _FORMAT = "the format differs as well (see the format findings), which may explain the difference or a part of it"
@@ -48,7 +48,7 @@ _BY_LENGTH = ("distinct", "entropy")
 _WORDS = ("ms_jaccard", "cnd", "edges")
 _VECTORS = ("energy", "mmd", "frechet", "mauve")
 _REACH = (
-    ("produces texts unlike those in the reference", ("precision", "density")),
+    ("produces texts unlike any in the reference", ("precision", "density")),
     ("leaves parts of the reference uncovered", ("coverage", "recall")),
 )
 
@@ -69,7 +69,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Sight:
-    """What the encoder of a run sees: `meaning` or `word patterns`, and whether it can read these texts at all."""
+    """What the vectors of a run represent, `meaning` or `word patterns`, and whether the encoder can read the texts."""
 
     what: str = "meaning"
     reliable: bool = True
@@ -77,10 +77,10 @@ class Sight:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a verdict depends on beside the results.
+    """What a verdict depends on, apart from the results.
 
-    These are the level, what the encoder sees, the share of real texts that are in other real texts word for word, and
-    the number of candidates: sentences on copies and closeness share one small error rate over all of them.
+    `real_overlap` is the share of texts in one part of the reference that are also in the other part, word for word.
+    Sentences on copies and closeness share one small error rate over all candidates.
     """
 
     level: float
@@ -102,26 +102,24 @@ def judge(
     warnings: Sequence[str] = (),
     format_differs: bool = False,
 ) -> Verdict:
-    """What can be claimed about a candidate; `format_differs` is about format that the metrics see."""
+    """What can be claimed about a candidate; `format_differs` is true if metrics are affected by the format."""
     usable = [row for row in rows if row.result.undefined is None and row.real.undefined is None]
     by_metric: dict[str, list[Row]] = {}
     for row in usable:
         by_metric.setdefault(row.result.metric, []).append(row)
     if overall is None:
         collapse = _repetition(by_metric.get("repetition", ()), tested=False)
-        return Verdict("collapsed" if collapse else "untested", (*collapse, "no test was run: estimates only"))
+        return Verdict.of("collapsed" if collapse else "untested", *collapse, NO_TEST)
     if overall.p_value is None:
         collapse = _repetition(by_metric.get("repetition", ()), tested=False)
         why = overall.undefined or "no test could be run"
-        return Verdict("collapsed" if collapse else "untested", (*collapse, why, *warnings))
+        return Verdict.of("collapsed" if collapse else "untested", *collapse, why, cautions=warnings)
     copies = _copies(overall, setting)
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
     collapse = _repetition(by_metric.get("repetition", ()), tested=True)
-    reasons = [
-        *collapse,
-        *copies,
-        _difference(overall, setting.level, doubtful=bool(warnings)),
+    difference = _difference(overall, setting.level, doubtful=bool(warnings))
+    details = [
         *([_FORMAT] if format_differs else ()),
         *_diversity(usable, overall, setting.sight),
         *_separation(by_metric, overall, setting.sight),
@@ -130,29 +128,27 @@ def judge(
         *_copying(by_metric.get("copying", ())),
     ]
     is_collapsed = any(reason.startswith("collapsed") for reason in collapse)
-    return Verdict("collapsed" if is_collapsed else "differs", (*reasons, *warnings))
+    level = "collapsed" if is_collapsed else "differs"
+    return Verdict.of(level, *collapse, *copies, difference, details=details, cautions=warnings)
 
 
 def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, warnings: Sequence[str]) -> Verdict:
     found = f"no difference found ({_cited(overall)})"
     is_closer = is_significant(overall.closer, setting.beside)
     if copies:
-        # The same texts on both sides are alike whatever the other texts are, so the test says little about these.
+        # Texts that are in both samples make them alike, so the test shows little about the other texts.
         hidden = f"{found}, but copies hide differences: compare again without them"
-        return Verdict("copied", (*copies, *([_CLOSER] if is_closer else ()), hidden, *warnings))
+        return Verdict.of("copied", *copies, *([_CLOSER] if is_closer else ()), hidden, cautions=warnings)
     limit = overall.detectable
     if limit is None and overall.distance is None and min(overall.n) >= ENOUGH:
-        return Verdict("same", (found, "its size is not known: hardly any word pair is in two texts", *warnings))
+        power = "how small a difference could be found is not known: hardly any word pair is in two texts"
+        return Verdict.of("same", found, details=[power], cautions=warnings)
     if limit is None or limit >= TOO_FEW:
         few = f"too few texts to find any but very large differences ({_cited(overall)})"
-        return Verdict("untested", (few, *warnings))
+        return Verdict.of("untested", few, cautions=warnings)
     power = f"a word-pair distance (from 0 to 1) of {limit:.2f} or more would probably have been found"
     advice = [f"{_CLOSER}: check for paraphrased texts, or for texts of the same prompts"] if is_closer else []
-    return Verdict("same", (found, power, *advice, *warnings))
-
-
-def _sizes(overall: Overall) -> str:
-    return f"{overall.n[0]:,} and {overall.n[1]:,} texts"
+    return Verdict.of("same", found, details=[power, *advice], cautions=warnings)
 
 
 def _cited(overall: Overall) -> str:
@@ -161,9 +157,9 @@ def _cited(overall: Overall) -> str:
     groups = ""
     if overall.design != "independent":
         groups = f" in {overall.n_groups[0]:,} and {overall.n_groups[1]:,} groups"
-    at_floor = overall.p_value is not None and overall.p_value <= overall.floor
-    p = p_text(overall.adjusted, floor=overall.adjusted if at_floor else 0.0)
-    return f"overall test: p {p if p[0] in '≤<' else f'= {p}'}, {_sizes(overall)}{groups}"
+    is_smallest = overall.p_value is not None and overall.p_value <= overall.floor
+    p = cited_p(overall.adjusted, floor=overall.adjusted if is_smallest else 0.0)
+    return f"overall test: {p}, {overall.n[0]:,} and {overall.n[1]:,} texts{groups}"
 
 
 def _difference(overall: Overall, level: float, *, doubtful: bool) -> str:
@@ -205,7 +201,7 @@ def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
 
 
 def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[str]:
-    """Which of the two is more diverse; the test finds "not from one source", so the values must show the direction."""
+    """Which of the two is more diverse. A test only finds that they differ, so the values must show the direction."""
     votes: dict[int, Row] = {}
     left_out = [*_of_length(rows), *(() if sight.reliable else ("vendi",))]
     if (overall.distance or 0.0) >= UNRELATED:
@@ -223,7 +219,7 @@ def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[str]
 
 
 def _than(row: Row, sight: Sight) -> str:
-    """Vectors alone show what the encoder sees: of words that it does not know, they see little difference."""
+    """Vectors only show what the encoder represents: they hardly differ for words that it does not know."""
     return f"in {sight.what} as the encoder measures it" if row.result.metric == "vendi" else "than the reference"
 
 
@@ -248,13 +244,13 @@ def _moved(row: Row) -> float:
 
 
 def _separation(by_metric: Mapping[str, Sequence[Row]], overall: Overall, sight: Sight) -> list[str]:
-    """How far the samples are apart in words and in vectors, graded by effect sizes that do not depend on n."""
-    # Texts that repeat within one sample move every distance a little, whatever they are about.
+    """How much the samples differ in words and in vectors, graded by effect sizes that do not depend on n."""
+    # Repeated texts in one sample change every distance a little, whatever their content.
     repeats = any(map(_apart, by_metric.get("repetition", ())))
     found = []
     words, vectors = overall.distance or 0.0, overall.vector_distance or 0.0
     least = [grades[0][0] if repeats else 0.0 for grades in (_WORD_GRADES, _VECTOR_GRADES)]
-    # Word pairs show order as well as choice. A distance that was estimated as 0 is no size of a difference.
+    # Word pairs show word order as well as choice. A distance estimated as 0 is not the size of a difference.
     if words > least[0] and _any_significant(by_metric, _WORDS):
         grade = _grade(words, _WORD_GRADES)
         found.append(f"{grade} different in wording (word-pair distance {_short(words)})")
@@ -287,7 +283,7 @@ def _grade(distance: float, grades: Sequence[tuple[float, str]]) -> str:
 
 
 def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
-    """Texts beyond the other sample's; only where the test and the value beside real text agree."""
+    """Texts of one sample that are unlike those of the other; only if the test and the value agree."""
     found = []
     for said, names in _REACH:
         tested = [
@@ -295,23 +291,23 @@ def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str
         ]
         rows = [row for row in tested if _moved(row) < 0 and _beyond(row)]
         if said.startswith("leaves"):
-            # Little of the reference is reached by noise and by other topics too, so it is about cover, not diversity.
+            # Noise and other topics cover little of the reference too, so this is about coverage, not diversity.
             rows += [row for row in _bleu(by_metric, "reverse_bleu", setting) if _moved(row) < 0 and _apart(row)]
         found += [f"{said} ({_against(row, 'real v real')})" for row in rows[:1]]
     return found
 
 
 def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
-    """Only a value below real text's own is lost quality: a test of `cr` also finds who repeats what is common."""
+    """Only a value below that of real text is lost quality: a test of `cr` is also significant for repeated phrases."""
     rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *_bleu(by_metric, "bleu", setting)]
     lower = [row for row in rows if _moved(row) < 0 and _apart(row)]
     return [f"{_PHRASES[row.result.metric]} ({_against(row, 'real v real')})" for row in lower[:1]]
 
 
 def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -> Sequence[Row]:
-    """Rows of the BLEU family, which have no test; none where real v real has the same texts in both parts.
+    """Rows of the BLEU family, which have no test; none if both parts of the reference share texts.
 
-    Such a yardstick is higher than any independent sample of the same source.
+    Real text then scores higher against itself than any independent sample of the same source would.
     """
     return by_metric.get(name, ()) if setting.real_overlap < COPIED else ()
 
@@ -326,18 +322,18 @@ def _copying(rows: Iterable[Row]) -> list[str]:
 
 
 def _differs(row: Row) -> bool:
-    """By its test where it has one, otherwise by intervals that do not overlap."""
+    """By its test if it has one, otherwise by intervals that do not overlap."""
     return row.significant if row.result.p_value is not None else _apart(row)
 
 
 def _apart(row: Row) -> bool:
-    """True when both have an interval and the two do not overlap."""
+    """True if both have an interval and the two do not overlap."""
     mine, real = row.like_real.interval, row.real.interval
     return mine is not None and real is not None and (mine.low > real.high or mine.high < real.low)
 
 
 def _beyond(row: Row) -> bool:
-    """True when the values differ by more than their intervals; where one has none, the other's must leave it out."""
+    """True if the intervals do not overlap or, if only one has an interval, it does not contain the other value."""
     mine, real = row.like_real.interval, row.real.interval
     if mine is not None and real is not None:
         return _apart(row)

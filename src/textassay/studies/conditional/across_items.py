@@ -141,9 +141,9 @@ class Summary:
         p = None if tally is None or undefined is not None else tally.p_value(towards_worse(request.metric.better))
         return replace(made, p_value=p, undefined=undefined)
 
-    def at_human_size(self, request: Request, system: str, measured: Sequence[Measured]) -> Result | None:
+    def at_baseline_size(self, request: Request, system: str, measured: Sequence[Measured]) -> Result | None:
         """One metric over all items, each measured on as few texts as the human row."""
-        values = [each.at_human_size.get(request, math.nan) for each in measured]
+        values = [each.at_baseline_size.get(request, math.nan) for each in measured]
         if np.isnan(values).all():
             return None
         signature = self.measuring.signature(request, system, size="human")
@@ -219,7 +219,7 @@ class Summary:
                 yield from self._contest((first, second), request, sides, flips, both)
         for name, measured in systems.items():
             for request in requests:
-                mine = [each.at_human_size.get(request, math.nan) for each in measured]
+                mine = [each.at_baseline_size.get(request, math.nan) for each in measured]
                 theirs = [each.figures[request].estimate for each in human[1]]
                 yield from self._contest((name, human[0]), request, [mine, theirs], flips, self.clusters[name])
 

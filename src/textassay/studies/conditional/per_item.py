@@ -175,7 +175,7 @@ class Measured:
     figures: Mapping[Request, Figures]
     undefined: Mapping[Request, str]
     miss: Miss
-    at_human_size: Mapping[Request, float] = field(default_factory=dict)
+    at_baseline_size: Mapping[Request, float] = field(default_factory=dict)
     at_sizes: Mapping[Request, Mapping[int, float]] = field(default_factory=dict)
 
     def cut_to(self, request: Request, other: "Measured") -> float:

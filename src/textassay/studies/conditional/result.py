@@ -12,13 +12,13 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
-    Verdict,
     data_frame,
     plain_settings,
     read_settings,
     with_nan,
     without_nan,
 )
+from textassay.studies.verdict import Verdict
 from textassay.version import __version__
 
 # How candidates can miss, by the stable keys of the JSON form, and what people read for them. `same` is an item where
@@ -79,15 +79,15 @@ class SystemColumn(ResultColumn):
     `units` (joint labellings drawn, and what is labelled by itself: items, or clusters that share texts), `items` (that
     have a number), `chance` (the mean over all labellings of the same texts), and other ways to combine the items'
     p-values, none of which decides anything: `harmonic_mean_raw` (the paper's), `harmonic_mean` (corrected), `fisher`,
-    `simes`, `mean_p` and `mean_log_p`. `n` is the number of items. `at_human_size` has, by label, the mean over parts
-    of the items as small as those of the human row: only that compares with it.
+    `simes`, `mean_p` and `mean_log_p`. `n` is the number of items. `at_baseline_size` has, by label, the mean over
+    parts of the items that are as small as those of the human row: only this can be compared with it.
     """
 
     name: str
     results: tuple[Result, ...]
     items: tuple[ItemOutcome, ...]
     verdict: Verdict | None = None
-    at_human_size: Mapping[str, Result] = field(default_factory=dict)
+    at_baseline_size: Mapping[str, Result] = field(default_factory=dict)
 
     def count(self, kind: str) -> int:
         """Items that miss in this way."""
@@ -244,7 +244,7 @@ def _remarks(column: SystemColumn) -> dict[str, Any]:
     return {
         "n": [result.n for result in column.results],
         "verdict": asdict(column.verdict) if column.verdict else None,
-        "at_human_size": {label: [r.to_dict(), r.n] for label, r in column.at_human_size.items()},
+        "at_human_size": {label: [r.to_dict(), r.n] for label, r in column.at_baseline_size.items()},
         "misses": [without_nan(asdict(item.miss)) for item in column.items],
         "sizes": [[result.n for result in item.results] for item in column.items],
     }

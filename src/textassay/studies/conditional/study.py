@@ -157,12 +157,12 @@ class _Study:
             for place, (item, each) in enumerate(zip(self.items.items, measured, strict=True))
         ]
         results = tuple(summary.over_items(request, system, measured, combined) for request in requests)
-        again = {} if system is None else {r: summary.at_human_size(r, system, measured) for r in requests}
+        again = {} if system is None else {r: summary.at_baseline_size(r, system, measured) for r in requests}
         return SystemColumn(
             self.human_name if system is None else system,
             results,
             tuple(outcomes),
-            at_human_size={request.label: result for request, result in again.items() if result is not None},
+            at_baseline_size={request.label: result for request, result in again.items() if result is not None},
         )
 
     def _judged(

@@ -1,4 +1,4 @@
-"""The verdict on a system of a conditional study, in plain words and from tests only."""
+"""The verdict on a system of a conditional study. Every sentence follows from a test."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,11 +8,12 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.studies.conditional.misses import Overall, kind_of
 from textassay.studies.conditional.result import chance_of
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.outcome import Contest
+from textassay.studies.verdict import NO_TEST, Verdict, at_floor, cited_p, compared
 from textassay.studies.wording import number, p_text
 
 Adjusted = tuple[Contest, float]
-# The comparison with people has this part of the error rate where the tests of the table find nothing.
+# If the tests of the table find nothing, the comparison with people is judged at the error rate divided by this.
 _SECOND_LOOK = 5
 
 SENTENCES = {
@@ -25,10 +26,10 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on: results over items by label, how the items miss, how the system compares with people.
+    """What a verdict is based on: results over items by label, how the items miss, and comparisons with people.
 
-    Each result has its p-value after correction for the whole table among its parts. `smallest` is the smallest p-value
-    that any combined test could give, corrected for the number of systems. The contests of `people` come with their
+    The parts of each result include its p-value after correction for the whole table. `smallest` is the smallest
+    p-value that any combined test could give, corrected for the number of systems. `people` has contests with their
     p-values after correction for all contests.
     """
 
@@ -43,45 +44,45 @@ class Evidence:
 
 
 def judge_system(evidence: Evidence, *, level: float) -> Verdict:
-    """What can be said of a system; each sentence follows from a test of its own.
+    """The verdict on a system; each sentence follows from its own test.
 
-    The combined tests of the table come first. Where they find nothing, the comparison with people is a second look
-    with a fifth of the error rate: what it finds is a difference. So no verdict claims a difference beside "no
-    difference found", and at a level of 95 % at most 6 % of systems that do not differ are said to.
+    The combined tests of the table come first. If they find nothing, the system is compared with people at a fifth of
+    the error rate, and what that finds is a difference. So no verdict has a difference and "no difference found", and
+    at a level of 95 % a difference is found for at most 6 % of systems that do not differ.
     """
     tested = {label: result for label, result in evidence.results.items() if result.p_value is not None}
     if not tested:
-        return Verdict("untested", (_why_untested(evidence.results),))
+        return Verdict.of("untested", _why_untested(evidence.results))
     sure = [label for label in tested if is_significant(evidence.adjusted(label), level)]
     second = level if sure else 1 - (1 - level) / _SECOND_LOOK
     beside = [*_unlike(evidence, second), *_scores(evidence, second)]
     if sure:
-        return Verdict("differs", (*_directions(evidence.misses, level), _difference(evidence, sure), *beside))
+        directions = _directions(evidence.misses, level)
+        return Verdict.of("differs", *directions, _difference(evidence, sure), details=beside)
     if beside:
-        return Verdict("differs", tuple(beside))
+        return Verdict.of("differs", *beside)
     if not is_significant(evidence.smallest, level):
-        return Verdict("untested", ("too few items, candidates or references for any test to find a difference",))
+        return Verdict.of("untested", "too few items, candidates or references for any test to find a difference")
     if all(result.metric == "score" for result in tested.values()):
-        alone = (
-            "no difference found in mean scores; spread was not tested, which needs two candidates and two references"
-        )
-        return Verdict("untested", (alone,))
-    return Verdict("same", ("no difference from the references found",))
+        spread = "spread was not tested, which needs two candidates and two references"
+        return Verdict.of("untested", f"no difference found in mean scores; {spread}")
+    return Verdict.of("same", "no difference from the references found")
 
 
 def _why_untested(results: Mapping[str, Result]) -> str:
     reasons = [result.undefined for result in results.values() if result.undefined]
-    return reasons[0] if reasons else "estimates only: no test was run"
+    return reasons[0] if reasons else NO_TEST
 
 
 def _difference(evidence: Evidence, sure: Sequence[str]) -> str:
-    """The clearest difference; one of distributions before one of mean scores, which say less."""
+    """The clearest difference; differences of distributions come before those of mean scores, which show less."""
     results = evidence.results
     label = min(
         sure, key=lambda name: (results[name].metric == "score", evidence.adjusted(name), -_size(results[name]))
     )
     result = results[label]
-    return f"distributed differently from the references ({_cited(label, result)}, p {p_at_most(result)})"
+    cited = f"{_cited(label, result)}, p {compared(p_at_most(result))}"
+    return f"distributed differently from the references ({cited})"
 
 
 def _size(result: Result) -> float:
@@ -89,23 +90,21 @@ def _size(result: Result) -> float:
 
 
 def _cited(label: str, result: Result) -> str:
-    """The value and, of statistics that chance does not make 0, what chance gives."""
+    """The value and, if it is not 0 by chance, the value by chance."""
     chance = chance_of(result)
     return f"{label} {number(result.estimate)}" + ("" if math.isnan(chance) else f", by chance {number(chance)}")
 
 
 def p_at_most(result: Result) -> str:
-    """The p-value of a combined test: with "<=" where no draw was as extreme, so that more draws would lower it."""
-    p, draws = result.p_value, result.parts.get("draws", math.nan)
+    """The p-value of a combined test; it is an upper bound ("≤") if no draw was as extreme as the observed value."""
+    p = result.p_value
     if p is None:
         return p_text(math.nan)
-    if not math.isnan(draws) and p <= 1.000001 / (draws + 1):
-        return f"<= {p:.2g}"
-    return p_text(p)
+    return f"≤ {p:.2g}" if at_floor(p, result.parts.get("draws", math.nan)) else p_text(p)
 
 
 def _directions(misses: Overall | None, level: float) -> Iterable[str]:
-    """Narrow, wide, off target or too close over all items, each where its own test says so."""
+    """Too narrow, too wide, off target or too close over all items, each by its own test."""
     if misses is None:
         return
     kind = kind_of(misses.spread, misses.place)
@@ -122,12 +121,12 @@ def _unlike(evidence: Evidence, level: float) -> Iterable[str]:
     apart = [pair for pair in evidence.people if _is_apart(pair[0], evidence) and is_significant(pair[1], level)]
     if apart:
         contest, p = apart[0]
-        gap = f"{contest.label} higher by {number(contest.estimate)} on parts of that size, p {p_text(p)}"
-        yield f"less like the references than these are like each other ({gap})"
+        gap = f"{contest.label} higher by {number(contest.estimate)} on parts of the same size, {cited_p(p)}"
+        yield f"less similar to the references than the references are to each other ({gap})"
 
 
 def _is_apart(contest: Contest, evidence: Evidence) -> bool:
-    """A statistic of distributions, higher than people's own; of triangles only with ties in equal parts."""
+    """Whether a statistic of distributions is higher than people's; of triangles only with ties in equal parts."""
     result = evidence.results[contest.label]
     ties_count = result.metric == "trm" and result.options["variant"] != "split"
     return result.metric != "score" and not ties_count and contest.estimate > 0
@@ -140,4 +139,4 @@ def _scores(evidence: Evidence, level: float) -> Iterable[str]:
     if found:
         contest = found[0]
         way = "lower" if contest.estimate < 0 else "higher"
-        yield f"{contest.label} {way} than people's own (by {number(abs(contest.estimate))})"
+        yield f"{contest.label} {way} than that of people (by {number(abs(contest.estimate))})"

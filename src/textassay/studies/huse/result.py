@@ -13,13 +13,13 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
-    Verdict,
     data_frame,
     plain_settings,
     read_settings,
     with_nan,
     without_nan,
 )
+from textassay.studies.verdict import Verdict
 from textassay.version import __version__
 
 # What can be wrong with an item. A quality failure is told by its rating alone, a diversity failure only with the

@@ -13,7 +13,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.ratings.assembly import raters_are_known
 from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.inference.intervals import wilson
-from textassay.inference.p_values import p_value
+from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.ratings.krippendorff import alpha, alpha_interval
 from textassay.inference.ratings.raters import rater_facts
 from textassay.inference.ratings.resamples import (
@@ -236,13 +236,14 @@ class Chance:
         return np.array([request(replace(self.view, is_model=column)) for column in labels.T])
 
     def summary(self, null: F64) -> dict[str, float]:
-        """Mean and range of the exchanges, and below what a score is significant after correction for all tests."""
+        """Mean and range of the exchanges, and the score below which a test is significant after correction."""
         if not len(null):
             return {}
         tail = (1 - self.plan.level) / 2
         low, high = np.quantile(null, (tail, 1 - tail))
-        # As many exchanges as may score as low at the most: (count + 1) / (n + 1), times the tests, stays below.
-        most = math.ceil((1 - self.plan.level) * (len(null) + 1) / self.n_tests - 1 - 1e-9) - 1
+        # A score that `count` exchanges do not exceed has the p-value (count + 1) / (n + 1), times the number of tests.
+        p_values = self.n_tests * np.arange(1, len(null) + 1) / (len(null) + 1)
+        most = sum(is_significant(p, self.plan.level) for p in p_values.tolist()) - 1
         below = float(np.sort(null)[most]) if most >= 0 else math.nan
         return {
             "chance": float(null.mean()), "chance_low": float(low), "chance_high": float(high), "told_below": below

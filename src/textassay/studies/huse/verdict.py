@@ -1,87 +1,82 @@
-"""The verdict of a HUSE study in plain words, from its tests and intervals only."""
+"""The verdict of a HUSE study. Every sentence follows from a test or an interval."""
 
 import math
 from collections.abc import Sequence
 
 from textassay.inference.p_values import holm, is_significant
+from textassay.inference.plan import fewest_resamples
 from textassay.inference.result import Result
-from textassay.studies.outcome import Verdict
-from textassay.studies.wording import p_text, share
+from textassay.studies.verdict import NO_TEST, Verdict, cited_p
+from textassay.studies.wording import share
 
 
 def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdict:
-    """Whether human and model text can be told apart, and by what: ratings, probabilities, or both.
+    """Whether human and model texts can be told apart, and by what: ratings, probabilities, or both.
 
-    All tests of the study are corrected for each other, and the first score of each kind is spoken of. Of HUSE-D there
-    is no test: its interval must end below 1.
+    All tests of the study are corrected for each other. Sentences are about the first result of each score. HUSE-D has
+    no test: it counts if its interval ends below 1.
     """
     tested = [result for result in results if result.p_value is not None]
     if not tested:
-        return Verdict("untested", (_why_untested(results, n_resamples),))
-    wanted = math.floor(len(tested) / (1 - level) + 1e-9)
-    if n_resamples < wanted:
-        few = f"{n_resamples:,} resamples can show nothing at this level; wanted at least {wanted:,} (--resamples)"
-        return Verdict("untested", (few,))
+        return Verdict.of("untested", _why_untested(results, n_resamples))
+    needed = fewest_resamples(len(tested), level)
+    if n_resamples < needed:
+        few = f"{n_resamples:,} resamples are too few for any test to be significant; at least {needed:,} are needed"
+        return Verdict.of("untested", few)
     corrected = holm([_p(result) for result in tested])
-    # The first result of each score, and the p-value it is judged by.
     first = {result.metric: result for result in reversed(results)}
     adjusted = {result.metric: p for result, p in reversed(list(zip(tested, corrected, strict=True)))}
     sure = {name for name, p in adjusted.items() if is_significant(p, level)}
-    said = _correction(len(tested))
     if not sure:
-        return Verdict("same", (_not_told(first, adjusted, said),))
-    reasons = [_told(first, adjusted, sure, said)]
+        return Verdict.of("same", _no_difference(first, adjusted, len(tested)))
+    details = []
     if "huse_q" in adjusted:
-        reasons.append(_by_rating(first["huse_q"], found="huse_q" in sure))
+        details.append(_by_rating(first["huse_q"], found="huse_q" in sure))
     if "huse_d" in first and first["huse_d"].interval is not None:
-        reasons.append(_by_probability(first["huse_d"]))
-    return Verdict("differs", tuple(reasons))
+        details.append(_by_probability(first["huse_d"]))
+    return Verdict.of("differs", _difference(first, adjusted, sure, len(tested)), details=details)
 
 
 def _why_untested(results: Sequence[Result], n_resamples: int) -> str:
     if not n_resamples:
-        return "nothing was tested: without resamples there is no test"
+        return NO_TEST
     if all(result.undefined for result in results):
-        return "nothing was tested: no score is defined"
-    return "nothing was tested: HUSE-D has no test (ask for huse and huse_q too)"
+        return "no test was run: no score is defined"
+    return "no test was run: HUSE-D has none (ask for huse and huse_q too)"
 
 
 def _p(result: Result) -> float:
     return math.nan if result.p_value is None else result.p_value
 
 
-def _correction(n_tests: int) -> str:
-    return f" after correction for {n_tests} tests" if n_tests > 1 else ""
-
-
-def _told(first: dict[str, Result], adjusted: dict[str, float], sure: set[str], said: str) -> str:
+def _difference(first: dict[str, Result], adjusted: dict[str, float], sure: set[str], n_tests: int) -> str:
     name = "huse" if "huse" in sure else "huse_q"
     accuracy = first[name].parts.get("accuracy", 1 - first[name].estimate / 2)
-    p = f"p = {p_text(adjusted[name])}{said}"
-    return f"human and model texts can be told apart ({share(accuracy)} of them are, {p})"
+    p = cited_p(adjusted[name], n_tests=n_tests)
+    return f"human and model texts can be told apart ({share(accuracy)} are classified correctly, {p})"
 
 
-def _not_told(first: dict[str, Result], adjusted: dict[str, float], said: str) -> str:
+def _no_difference(first: dict[str, Result], adjusted: dict[str, float], n_tests: int) -> str:
     name = "huse" if "huse" in adjusted else next(iter(adjusted))
     result = first[name]
     below = result.parts.get("told_below", math.nan)
     return (
-        f"human and model texts were not told apart (p = {p_text(adjusted[name])}{said}); "
-        f"with {result.n:,} items only a score below {below:.2f} would have been told from chance"
+        f"no difference between human and model texts found ({cited_p(adjusted[name], n_tests=n_tests)}); "
+        f"with {result.n:,} items, only a score below {below:.2f} would have been significant"
     )
 
 
 def _by_rating(result: Result, *, found: bool) -> str:
     human, model = result.parts.get("rating_human", math.nan), result.parts.get("rating_model", math.nan)
-    means = f"mean {model:.2f} for the model, {human:.2f} for people"
+    means = f"mean rating {model:.2f} for the model, {human:.2f} for people"
     if not found:
         return f"ratings alone do not tell them apart (HUSE-Q {result.estimate:.2f}; {means})"
-    return f"by quality: ratings alone tell them apart (HUSE-Q {result.estimate:.2f}; {means})"
+    return f"they differ in quality: ratings alone tell them apart (HUSE-Q {result.estimate:.2f}; {means})"
 
 
 def _by_probability(result: Result) -> str:
     assert result.interval is not None
     score = f"HUSE-D {result.estimate:.2f}"
     if result.interval.high < 1:
-        return f"by diversity: the model's probabilities tell more than ratings do ({score})"
-    return f"no loss of diversity was found ({score}, interval up to {result.interval.high:.2f})"
+        return f"they differ in diversity: the model's probabilities add to what ratings show ({score})"
+    return f"no loss of diversity found ({score}, interval up to {result.interval.high:.2f})"
