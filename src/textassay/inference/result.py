@@ -45,6 +45,14 @@ class Result:
         object.__setattr__(self, "estimate", one_nan(self.estimate))
         object.__setattr__(self, "parts", {name: one_nan(part) for name, part in self.parts.items()})
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Unpickling makes new NaN objects.
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    def __hash__(self) -> int:
+        return hash((self.metric, self.estimate, self.p_value, self.signature))
+
     def __str__(self) -> str:
         """The number with its interval and p-value on one line.
 
@@ -61,7 +69,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON, with null for what is not a number."""
-        plain = asdict(self) | {"options": dict(self.options), "parts": _without_nan(self.parts)}
+        options = {name: str(value) if _is_infinite(value) else value for name, value in self.options.items()}
+        plain = asdict(self) | {"options": options, "parts": _without_nan(self.parts)}
         plain["estimate"] = _or_none(self.estimate)
         del plain["n"]
         return plain
@@ -70,11 +79,13 @@ class Result:
     def from_dict(cls, plain: Mapping[str, Any], *, n: int) -> Self:
         """Read back what `to_dict` wrote."""
         values = dict(plain)
+        options = values.pop("options")
         interval = values.pop("interval")
         estimate = values.pop("estimate")
         parts = {name: math.nan if part is None else part for name, part in values.pop("parts").items()}
         return cls(
-            **values,
+            **values | {"seconds": values["seconds"] or 0.0},
+            options={name: float(value) if value in _INFINITE else value for name, value in options.items()},
             estimate=math.nan if estimate is None else estimate,
             interval=Interval(**interval) if interval else None,
             parts=parts,
@@ -85,6 +96,14 @@ class Result:
 def one_nan(value: float) -> float:
     """The value, or the one NaN object that equals itself by identity."""
     return math.nan if math.isnan(value) else value
+
+
+# JSON has no infinity; an option such as `vendi:q=inf` is written as a word.
+_INFINITE = ("inf", "-inf")
+
+
+def _is_infinite(value: object) -> bool:
+    return isinstance(value, float) and math.isinf(value)
 
 
 def _or_none(value: float) -> float | None:

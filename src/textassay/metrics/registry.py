@@ -286,6 +286,15 @@ def parse_requests(
     return list(dict.fromkeys(requests))
 
 
+def listed(specs: str | Iterable[str]) -> list[str]:
+    """Names as a list: a string has them separated by commas, as on the command line.
+
+    >>> listed("mauve, bleu:n=4"), listed(["cnd"])
+    (['mauve', 'bleu:n=4'], ['cnd'])
+    """
+    return [spec.strip() for spec in specs.split(",") if spec.strip()] if isinstance(specs, str) else list(specs)
+
+
 def find_metric(name: str) -> Metric:
     """The metric of this name, or an error that suggests the most similar name."""
     known = all_metrics()

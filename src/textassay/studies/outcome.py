@@ -155,9 +155,19 @@ class Outcome:
     def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
         raise NotImplementedError
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """JSON text without NaN or Infinity."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+    def to_json(self, *, indent: int | None = 2, timings: bool = True) -> str:
+        """JSON text without NaN or Infinity; without `timings`, the same run gives the same bytes."""
+        plain = self.to_dict()
+        if not timings:
+            _clear_timings(plain)
+        return json.dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through JSON, so that a copy equals its original: unpickling alone would make new NaN objects.
+        return type(self).from_json, (self.to_json(indent=None),)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, *(result for column in self.columns for result in column.results)))
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
@@ -266,6 +276,17 @@ def plain_row(result: Result) -> dict[str, Any]:
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _clear_timings(plain: Any) -> None:
+    """Set the seconds of all results to None."""
+    if isinstance(plain, dict):
+        if "seconds" in plain and "signature" in plain:
+            plain["seconds"] = None
+        plain = list(plain.values())
+    if isinstance(plain, list):
+        for value in plain:
+            _clear_timings(value)
 
 
 def data_frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Any:

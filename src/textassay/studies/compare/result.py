@@ -96,6 +96,7 @@ class Comparison(Outcome):
     """
 
     kind: ClassVar[str] = "compare"
+    __hash__ = Outcome.__hash__
 
     reference: Column
     real: Column

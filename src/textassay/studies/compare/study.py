@@ -27,7 +27,7 @@ from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import Result, result_of
 from textassay.inference.rng import stream
 from textassay.metrics.ngrams.duplicates import NearDuplicates
-from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.compare.dependence import check_dependence
@@ -223,7 +223,7 @@ def compare(
     if pair is not None and group is not None:
         raise InputError("both pair and group given; wanted one of them")
     progress = progress or Silent()
-    metrics, families = _listed(metrics), _listed(families)
+    metrics, families = listed(metrics), listed(families)
     named = {spec.partition(":")[0].strip() for spec in metrics}
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
     words = get_tokenizer(tokenizer, lowercase=lowercase)
@@ -253,15 +253,6 @@ def compare(
         measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes, sight=_sight(seen)
     )
     return study.run(engine or LocalEngine())
-
-
-def _listed(specs: str | Sequence[str]) -> list[str]:
-    """Names as a list: a string has them separated by commas, as on the command line.
-
-    >>> _listed("mauve, bleu:n=4"), _listed(["cnd"])
-    (['mauve', 'bleu:n=4'], ['cnd'])
-    """
-    return [spec.strip() for spec in specs.split(",") if spec.strip()] if isinstance(specs, str) else list(specs)
 
 
 def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:

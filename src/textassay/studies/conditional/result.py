@@ -135,6 +135,7 @@ class Conditional(Outcome):
     """
 
     kind: ClassVar[str] = "conditional"
+    __hash__ = Outcome.__hash__
 
     items: ItemSet
     human: SystemColumn
@@ -171,9 +172,9 @@ class Conditional(Outcome):
         text_forms = self._report("text_forms")
         return data_frame(text_forms.item_csv_rows(self), text_forms.CSV_FIELDS)
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_json(self, *, indent: int | None = None, timings: bool = True) -> str:
         """JSON text without NaN or Infinity; on one line by default, because there are many items."""
-        return super().to_json(indent=indent)
+        return super().to_json(indent=indent, timings=timings)
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; everything beyond the documented keys is under `details`."""

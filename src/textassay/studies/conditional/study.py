@@ -14,7 +14,7 @@ from textassay.errors import InputError, Setting
 from textassay.inference.items.stratified import towards_worse
 from textassay.inference.p_values import holm
 from textassay.inference.progress import Progress, Silent
-from textassay.metrics.registry import Request
+from textassay.metrics.registry import Request, listed
 from textassay.studies.conditional.across_items import Combined, Measuring, Summary
 from textassay.studies.conditional.combined_tests import adjusted, measure_all, plan_tests
 from textassay.studies.conditional.misses import overall
@@ -60,8 +60,8 @@ def conditional(
     chosen = as_items(items)
     setup = set_up(
         chosen,
-        metrics=[metrics] if isinstance(metrics, str) else metrics,
-        distances=[distances] if isinstance(distances, str) else distances,
+        metrics=listed(metrics),
+        distances=listed(distances) if isinstance(distances, str) else distances,
         tokenizer=get_tokenizer(tokenizer),
         encoder=encoder,
         document_frequencies=document_frequencies,

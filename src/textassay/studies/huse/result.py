@@ -173,6 +173,7 @@ class HuseResult(Outcome):
     """
 
     kind: ClassVar[str] = "huse"
+    __hash__ = Outcome.__hash__
 
     rated: RatedItems
     labels: tuple[str, ...]
@@ -213,9 +214,9 @@ class HuseResult(Outcome):
         raters = self.agreement.raters if self.agreement else ()
         return data_frame(map(asdict, raters), [each.name for each in fields(RaterFacts)])
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_json(self, *, indent: int | None = None, timings: bool = True) -> str:
         """JSON text without NaN or Infinity; on one line by default, because there are many items."""
-        return super().to_json(indent=indent)
+        return super().to_json(indent=indent, timings=timings)
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; everything beyond the documented keys is under `details`."""

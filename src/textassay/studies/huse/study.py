@@ -18,7 +18,7 @@ from textassay.inference.ratings.resamples import Groups
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Per, Ratings
 from textassay.metrics.ratings.votes import Tied
-from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.studies.huse.item_votes import decision_map, judged_items, kinds_by_chance, scores_by_k
 from textassay.studies.huse.preparation import RatedPlan, balanced, in_order_of, without_raters
 from textassay.studies.huse.result import HuseResult, titled
@@ -149,7 +149,7 @@ def huse(
     plan = RatedPlan(level, n_resamples, seed, engine or LocalEngine(), progress or Silent()).checked()
     seed = int(seed)
     plan = replace(plan, level=float(level), n_resamples=int(n_resamples), seed=seed)
-    specs = metrics.split(",") if isinstance(metrics, str) else list(metrics)
+    specs = listed(metrics)
     requests = parse_requests(specs or DEFAULT, on="ratings", settings={"k": k, "variant": variant})
     read = checked(as_ratings(ratings, log_probs=log_probs, model=model, scale=scale))
     rated = balanced(read, seed=seed)

@@ -1,0 +1,111 @@
+"""What all outcomes share: copies, hashes, JSON that can be compared byte by byte, frames and look-up."""
+
+import copy
+import json
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+
+from textassay import InputError, Result, compare, conditional, huse
+from textassay.studies.outcome import Outcome
+
+KINDS = ("compare", "conditional", "huse")
+WORDS = ("red", "blue", "green", "small", "big", "old", "new", "fast", "slow", "calm")
+
+
+@cache
+def outcome(kind: str, attempt: int = 0) -> Outcome:
+    """A small outcome with an undefined result, and so with NaN; each attempt is a run of its own."""
+    rng = np.random.default_rng(0)
+    if kind == "compare":
+        samples = [[" ".join(rng.choice(WORDS, 6)) for _ in range(20)] for _ in range(2)]
+        return compare(*samples, metrics="cr,copying,bleu:n=2,distinct", n_resamples=19)
+    if kind == "conditional":
+        items = [{"references": ["a red dog", "the dog"], "candidates": [f"a {word} cat"]} for word in WORDS]
+        return conditional(items, metrics="score:distance=edit,trm:distance=edit", n_resamples=19)
+    rows = [
+        {
+            "item": f"{source}{place}",
+            "source": source,
+            "length": 8,
+            "log_prob": -(place * 7 % 23 + 5.0),
+            "rating": int(rating),
+        }
+        for source in ("human", "model")
+        for place in range(20)
+        for rating in rng.integers(1, 6, 2)
+    ]
+    return huse(rows, k=4, n_resamples=19, stability=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_copies_equal_the_original(kind: str) -> None:
+    found = outcome(kind)
+    for copied in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found), type(found).from_json(found.to_json())):
+        assert copied == found
+        assert hash(copied) == hash(found)
+        assert len({copied, found}) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_are_hashed_and_pickled(kind: str) -> None:
+    results = [result for column in outcome(kind).columns for result in column.results]
+    assert len(set(results)) == len(results)
+    assert pickle.loads(pickle.dumps(results)) == results
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_json_without_timings_is_the_same_for_the_same_run(kind: str) -> None:
+    first, second = (outcome(kind, attempt).to_json(timings=False) for attempt in (1, 2))
+    assert first == second
+    assert '"seconds": null' in first
+    assert set(json.loads(first)) == set(json.loads(outcome(kind).to_json()))
+    assert type(outcome(kind)).from_json(first).columns[0].results[0].seconds == 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"details": 3}'])
+def test_other_json_is_refused_in_one_line(kind: str, text: str) -> None:
+    with pytest.raises(InputError, match=f"not the JSON of textassay {kind}"):
+        type(outcome(kind)).from_json(text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_are_looked_up_by_name(kind: str) -> None:
+    found = outcome(kind)
+    name = found.names[0]
+    assert list(found) == list(found.names)
+    assert len(found) == len(found.columns)
+    column = found[name]
+    assert column[column.results[0].metric].metric == column.results[0].metric
+    with pytest.raises(KeyError, match="there are"):
+        found["no such name"]
+    with pytest.raises(KeyError, match="there are"):
+        column["no such metric"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_has_one_row_per_candidate_and_metric(kind: str) -> None:
+    pytest.importorskip("pandas")
+    found = outcome(kind)
+    frame = found.to_frame()
+    assert len(frame) == len(found.columns) * len(found.labels)
+    assert frame["label"].tolist() == list(found.labels) * len(found.columns)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_print_shows_the_table_and_repr_is_short(kind: str) -> None:
+    found = outcome(kind)
+    assert len(repr(found)) < 200
+    assert "\n" not in repr(found)
+    assert str(found).count("\n") > 5
+    assert found.to_markdown().startswith("#")
+    assert found.to_csv().count("\n") > 1
+
+
+def test_an_infinite_option_survives_json() -> None:
+    result = Result("vendi", {"q": float("inf")}, 2.0, "closer", "diversity", None, None, {}, None, "s", 0.0, n=5)
+    text = json.dumps(result.to_dict(), allow_nan=False)
+    assert Result.from_dict(json.loads(text), n=5) == result
