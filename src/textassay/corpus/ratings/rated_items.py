@@ -113,6 +113,18 @@ class RatedItems:
     def __len__(self) -> int:
         return len(self.items)
 
+    def __eq__(self, other: object) -> bool:
+        """Equal in everything but the path, which does not survive JSON."""
+        return isinstance(other, RatedItems) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.digest))
+
+    def _content(self) -> tuple[object, ...]:
+        arrays = (self.item_of.tolist(), self.rater_of.tolist(), self.ratings.tolist())
+        named = (self.name, self.items, self.raters, self.scale, dict(self.labels), self.model)
+        return (*named, self.notes, self.raters_known, *arrays)
+
     @property
     def single(self) -> bool:
         """True when single ratings are known, False when there are only means."""
