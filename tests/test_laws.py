@@ -30,7 +30,7 @@ def test_law(request_: Request, law: Callable[[Request], None]) -> None:
 
 
 def broken(name: str, function: Callable[..., Any], **changes: Any) -> Request:
-    """A declared metric with its function exchanged for one that is wrong."""
+    """A declared metric with a wrong function in place of its own."""
     request = parse_requests([name])[0]
     return Request(replace(request.metric, function=function, **changes), request.options)
 

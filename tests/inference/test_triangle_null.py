@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import multivariate_normal, ncx2, norm
 
-from tests.metrics.brute_triangles import item
+from tests.metrics.items.brute_triangles import item
 from textassay.inference.design import all_masks, random_masks
 from textassay.inference.items.triangle_null import LINEAR, MINIMUM, asymptotic_p, moments, tail
 from textassay.inference.p_values import p_value

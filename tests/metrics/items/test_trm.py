@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.metrics import brute_triangles as brute
-from tests.metrics.brute_triangles import item
+from tests.metrics.items import brute_triangles as brute
+from tests.metrics.items.brute_triangles import item
 from textassay.inference.design import all_masks, random_masks
 from textassay.inference.p_values import p_value
 from textassay.metrics.items import trm as triangles

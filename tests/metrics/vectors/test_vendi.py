@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.metrics.test_frechet import resamples, vectors
+from tests.metrics.vectors.test_frechet import resamples, vectors
 from textassay.errors import InputError
 from textassay.inference.design import all_masks
 from textassay.metrics.registry import parse_requests

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.metrics.test_neighbours import KINDS, by_differences, cloud
+from tests.metrics.vectors.test_neighbours import KINDS, by_differences, cloud
 from textassay.metrics.vectors import neighbours as neighbour_lists
 from textassay.metrics.vectors.balls import Counts, add_wide_balls, count_balls
 from textassay.metrics.vectors.repeated_vectors import WORD, bit_counts, pack

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import energy_distance, permutation_test
 
 from tests.conftest import material
-from tests.metrics.test_mmd import RESAMPLES, assert_agree, close_samples, run, vectors
+from tests.metrics.vectors.test_mmd import RESAMPLES, assert_agree, close_samples, run, vectors
 from textassay.metrics.vectors.mmd import energy, energy_approximate, energy_exchange, mmd
 from textassay.metrics.vectors.mmd import energy_parts as parts_of
 from textassay.metrics.vectors.vectors import Vectors
