@@ -231,7 +231,7 @@ def changed(**values: str) -> list[dict[str, Any]]:
     ("rows", "wanted"),
     [
         (None, "no such file"),
-        ([], "wanted rows"),
+        ([], "wanted one row per rating"),
         (changed(rating="many"), ":4"),
         (changed(log_prob="low"), ":4"),
         (changed(rater="r1"), "r1"),

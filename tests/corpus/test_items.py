@@ -98,7 +98,9 @@ def test_duplicate_ids_name_both_lines() -> None:
     with pytest.raises(InputError, match=r"^x.jsonl:3: id '3' is also at x.jsonl:1; wanted one item an id$"):
         read_items("x.jsonl")
     Path("x.json").write_text(json.dumps(records))
-    with pytest.raises(InputError, match=r"^x.json: item 3: id '3' is also at x.json: item 1; wanted one item an id$"):
+    with pytest.raises(
+        InputError, match=r"^x.json: record 3: id '3' is also at x.json: record 1; wanted one item an id$"
+    ):
         read_items("x.json")
 
 
@@ -152,7 +154,7 @@ def test_bad_items_are_refused_by_their_line(record: Any, problem: str) -> None:
 
 
 NO_ITEMS = "no items; wanted 'references' and 'candidates' of at least one"
-NOT_ITEMS = "not a file of items by its name; wanted .jsonl, .json, .csv, .tsv or .parquet"
+NOT_ITEMS = "lines of text have no fields; wanted .jsonl, .json, .csv, .tsv or .parquet"
 NOT_PARQUET = (
     "cannot be read, damaged or not what its name says: "
     "Parquet file size is 1 bytes, smaller than the minimum file footer (8 bytes)"

@@ -91,7 +91,7 @@ def test_candidates_may_be_annotations_too() -> None:
             {"annotations": ANNOTATIONS},
             "no candidates in val.json; give candidate files behind it, or a field 'candidates'",
         ),
-        (RESULTS, "val.json: a list of COCO captions is candidates; wanted references first"),
+        (RESULTS, "val.json: a list of COCO captions has no references; wanted references first"),
     ],
 )
 def test_bad_annotations(document: Any, message: str) -> None:

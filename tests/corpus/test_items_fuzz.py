@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textassay.corpus.items.item_files import is_caption
-from textassay.corpus.items.item_set import ItemSet, as_items, read_items
+from textassay.corpus.items.item_set import ItemSet, read_items
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
 
@@ -96,9 +96,9 @@ def test_objects_are_read_as_the_file_is(records: list[Any]) -> None:
         read = outcome(Path(folder), ["x.jsonl"])
     if read is None:
         with pytest.raises(InputError):
-            as_items(records)
+            read_items(records)
     else:
-        assert as_items(records).items == read.items
+        assert read_items(records).items == read.items
 
 
 REFERENCES = [{"id": number, "references": ["a", "b"]} for number in range(3)]

@@ -157,7 +157,11 @@ ODD = {"id": "a", "candidates": "x"}
             "".join(json.dumps({"id": i, "candidates": "x"}) + "\n" for i in ("a", 1, 2, "\x1b", 4, 5)),
             "s.jsonl: 5 ids are not in refs.jsonl: '1', '2', '\\x1b' and 2 more; wanted ids it has",
         ),
-        ("s.json", json.dumps([ODD, ODD]), "s.json: item 2: id 'a' is also at s.json: item 1; wanted one item an id"),
+        (
+            "s.json",
+            json.dumps([ODD, ODD]),
+            "s.json: record 2: id 'a' is also at s.json: record 1; wanted one item an id",
+        ),
         ("s.csv", "id,candidate\na,x\na,y\n", "s.csv:3: id 'a' is also at s.csv:2; wanted one item an id"),
         (
             "s.jsonl",
@@ -169,7 +173,7 @@ ODD = {"id": "a", "candidates": "x"}
             "id,source,text\na,mle,x\na,g\x1b,y\n",
             "s.csv: candidates of 'mle', 'g\\x1b'; wanted one system in each candidate file",
         ),
-        ("s.json", '["x", "y"]', "s.json: item 1: a string; wanted an object with 'references' and 'candidates'"),
+        ("s.json", "[3]", "s.json: record 1: a number (3); wanted an object with 'references' and 'candidates'"),
         (
             "s.parquet",
             "",

@@ -152,9 +152,9 @@ def test_what_is_written_reads_back(items: tuple[Item, ...], tmp_path_factory: p
             "x.csv:2: candidates of 'candidate': text 1 is a number (1); wanted a string",
         ),
         ("references,candidates\na,b\n[null],b\n", "x.csv:3: 'references': text 1 is null; wanted a string"),
-        ("references,references,candidates\na,b,c\n", "x.csv:1: 2 fields are called 'references'; wanted one"),
-        ("references,candidates.a,candidates.a\na,b,c\n", "x.csv:1: 2 fields are called 'candidates.a'; wanted one"),
-        ("id,id,references\na,b,c\n", "x.csv:1: 2 fields are called 'id'; wanted one"),
+        ("references,references,candidates\na,b,c\n", "x.csv:1: 2 fields have the name 'references'; wanted one"),
+        ("references,candidates.a,candidates.a\na,b,c\n", "x.csv:1: 2 fields have the name 'candidates.a'; wanted one"),
+        ("id,id,references\na,b,c\n", "x.csv:1: 2 fields have the name 'id'; wanted one"),
         ("references,reference,candidate\na,b,c\n", "x.csv:1: both 'references' and 'reference'; wanted one of them"),
         (
             "references,candidates,candidates.candidate\na,b,c\n",
@@ -164,10 +164,10 @@ def test_what_is_written_reads_back(items: tuple[Item, ...], tmp_path_factory: p
         ("id,references,candidates\n7,a,b\n7,a,b\n", "x.csv:3: id '7' is also at x.csv:2; wanted one item an id"),
         ("id,source,text\n,reference,b\n", "x.csv:2: no id; wanted the id of an item"),
         ("id,source,text\n7, ,b\n", "x.csv:2: no source; wanted 'reference' or the name of a system"),
-        ("id,source,source,text\n7,a,a,b\n", "x.csv:1: 2 fields are called 'source'; wanted one"),
+        ("id,source,source,text\n7,a,a,b\n", "x.csv:1: 2 fields have the name 'source'; wanted one"),
         (
             "id,source,text,prompt\n7,reference,b,p\n7,mle,b,\n7,mle,b,q\n",
-            "x.csv:4: a second prompt for id '7'; wanted one an item",
+            "x.csv:4: a second prompt for id '7'; wanted one per item",
         ),
         (
             "id,source,text\n7,reference,b\n",

@@ -14,7 +14,7 @@ import pytest
 
 from textassay.corpus.ratings.assembly import raters_are_known
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
-from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.corpus.ratings.readers import read_ratings
 
 ROWS: list[dict[str, Any]] = [
     {"item": "h", "source": "human", "text": "a  cat", "log_prob": -4.5, "rater": "r1", "rating": 5},
@@ -87,27 +87,27 @@ def test_files_of_a_pattern_are_one_below_the_other() -> None:
 
 @pytest.mark.parametrize("frame", [list, iter, pd.DataFrame, pl.DataFrame, pa.Table.from_pylist])
 def test_objects(frame: Any) -> None:
-    check(as_ratings(frame(ROWS)))
+    check(read_ratings(frame(ROWS)))
 
 
-def test_as_ratings_takes_paths_and_rated_items() -> None:
+def test_read_ratings_takes_paths_and_rated_items() -> None:
     path = write(table(ROWS))
-    rated = as_ratings(Path(path))
+    rated = read_ratings(Path(path))
     check(rated)
-    assert as_ratings(rated) is rated
-    assert as_ratings(path).digest == rated.digest == as_ratings(ROWS).digest
+    assert read_ratings(rated) is rated
+    assert read_ratings(path).digest == rated.digest == read_ratings(ROWS).digest
     without = [{name: value for name, value in row.items() if name != "log_prob"} for row in ROWS]
-    check(as_ratings(without, log_probs=path))
+    check(read_ratings(without, log_probs=path))
     write(table(without))
-    check(as_ratings(path, log_probs=pd.DataFrame(ROWS)))
+    check(read_ratings(path, log_probs=pd.DataFrame(ROWS)))
 
 
 def test_missing_values_of_frames_are_blank() -> None:
     rows = [*ROWS, {**ROWS[0], "rater": "r4", "rating": None, "log_prob": float("nan")}]
     for frame in (pd.DataFrame(rows), pl.DataFrame(rows, strict=False), rows):
-        assert as_ratings(frame).notes == ("1 blank rating left out",)
+        assert read_ratings(frame).notes == ("1 blank rating left out",)
     numbered = [{**row, "item": np.int64(place % 2), "context": float(place % 2)} for place, row in enumerate(ROWS)]
-    assert [(item.id, item.context) for item in as_ratings(numbered).items] == [("0", "0"), ("1", "1")]
+    assert [(item.id, item.context) for item in read_ratings(numbered).items] == [("0", "0"), ("1", "1")]
 
 
 def test_the_papers_items_file() -> None:
@@ -121,7 +121,7 @@ def test_the_papers_items_file() -> None:
     assert rated.scale == (4.25, 5.0)
     assert rated.model == "model"
     as_frame = pd.read_csv("r.csv")
-    assert as_ratings(as_frame).items == rated.items
+    assert read_ratings(as_frame).items == rated.items
 
 
 def test_real_files_hold_the_same_items(data: Path) -> None:
@@ -182,17 +182,17 @@ def test_ids_that_people_and_model_share_are_contexts() -> None:
     rated = read_ratings(write(table(rows)))
     assert [(item.id, item.context) for item in rated.items] == [("17/human", "17"), ("17/model", "17")]
     assert rated.notes == ("people and model share ids of items, so an id counts as the context of both",)
-    rated = as_ratings([{**row, "context": "say cat"} for row in rows])
+    rated = read_ratings([{**row, "context": "say cat"} for row in rows])
     assert [(item.id, item.context) for item in rated.items] == [("17/human", "say cat"), ("17/model", "say cat")]
     assert rated.notes == ()
 
 
 def test_without_ids_text_source_and_context_make_an_item() -> None:
     rows = [{name: value for name, value in row.items() if name != "item"} for row in ROWS]
-    rated = as_ratings(rows)
+    rated = read_ratings(rows)
     assert [(item.id, item.text) for item in rated.items] == [("1", "a  cat"), ("2", "the cat sat")]
     assert rated.item_of.tolist() == [0, 1, 0, 1]
-    apart = as_ratings([{**row, "context": place // 2} for place, row in enumerate(rows)])
+    apart = read_ratings([{**row, "context": place // 2} for place, row in enumerate(rows)])
     assert apart.item_of.tolist() == [0, 1, 2, 3]
 
 
@@ -201,35 +201,35 @@ def test_unknown_raters() -> None:
         [{**row, "rater": None} for row in ROWS],
         [{**row, "rater": ""} for row in ROWS],
     ):
-        rated = as_ratings(rows)
+        rated = read_ratings(rows)
         assert rated.raters == ("?1", "?2")
         assert rated.rater_of.tolist() == [0, 0, 1, 1]
         assert not raters_are_known(rated)
         assert rated.notes == ("raters are unknown, so nothing can be said about single raters",)
-    slip = as_ratings([{**row, "rater": ""} for row in ROWS[:3]])
+    slip = read_ratings([{**row, "rater": ""} for row in ROWS[:3]])
     assert slip.notes[0].endswith("about single raters; 1 of 2 items has one rating only")
 
 
 def test_raters_whose_names_look_like_nobody_are_known() -> None:
-    rated = as_ratings([{**row, "rater": f"?{row['rater']}"} for row in ROWS])
+    rated = read_ratings([{**row, "rater": f"?{row['rater']}"} for row in ROWS])
     assert rated.raters == ("?r1", "?r2", "?r3")
     assert raters_are_known(rated)
     assert rated.notes == ()
 
 
 def test_the_digest_knows_who_gave_which_rating_but_no_names_and_no_order() -> None:
-    rated = as_ratings(ROWS)
+    rated = read_ratings(ROWS)
     renamed = [
         {**row, "item": f"{row['item']}x", "rater": {"r1": "z", "r2": "b", "r3": "a"}[row["rater"]]} for row in ROWS
     ]
-    assert as_ratings(renamed[::-1]).digest == rated.digest
+    assert read_ratings(renamed[::-1]).digest == rated.digest
     # The same ratings of each item, but the first rater has now given the 3.5.
     other = [
         {**row, "rater": {"r1": "r2", "r2": "r1"}[row["rater"]] if row["item"] == "h" else row["rater"]} for row in ROWS
     ]
-    assert as_ratings(other).digest != rated.digest
+    assert read_ratings(other).digest != rated.digest
     nobody = [{**row, "rater": None} for row in ROWS]
-    assert as_ratings(nobody).digest == as_ratings(nobody[::-1]).digest != rated.digest
+    assert read_ratings(nobody).digest == read_ratings(nobody[::-1]).digest != rated.digest
 
 
 def test_the_digest_tells_items_apart_that_differ_only_in_their_raters() -> None:
@@ -242,7 +242,7 @@ def test_the_digest_tells_items_apart_that_differ_only_in_their_raters() -> None
              "rater": rater, "rating": 3}
             for place, (side, rater) in enumerate(by)
         ]  # fmt: skip
-        return as_ratings(rows).digest
+        return read_ratings(rows).digest
 
     assert digest("a", "a", "b", "b") != digest("a", "b", "a", "b")
     assert digest("a", "b", "a", "b") == digest("b", "a", "a", "b")
@@ -251,12 +251,12 @@ def test_the_digest_tells_items_apart_that_differ_only_in_their_raters() -> None
 
 def test_repeated_texts_without_ids_and_raters_are_said() -> None:
     rows = [{"source": source, "text": "a", "log_prob": -1, "rating": 3} for source in ("human", "m", "m", "m")]
-    rated = as_ratings(rows)
+    rated = read_ratings(rows)
     assert len(rated) == 4
     assert rated.notes == (
         "2 rows repeat a text; each row counts as an item (a column 'item' or 'rater' would join them)",
     )
-    assert as_ratings(rows[:2]).notes == ()
+    assert read_ratings(rows[:2]).notes == ()
 
 
 def test_blank_cells_are_filled_by_other_rows() -> None:
@@ -283,7 +283,7 @@ def test_blank_ratings_and_items_without_one_are_left_out_and_said() -> None:
 
 def test_scale_and_labels() -> None:
     rows = [{**row, "rating_label": f" called {row['rating']}"} for row in ROWS]
-    rated = as_ratings([*rows[:3], {**rows[3], "rating_label": ""}], scale=(0, 6))
+    rated = read_ratings([*rows[:3], {**rows[3], "rating_label": ""}], scale=(0, 6))
     assert rated.scale == (0.0, 6.0)
     assert list(rated.labels.items()) == [(2.0, "called 2"), (3.5, "called 3.5"), (5.0, "called 5")]
 

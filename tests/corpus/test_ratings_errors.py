@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.corpus.ratings.readers import read_ratings
 from textassay.errors import InputError
 
 HEAD = "item,source,text,log_prob,rater,rating\n"
@@ -110,7 +110,7 @@ def test_bad_lengths(row: str, message: str) -> None:
         (
             "rating,source,log_prob, Label",
             "the columns 'source' and 'Label' both mean the source; wanted one; "
-            "columns are 'rating', 'source', 'log_prob', ' Label'",
+            "columns are 'rating', 'source', 'log_prob', 'Label'",
         ),
         (
             "source,rating,log_prob,nll",
@@ -156,21 +156,21 @@ def test_missing_log_probs_are_counted() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("r.csv", "", "r.csv: empty; wanted a header and rows, or JSON records"),
-        ("r.jsonl", "\n \n", "r.jsonl: empty; wanted a header and rows, or JSON records"),
+        ("r.csv", "", "r.csv: empty; wanted one row per rating"),
+        ("r.jsonl", "\n \n", "r.jsonl: empty; wanted one row per rating"),
         (
             "r.csv",
             "\nrating,source\n",
-            "r.csv:2: a header and nothing below it ('rating', 'source'); wanted rows",
+            "r.csv:2: a header and no rows; wanted one row per rating",
         ),
-        ("r.json", "[]", "r.json: no records; wanted at least one"),
+        ("r.json", "[]", "r.json: empty; wanted one row per rating"),
         ("r.json", "{}", "r.json: no column 'source'; there are no columns"),
-        ("r.json", "3", "r.json: a number (3); wanted a list of objects"),
-        ("r.json", "[3]", "r.json: record 1: a number (3); wanted an object with a field for each column"),
-        ("r.jsonl", '{"rating": 1}\n"x"', "r.jsonl:2: a string; wanted an object with a field for each column"),
+        ("r.json", "3", "r.json: record 1: a number (3); wanted an object with one field per column"),
+        ("r.json", "[3]", "r.json: record 1: a number (3); wanted an object with one field per column"),
+        ("r.jsonl", '{"rating": 1}\n"x"', "r.jsonl:2: a string; wanted an object with one field per column"),
         ("r.jsonl", '{"rating": 1', "r.jsonl:1: not valid JSON: Expecting ',' delimiter (column 13)"),
         ("r.jsonl", "{}", "r.jsonl: no column 'source'; there are no columns"),
-        ("r.txt", "x", "r.txt: not a file of ratings by its name; wanted .csv, .tsv, .jsonl, .json or .parquet"),
+        ("r.txt", "x", "r.txt: lines of text have no fields; wanted .jsonl, .json, .csv, .tsv or .parquet"),
         (
             "r.parquet",
             "x",
@@ -220,33 +220,37 @@ RECORD = {"rating": 3, "source": "human", "log_prob": -1, "text": "a"}
     ],
 )
 def test_odd_values_in_records(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=f"^ratings: row 1: {message}"):
-        as_ratings([{**RECORD, **change}, {**RECORD, "source": "m"}])
+    with pytest.raises(InputError, match=f"^ratings: record 1: {message}"):
+        read_ratings([{**RECORD, **change}, {**RECORD, "source": "m"}])
 
 
 def test_odd_objects() -> None:
     frame = pl.DataFrame([RECORD])
-    for value, message in (
-        (3, r"ratings: a number \(3\); wanted a path, a data frame or a list of dicts"),
-        (RECORD, "ratings: an object; wanted a path, a data frame or a list of dicts"),
+    refused: list[tuple[Any, str]] = [
+        (3, r"ratings: a number \(3\); wanted a path, a list of dicts, a data frame or a dataset"),
+        (RECORD, r"ratings: a dict \(.*\); wanted one of its values, or a list of dicts"),
         (b"x", "ratings: bytes; wanted a path"),
-        ([], "ratings: no records; wanted at least one"),
-        ([3], r"ratings: row 1: a number \(3\); wanted an object"),
+        ([], "ratings: empty; wanted one row per rating"),
+        ([3], r"ratings: record 1: a number \(3\); wanted a dict with one field per column"),
         (frame.lazy(), "ratings: a lazy frame; wanted it collected"),
-        (frame.clear(), "ratings: a frame without rows; wanted at least one"),
-        (pl.DataFrame(), "ratings: a frame without rows; wanted at least one"),
-    ):
+        (
+            frame.clear(),
+            "ratings: a header and no rows; wanted one row per rating",
+        ),
+        (pl.DataFrame(), "ratings: empty; wanted one row per rating"),
+    ]
+    for value, message in refused:
         with pytest.raises(InputError, match=f"^{message}"):
-            as_ratings(value)
-    rated = as_ratings([RECORD, {**RECORD, "source": "m"}])
+            read_ratings(value)
+    rated = read_ratings([RECORD, {**RECORD, "source": "m"}])
     for options, names in (
         ({"model": "m"}, "no model"),
         ({"log_probs": "p.csv", "scale": (1, 6)}, "no log_probs and no scale"),
     ):
         with pytest.raises(InputError, match=f"^ratings: RatedItems are complete; wanted {names} with them$"):
-            as_ratings(rated, **options)
-    with pytest.raises(InputError, match="log_probs: row 1: log_prob 2 is above 0"):
-        as_ratings([RECORD, {**RECORD, "source": "m"}], log_probs=[{"text": "a", "log_prob": 2}])
+            read_ratings(rated, **options)
+    with pytest.raises(InputError, match="log_probs: record 1: log_prob 2 is above 0"):
+        read_ratings([RECORD, {**RECORD, "source": "m"}], log_probs=[{"text": "a", "log_prob": 2}])
 
 
 @pytest.mark.parametrize(
@@ -261,6 +265,6 @@ def test_odd_objects() -> None:
 )
 def test_odd_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        as_ratings([RECORD, {**RECORD, "source": "m"}], **options)
+        read_ratings([RECORD, {**RECORD, "source": "m"}], **options)
     assert str(caught.value) == message
     assert refusal(GOOD, **options) == message

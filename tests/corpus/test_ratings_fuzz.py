@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from textassay.corpus.printable import printable
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItems
-from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.corpus.ratings.readers import read_ratings
 from textassay.errors import InputError
 
 MODEST = settings(max_examples=80, deadline=None)
@@ -133,7 +133,7 @@ def test_any_records_in_memory_or_in_a_file(
     records: list[dict[str, Any]], model: str | None, scale: tuple[float, float] | None
 ) -> None:
     read = of_file(json.dumps(records).encode(), "r.json", model=model, scale=scale)
-    held = outcome(lambda: as_ratings(records, model=model, scale=scale))
+    held = outcome(lambda: read_ratings(records, model=model, scale=scale))
     assert (faults(read), faults(held)) == ([], [])
     if isinstance(read, RatedItems) and isinstance(held, RatedItems):
         assert (held.digest, held.items) == (read.digest, read.items)
@@ -188,7 +188,7 @@ def delimited(rows: list[dict[str, Any]], delimiter: str) -> bytes:
 @MODEST
 def test_forms_and_orders_mean_the_same(study: tuple[Any, ...], names: list[str], random: Any) -> None:
     rows = rows_of(study, names[: len(study)])
-    rated = as_ratings(rows)
+    rated = read_ratings(rows)
     assert faults(rated) == []
     assert [item.id for item in rated.items] == names[: len(study)]
     assert [item.text for item in rated.items] == [item["text"] for item, _ in study]
@@ -203,4 +203,4 @@ def test_forms_and_orders_mean_the_same(study: tuple[Any, ...], names: list[str]
         assert read.digest == rated.digest
     without = [{field: value for field, value in row.items() if field != "log_prob"} for row in rows]
     second = [{"item": row["item"], "log_prob": row["log_prob"]} for row in rows]
-    assert as_ratings(without, log_probs=second).digest == rated.digest
+    assert read_ratings(without, log_probs=second).digest == rated.digest

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from textassay.corpus.ratings.rated_items import RatedItem
-from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.corpus.ratings.readers import read_ratings
 from textassay.errors import InputError
 
 RATED = "item,source,text,rater,rating\nh,human,a  cat,r1,5\nm,gpt,the cat sat,r1,2\nh,human,a  cat,r2,3\n"
@@ -90,7 +90,7 @@ def test_texts_of_several_contexts_are_joined_by_context() -> None:
     second = "".join(
         json.dumps({"text": "a", "context": str(place), "log_prob": -place}) + "\n" for place in reversed(range(4))
     )
-    rated = as_ratings(rows, log_probs=write(second, "p.jsonl"))
+    rated = read_ratings(rows, log_probs=write(second, "p.jsonl"))
     assert [item.log_prob for item in rated.items] == [0, -1, -2, -3]
 
 
@@ -116,7 +116,7 @@ def test_texts_of_several_contexts_are_joined_by_context() -> None:
         ),
         ("item,log_prob\n,-4\nh,-1\n", "p.csv:2: nothing in 'item'; wanted one in each row"),
         ("item,source,log_prob\nh,,-4\nm,gpt,-1\n", "p.csv:2: nothing in 'source'; wanted one in each row"),
-        ("", "p.csv: empty; wanted a header and rows, or JSON records"),
+        ("", "p.csv: empty; wanted one row per item"),
         (
             "item,text,log_prob\nm,the cat sat,-2\nh,the cat sat,-4.5\n",
             "p.csv:3: text 'the cat sat' of item 'h'; r.csv:2 says 'a  cat'; wanted one text an item",

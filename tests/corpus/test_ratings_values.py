@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.corpus.ratings.readers import read_ratings
 
 
 @pytest.fixture(autouse=True)
@@ -32,16 +32,16 @@ def test_log_probs_of_all_kinds() -> None:
 @pytest.mark.parametrize(("text", "length"), [("a", 1), ("a  b ", 2), ("a\tb\u00a0c", 1), ("one two three", 3)])
 def test_tokens_are_what_stands_between_spaces(text: str, length: int) -> None:
     rows = [{"source": source, "text": text, "log_prob": -1, "rating": 1} for source in ("human", "m")]
-    assert [item.length for item in as_ratings(rows).items] == [length, length]
-    given = as_ratings([{**row, "length": "7.0"} for row in rows])
+    assert [item.length for item in read_ratings(rows).items] == [length, length]
+    given = read_ratings([{**row, "length": "7.0"} for row in rows])
     assert [item.length for item in given.items] == [7, 7]
 
 
 def test_empty_texts_have_one_token() -> None:
     rows = [{"source": source, "text": text, "log_prob": -1, "rating": 1} for source, text in (("0", ""), ("1", "a b"))]
-    rated = as_ratings(rows)
+    rated = read_ratings(rows)
     assert [(item.text, item.length) for item in rated.items] == [("", 1), ("a b", 2)]
     assert rated.notes == ("1 item has a blank text, which counts as 1 token",)
-    rated = as_ratings([{**row, "length": place} for place, row in enumerate(rows)])
+    rated = read_ratings([{**row, "length": place} for place, row in enumerate(rows)])
     assert [item.length for item in rated.items] == [1, 1]
     assert rated.notes == ("1 item has a length of 0, which counts as 1 token",)

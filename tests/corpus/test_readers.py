@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from textassay.corpus import readers
-from textassay.corpus.readers import read_batches, read_sample
+from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
+from textassay.corpus.tables import Expected, open_source
 
 TEXTS = ["a cat sat", "un café, s'il vous plaît", "שלום עולם", 'she said "no", twice', "👩‍🚀 e\u0301"]
 
@@ -118,7 +119,7 @@ def test_csv_texts_may_hold_line_breaks(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", 'text\n"one\r\ntwo\nthree\rfour"\n\nfive\n')
     sample = read_sample(path)
     assert texts_of(sample) == ["one\r\ntwo\nthree\rfour", "five"]
-    assert sample.notes == ("1 blank text left out",)
+    assert sample.notes == (f"{path}: 1 blank line left out",)
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-be", "utf-32", "cp1252"])
@@ -143,19 +144,23 @@ def test_only_a_leading_mark_is_a_mark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
+    ("name", "content", "notes"),
     [
-        ("x.txt", "a\n\n \t\nb\n\n"),
-        ("x.jsonl", '{"text": "a"}\n\n{"text": null}\nnull\n{"text": "b"}\n'),
-        ("x.csv", "\ntext,id\na,1\n\n,2\nb,3\n"),
+        ("x.txt", "a\n\n \t\nb\n\n", ["3 blank texts left out"]),
+        (
+            "x.jsonl",
+            '{"text": "a"}\n\n{"text": null}\nnull\n{"text": "b"}\n',
+            ["{path}: 1 blank line left out", "2 blank texts left out"],
+        ),
+        ("x.csv", "\ntext,id\na,1\n\n,2\nb,3\n", ["{path}: 2 blank lines left out", "1 blank text left out"]),
     ],
 )
-def test_blank_texts_are_left_out_counted_and_noted(tmp_path: Path, name: str, content: str) -> None:
+def test_blank_texts_are_left_out_counted_and_noted(tmp_path: Path, name: str, content: str, notes: list[str]) -> None:
     path = write(tmp_path / name, content)
     sample = read_sample(path)
     assert texts_of(sample) == ["a", "b"]
-    assert sample.notes == ("3 blank texts left out",)
-    assert pa.concat_arrays(read_batches(path)).null_count == 0
+    assert sample.notes == tuple(note.format(path=path) for note in notes)
+    assert sample.texts.null_count == 0
 
 
 def test_nulls_of_columns_count_as_blank(tmp_path: Path) -> None:
@@ -190,9 +195,9 @@ def test_which_field_is_read(tmp_path: Path, name: str, content: str, field: str
     assert texts_of(read_sample(write(tmp_path / name, content), field=field)) == ["B"]
 
 
-def test_the_guess_of_a_csv_column_sees_more_than_the_first_batch(tmp_path: Path) -> None:
+def test_the_guess_of_a_csv_column_sees_more_than_the_first_row(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "id,caption\n1,7\n2,8\n3,a cat\n")
-    assert [batch.to_pylist() for batch in read_batches(path, batch_size=1)] == [["7"], ["8"], ["a cat"]]
+    assert texts_of(read_sample(path)) == ["7", "8", "a cat"]
 
 
 @pytest.mark.parametrize(
@@ -354,16 +359,9 @@ def test_a_real_dataset_if_installed() -> None:
     assert texts_of(read_sample(dataset["caption"])) == TEXTS
 
 
-def test_batches_are_full_and_long_texts_close_them_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path / "x.txt", "".join(f"text {number}\n" for number in range(10)))
-    assert [len(batch) for batch in read_batches(path, batch_size=4)] == [4, 4, 2]
-    monkeypatch.setattr(readers, "_BATCH_BYTES", 1)
-    monkeypatch.setattr("textassay.corpus.files.BLOCK", 20)
-    assert max(len(batch) for batch in read_batches(path, batch_size=4)) < 4
-
-
-def test_batches_never_hold_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two batches in, only the blocks under them have been read."""
+@pytest.mark.parametrize(("name", "line"), [("x.txt", "a text"), ("x.jsonl", '"a text"'), ("x.csv", "a text")])
+def test_files_are_read_in_parts(tmp_path: Path, name: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After two parts, only the blocks under them have been read."""
     asked: list[int] = []
 
     class Counted(io.BytesIO):
@@ -371,12 +369,16 @@ def test_batches_never_hold_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
             asked.append(0 if size is None else size)
             return super().read(size)
 
-    content = b"a text\n" * 100_000
+    content = f"{line}\n".encode() * 100_000
     monkeypatch.setattr("textassay.corpus.files.open", lambda path, mode: Counted(content), raising=False)
     monkeypatch.setattr("textassay.corpus.files.BLOCK", 1000)
-    batches = read_batches(write(tmp_path / "x.txt", b"a"), batch_size=100)
-    assert len(next(batches)) == len(next(batches)) == 100
-    assert 0 < sum(asked) <= 4000
+    monkeypatch.setattr("textassay.corpus.tables._ROWS", 100)
+    path = write(tmp_path / name, b"a")
+    options: dict[str, Any] = {"name": None, "kind": "sample", "encoding": "utf-8", "notes": Counter()}
+    parts = next(open_source(path, Expected(texts=True), **options).tables).parts(None)
+    assert len(next(parts)) > 0
+    assert len(next(parts)) > 0
+    assert 0 < sum(asked) <= 5000
     assert min(asked) > 0
 
 

@@ -10,10 +10,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.corpus.test_readers import StandInDataset
 
 from textassay.cli.main import run
-from textassay.corpus.items.item_set import as_items, read_items
-from textassay.corpus.ratings.readers import as_ratings, read_ratings
+from textassay.corpus.items.item_set import read_items
+from textassay.corpus.ratings.readers import read_ratings
 from textassay.corpus.readers import read_sample
 from textassay.errors import InputError
 from textassay.survey.create.records import read_records
@@ -54,7 +55,7 @@ def test_samples(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("records", [ITEMS, BY_SYSTEM])
 @pytest.mark.parametrize("name", KINDS)
 def test_items(tmp_path: Path, name: str, records: list[dict[str, Any]]) -> None:
-    expected = as_items(records)
+    expected = read_items(records)
     assert read_items(write(tmp_path, name, records)).items == expected.items
 
 
@@ -69,8 +70,8 @@ def test_candidates_of_items(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_ratings(tmp_path: Path, name: str) -> None:
     read = read_ratings(write(tmp_path, name, RATINGS))
-    assert read.digest == as_ratings(RATINGS).digest
-    assert read.notes == as_ratings(RATINGS).notes
+    assert read.digest == read_ratings(RATINGS).digest
+    assert read.notes == read_ratings(RATINGS).notes
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -78,7 +79,7 @@ def test_log_probabilities_of_their_own(tmp_path: Path, name: str) -> None:
     ratings = [{key: row[key] for key in row if key != "log_prob"} for row in RATINGS]
     second = write(tmp_path, name, [{key: row[key] for key in row if key != "rating"} for row in RATINGS])
     read = read_ratings(write(tmp_path, "r.jsonl", ratings), log_probs=second)
-    assert read.digest == as_ratings(RATINGS).digest
+    assert read.digest == read_ratings(RATINGS).digest
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -100,18 +101,18 @@ def test_a_json_list_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     pipe(TEXTS)
     assert read_sample("-", field="text").texts.to_pylist() == ["a cat", "a dog"]
     pipe(ITEMS)
-    assert read_items("-").items == as_items(ITEMS).items
+    assert read_items("-").items == read_items(ITEMS).items
     pipe(RATINGS)
-    assert read_ratings("-").digest == as_ratings(RATINGS).digest
+    assert read_ratings("-").digest == read_ratings(RATINGS).digest
 
 
 def test_a_packed_or_empty_parquet_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.parquet.gz").write_bytes(b"")
     pq.write_table(pa.table({"rating": pa.array([], pa.int64())}), tmp_path / "none.parquet")
     for read in (read_sample, read_items, read_ratings):
-        with pytest.raises(InputError, match="a packed Parquet file"):
+        with pytest.raises(InputError, match="a compressed Parquet file"):
             read(tmp_path / "x.parquet.gz")
-    with pytest.raises(InputError, match=r"none\.parquet: no rows; wanted at least one"):
+    with pytest.raises(InputError, match=r"none\.parquet: a header and no rows; wanted one row per rating"):
         read_ratings(tmp_path / "none.parquet")
     with pytest.raises(InputError, match="none"):
         read_items(tmp_path / "none.parquet")
@@ -125,12 +126,56 @@ def frames(records: list[dict[str, Any]]) -> list[Any]:
 def test_frames_of_items() -> None:
     for records in (ITEMS, BY_SYSTEM):
         for frame in frames(records):
-            assert as_items(frame).items == as_items(records).items
+            assert read_items(frame).items == read_items(records).items
 
 
 def test_frames_of_ratings() -> None:
     for frame in frames(RATINGS):
-        assert as_ratings(frame).digest == as_ratings(RATINGS).digest
+        assert read_ratings(frame).digest == read_ratings(RATINGS).digest
+
+
+def test_datasets() -> None:
+    for dataset, read, records in (
+        (StandInDataset(pa.Table.from_pylist(ITEMS), [0, 1]), read_items, ITEMS),
+        (StandInDataset(pa.Table.from_pylist(RATINGS), list(range(8))), read_ratings, RATINGS),
+    ):
+        assert read(dataset).digest == read(records).digest
+
+
+def test_one_row_per_text_in_every_format(tmp_path: Path) -> None:
+    rows = [
+        {"id": item["id"], "source": source, "text": text}
+        for item in ITEMS
+        for source, field in (("reference", "references"), ("candidate", "candidates"))
+        for text in item[field]
+    ]
+    for source in (*(write(tmp_path, name, rows) for name in KINDS), rows, *frames(rows)):
+        assert read_items(source).items == read_items(ITEMS).items
+
+
+def test_candidates_of_items_in_memory(tmp_path: Path) -> None:
+    references = [{"references": record["references"]} for record in ITEMS]
+    texts = ["a dog", "a sea"]
+    (tmp_path / "mle.json").write_text(json.dumps(texts))
+    write(tmp_path, "gan.jsonl", [{"text": text} for text in texts])
+    systems = {
+        "list": texts,
+        "column": pd.Series(texts),
+        "json": tmp_path / "mle.json",
+        "jsonl": tmp_path / "gan.jsonl",
+    }
+    for item, text in zip(read_items(references, candidates=systems).items, texts, strict=True):
+        assert item.candidates == dict.fromkeys(systems, (text,))
+
+
+def test_a_table_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pipe(content: str) -> None:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+
+    pipe("id\ttext\n1\ta cat, two\n")
+    assert read_sample("-", field="text").texts.to_pylist() == ["a cat, two"]
+    pipe("references,candidates\na cat,a dog\n")
+    assert read_items("-").items == read_items([{"references": "a cat", "candidates": "a dog"}]).items
 
 
 @pytest.mark.parametrize("name", KINDS)

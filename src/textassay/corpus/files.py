@@ -5,7 +5,7 @@ import glob
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +20,7 @@ from textassay.errors import InputError
 
 BLOCK = 1 << 22
 STDIN = "-"
+AnyPath = str | os.PathLike[str]
 _CODECS = {".gz": "gzip", ".zst": "zstd"}
 _KINDS = {
     ".txt": "lines",
@@ -77,6 +78,41 @@ def name_of(path: str) -> str:
     stem, _, extension = _split(path)
     # What follows the dot of `temperature0.7` is part of the setting, not an extension.
     return printable(os.path.basename(stem + extension if extension[1:].isdigit() else stem))
+
+
+def named_paths(paths: Iterable[AnyPath]) -> dict[str, str]:
+    """Paths by the names of their files; files of one name are told apart by their folder, then by a number.
+
+    >>> named_paths(["runs/mle.txt", "a/gan.jsonl", "b/gan.jsonl"])
+    {'mle': 'runs/mle.txt', 'a/gan': 'a/gan.jsonl', 'b/gan': 'b/gan.jsonl'}
+    """
+    decoded = [os.fsdecode(path) for path in paths]
+    counts = Counter(map(name_of, decoded))
+    named: dict[str, str] = {}
+    for path in decoded:
+        name = name_of(path)
+        folder = printable(os.path.basename(os.path.dirname(path)))
+        named[unused_name(f"{folder}/{name}" if counts[name] > 1 and folder else name, named)] = path
+    return named
+
+
+def unused_name(name: str, taken: Container[str]) -> str:
+    """The name itself, or with the first number that makes it different from those taken.
+
+    >>> unused_name("mle", {"mle", "mle (2)"})
+    'mle (3)'
+    """
+    unused, number = name, 2
+    while unused in taken:
+        unused, number = f"{name} ({number})", number + 1
+    return unused
+
+
+def check_stdin_once(sources: Iterable[object]) -> None:
+    """Refuse `-` given twice, because standard input can be read only once."""
+    count = sum(isinstance(source, str) and source == STDIN for source in sources)
+    if count > 1:
+        raise InputError(f"stdin: given {count} times; wanted at most one '-'")
 
 
 def has_known_extension(path: str) -> bool:

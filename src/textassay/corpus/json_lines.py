@@ -47,7 +47,7 @@ def decode_json(text: str, where: str) -> Any:
 
     >>> decode_json('{"text": "a", "text": "b"}', "real.jsonl:3")
     Traceback (most recent call last):
-    textassay.corpus.errors.InputError: real.jsonl:3: not valid JSON: the key 'text' appears twice
+    textassay.errors.InputError: real.jsonl:3: not valid JSON: the key 'text' appears twice
     """
     try:
         return _DECODER.decode(text)
@@ -60,11 +60,11 @@ def decode_json(text: str, where: str) -> Any:
         raise InputError(f"{where}: not valid JSON: {shortened(str(error))}") from None
 
 
-def seen(value: object) -> str:
-    """What a JSON value is, in words, for a message."""
+def kind_of(value: object) -> str:
+    """What a value is, for a message: the JSON name of its type, or the Python name for other objects."""
     if type(value) in (int, float):
         return f"a number ({value!r:.40})"
-    return _KINDS[type(value)]
+    return _KINDS.get(type(value), type(value).__name__)
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -82,11 +82,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # Not pyarrow.json: it takes its types from the first block, joins lines that are broken, and counts no lines.
 _DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
-
-
-_JSON = (dict, list, str, bool, int, float, type(None))
-
-
-def kind_of(value: object) -> str:
-    """What a value is, in words; for objects that are not JSON the name of their type."""
-    return seen(value) if type(value) in _JSON else type(value).__name__

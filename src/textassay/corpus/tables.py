@@ -1,50 +1,329 @@
-"""Tables: CSV and TSV files, Parquet files, Arrow tables and data frames, read column by column."""
+"""The record reader: rows with named fields, from files, data frames, datasets and Python records.
+
+Samples, items, ratings and surveys all read through it, so that all of them take the same formats and objects, check
+them by the same rules and report errors in the same words. No package that makes frames is imported: the methods of an
+object decide how it is read.
+"""
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from textassay.corpus.files import Source, failures_named
+from textassay.corpus.files import (
+    Source,
+    byte_blocks,
+    check_encoding,
+    failures_named,
+    line_texts,
+    name_of,
+    sources_of,
+    text_blocks,
+)
+from textassay.corpus.json_lines import decode_json, decode_line, has_json_lines, json_lines, kind_of
 from textassay.corpus.printable import many, quoted, shortened
-from textassay.corpus.records import Layout, Rows, Wanted, layout_of, rows_of
-from textassay.corpus.sample import TEXT, as_text_array
+from textassay.corpus.values import check_text, column_texts, is_text, string_array
 from textassay.errors import InputError
 
-_LONGEST = 1 << 28
+# The field of texts, where a source names none.
+TEXT_FIELD = "text"
+RECORDS = "records: .jsonl, .json, .csv, .tsv or .parquet, dicts, a data frame or a dataset"
+_SOURCES = "a path, a list of dicts, a data frame or a dataset"
+_TEXT_SOURCES = "a path, a list of texts or of dicts, a column, a data frame or a dataset"
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_JSON = {"{": "jsonl", "[": "json"}
+# What messages call one row, by the kind of file.
+_UNITS = {"csv": "row", "tsv": "row", "parquet": "row", "json": "record"}
+_MISSING = ("NAType", "NaTType")
+_PLAIN = {str, int, bool, list, type(None)}
 _PEEK = 100
+# Few enough that long documents fit in memory, and that the lists of a part are freed before they slow Python down.
 _ROWS = 10_000
+_LONGEST = 1 << 28
+# Before pyarrow had streams of arrays, `pa.chunked_array` split each string of such an object into characters.
+_STREAMS = hasattr(pa.ChunkedArray, "__arrow_c_stream__")
+
+# An Arrow array, chunked or not, a pandas or polars column, or a list of Python values.
+Column: TypeAlias = Any
+AnySource = str | os.PathLike[str] | Iterable[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a reader accepts.
+
+    With `texts`, texts without fields are accepted: lines, strings and columns. `unnamed` is the format of a file whose
+    name has no known extension, such as standard input. `record` is what every record must have, for messages. Rows of
+    a CSV file may lack the last columns if they are among `optional`.
+    """
+
+    texts: bool = False
+    unnamed: Literal["lines", "JSON or lines", "JSON or table"] = "JSON or table"
+    record: str = ""
+    optional: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Rows of a file or an object. The place of a row (`real.jsonl:17`) is `prefix` and its number.
+
+    `columns` has one column per field. JSON objects and dicts are kept as `records` instead, with None for a null and
+    strings as they are; `fields` are then those of the first record. `texts` are those of a source without
+    fields. `head` is the place of the names of the fields.
+    """
+
+    where: str
+    prefix: str
+    numbers: Sequence[int]
+    head: str
+    fields: Sequence[str] = ()
+    columns: Sequence[Column] = ()
+    records: list[Any] | None = None
+    texts: Column | None = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def place(self, row: int) -> str:
+        """The place of a row in a message, by its index."""
+        return f"{self.prefix}{self.numbers[row]}"
+
+    def column(self, field: str) -> Column:
+        """The values of a field, null where a record lacks it."""
+        if self.records is None:
+            return self.columns[self.fields.index(field)]
+        # The type is tested first because `isinstance` of an abstract class is slow.
+        return [
+            record.get(field) if type(record) is dict or isinstance(record, Mapping) else None
+            for record in self.records
+        ]
+
+    def rows(self) -> list[Mapping[str, Any]]:
+        """Each row as a mapping of fields to values, for a whole table."""
+        if self.records is not None:
+            return self.records
+        return [dict(zip(self.fields, cells, strict=True)) for cells in zip(*self.columns, strict=True)]
+
+    def text_fields(self) -> list[str]:
+        """The fields that hold text, as far as the first rows show."""
+        if self.records is not None:
+            first = next((record for record in self.records if isinstance(record, Mapping)), {})
+            return [str(name) for name, value in first.items() if isinstance(value, str)]
+        if len(self.fields) == 1 and isinstance(self.columns[0], list):
+            return list(self.fields)
+        return [name for name, column in zip(self.fields, self.columns, strict=True) if _holds_text(column)]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTable:
+    """A file or an object before its rows are read.
+
+    `head` is a table with the first rows, or without rows where the types of the columns are known. `parts(names)`
+    reads all rows, in parts, with the columns of these names or, for None, with all columns.
+    """
+
+    head: Table
+    parts: Callable[[Sequence[str] | None], Iterator[Table]]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source with one table per file: its name, what messages call it, and what they call one of its rows."""
+
+    name: str
+    where: str
+    unit: str
+    tables: Iterator[OpenTable]
+
+
+def open_source(
+    source: AnySource, expected: Expected, *, name: str | None, kind: str, encoding: str, notes: Counter[str]
+) -> Opened:
+    """Open a path, a pattern, standard input or an object; `kind` is the name of an object that has no other.
+
+    What is left out is counted in `notes`.
+    """
+    encoding = check_encoding(encoding)
+    if not isinstance(source, str | os.PathLike):
+        called = kind if name is None else name
+        where = shortened(called)
+        return Opened(called, where, "text", iter([_open_object(source, where, expected)]))
+    path = os.fsdecode(source)
+    files = sources_of(path)
+    where = files[0].where if len(files) == 1 else name_of(path)
+    tables = (_open_file(file, expected, encoding, notes) for file in files)
+    return Opened(name_of(path) if name is None else name, where, _UNITS.get(files[0].kind or "", "line"), tables)
+
+
+def read_tables(opened: Opened, *, wanted: str | None = None) -> list[Table]:
+    """Whole tables with plain Python values, one per file; with `wanted`, a table without rows is an error."""
+    tables = [_whole(table) for table in opened.tables]
+    for table in tables:
+        if wanted is not None and not len(table):
+            seen = "a header and no rows" if table.fields else "empty"
+            raise InputError(f"{table.head}: {seen}; wanted {wanted}")
+    return tables
+
+
+def listed_notes(notes: Counter[str]) -> tuple[str, ...]:
+    """Each note once, with the number of files it is about if there are several."""
+    return tuple(note if count == 1 else f"{note} ({count} files)" for note, count in notes.items())
+
+
+def _whole(opened: OpenTable) -> Table:
+    head = opened.head
+    parts = list(opened.parts(None)) or [head]
+    numbers = [number for part in parts for number in part.numbers]
+    if head.records is not None:
+        records = [_plain_record(record) for part in parts for record in part.records or ()]
+        names = dict.fromkeys(str(name) for record in records for name in record)
+        return Table(head.where, head.prefix, numbers, head.where, list(names), records=records)
+    if any(part.texts is not None for part in parts):
+        texts = [text for part in parts for text in python_values(part.texts)]
+        return Table(head.where, head.prefix, numbers, head.where, [TEXT_FIELD], [texts], texts=texts)
+    columns: list[list[Any]] = [[] for _ in head.fields]
+    for part in parts:
+        for column, values in zip(columns, part.columns, strict=True):
+            column.extend(python_values(values))
+    return Table(head.where, head.prefix, numbers, head.head, head.fields, columns)
+
+
+def python_values(column: Column) -> list[Any]:
+    """The values of a column as plain Python values."""
+    if isinstance(column, list):
+        return column
+    values = column.to_pylist() if isinstance(column, pa.Array | pa.ChunkedArray) else column.to_list()
+    return [plain_value(value) for value in values]
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON would have it: lists for arrays and series, None for NaN and other marks of missing values."""
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, Mapping):
+        return {name: plain_value(inner) for name, inner in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    elif hasattr(value, "to_list"):
+        value = value.to_list()
+    if isinstance(value, tuple):
+        return list(value)
+    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124 - only NaN differs from itself
+    return None if is_nan or type(value).__name__ in _MISSING else value
+
+
+def _plain_record(record: Any) -> dict[Any, Any]:
+    if record is None or isinstance(record, str):
+        return {TEXT_FIELD: record}
+    return {name: plain_value(value) for name, value in record.items()}
+
+
+def _holds_text(column: Column) -> bool:
+    if isinstance(column, list):
+        return any(map(is_words, column))
+    try:
+        return is_text(arrow_column(column).type)
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+
+
+def is_words(value: object) -> bool:
+    """Whether a cell shows that its column holds text: it is neither blank nor a number.
+
+    >>> is_words("a cat"), is_words("7.5"), is_words(" ")
+    (True, False, False)
+    """
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return bool(value.strip())
+    return False
+
+
+def _open_file(file: Source, expected: Expected, encoding: str, notes: Counter[str]) -> OpenTable:
+    if file.kind == "lines" and not expected.texts:
+        raise InputError(f"{file.where}: lines of text have no fields; wanted .jsonl, .json, .csv, .tsv or .parquet")
+    if file.kind == "parquet":
+        return _open_parquet(file)
+    blocks = text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=notes)
+    kind, blocks = (file.kind, blocks) if file.kind else _detected(blocks, expected)
+    if kind == "lines":
+        return _open_lines(blocks, file.where)
+    if kind in _DELIMITERS:
+        return _open_delimited(blocks, file.where, _DELIMITERS[kind], expected, notes)
+    if kind == "json":
+        text = "".join(blocks)
+        if not has_json_lines(text):
+            return _open_document(text, file.where, expected)
+        blocks = iter([text])
+    wanted = f"an object{expected.record}"
+    return _open_records(_decoded(blocks, file.where, notes), f"{file.where}:", file.where, expected, wanted)
+
+
+def _detected(blocks: Iterator[str], expected: Expected) -> tuple[str, Iterator[str]]:
+    """The format of a file without a known extension, by its first character and its first line."""
+    if expected.unnamed == "lines":
+        return "lines", blocks
+    first: list[str] = []
+    for block in blocks:
+        first.append(block)
+        if block.strip():
+            break
+    start = "".join(first).lstrip()
+    header = start.partition("\n")[0]
+    kind = _JSON.get(start[:1]) or ("tsv" if "\t" in header and "," not in header else "csv")
+    if kind in _DELIMITERS and expected.unnamed == "JSON or lines":
+        kind = "lines"
+    return kind, chain(first, blocks)
+
+
+def _open_lines(blocks: Iterator[str], where: str) -> OpenTable:
+    def parts(_: Sequence[str] | None) -> Iterator[Table]:
+        start = 1
+        for texts in line_texts(blocks):
+            yield Table(where, f"{where}:", range(start, start + len(texts)), where, texts=texts)
+            start += len(texts)
+
+    return OpenTable(Table(where, f"{where}:", (), where), parts)
+
+
+def _open_delimited(
+    blocks: Iterator[str], where: str, delimiter: str, expected: Expected, notes: Counter[str]
+) -> OpenTable:
+    rows = delimited_rows(blocks, where, delimiter)
+    blank, (line, header) = next(((number, row) for number, row in enumerate(rows) if row[1]), (0, (1, [])))
+    head = f"{where}:{line}" if header else where
+    names = [name.strip() for name in header]
+    chunks = _chunks(_even(rows, names, where, expected.optional, blank=blank, notes=notes))
+    first = next(chunks, [])
+
+    def table(chunk: Sequence[Row], chosen: Sequence[str]) -> Table:
+        places = [names.index(name) for name in chosen] if chosen is not names else range(len(names))
+        columns = [[row[place] for _, row in chunk] for place in places]
+        return Table(where, f"{where}:", [number for number, _ in chunk], head, chosen, columns)
+
+    def parts(chosen: Sequence[str] | None) -> Iterator[Table]:
+        return (table(chunk, names if chosen is None else chosen) for chunk in chain([first], chunks) if chunk)
+
+    return OpenTable(table(first[:_PEEK], names), parts)
+
 
 Row = tuple[int, list[str]]
 
 
-def delimited_texts(blocks: Iterable[str], where: str, wanted: Wanted, *, delimiter: str) -> Iterator[Rows]:
-    """The texts of one column. Empty lines count as blank texts, also those above the header."""
-    rows = delimited_rows(blocks, where, delimiter)
-    leading = 0
-    for line, header in rows:
-        if not header:
-            leading += 1
-            continue
-        yield _blank(leading)
-        # The guess looks at a fixed number of rows, so that it does not depend on how the file is cut.
-        first = list(islice(rows, _PEEK))
-        layout = _layout(header, [row for _, row in first], f"{where}:{line}", wanted)
-        yield from _column_texts(chain(first, rows), where, header, layout)
-        return
-    yield _blank(leading)
-
-
 def delimited_rows(blocks: Iterable[str], where: str, delimiter: str) -> Iterator[Row]:
-    """Rows with the line each begins on; a quoted text may go over many lines."""
-    # The csv module refuses fields over 128 KB, and its limit is one for the whole process. Longer texts are texts too;
+    """Rows with the line each begins on; a quoted text may span many lines, and an empty line is an empty row."""
+    # The csv module refuses fields over 128 KB, and its limit holds for the whole process. Longer texts are valid;
     # some bound stays, for a quote that is never closed.
     csv.field_size_limit(max(_LONGEST, csv.field_size_limit()))
     lines = chain.from_iterable(io.StringIO(block, newline="\n") for block in blocks)
@@ -60,69 +339,142 @@ def delimited_rows(blocks: Iterable[str], where: str, delimiter: str) -> Iterato
         yield line, row
 
 
-def wrong_width(place: str, row: list[str], header: list[str]) -> InputError:
-    """The error for a row that does not have as many fields as the header."""
-    return InputError(f"{place}: {many(len(row), 'field')}; wanted {len(header)} as in the header ({quoted(header)})")
+def _even(
+    rows: Iterable[Row], header: list[str], where: str, optional: Collection[str], *, blank: int, notes: Counter[str]
+) -> Iterator[Row]:
+    """Rows as long as the header; empty ones are left out and counted, together with `blank` ones above the header."""
+    for line, row in rows:
+        if len(row) == len(header):
+            yield line, row
+        elif row:
+            missing = header[len(row) :]
+            if not missing or not set(missing) <= set(optional):
+                seen = many(len(row), "field")
+                raise InputError(f"{where}:{line}: {seen}; wanted {len(header)} as in the header ({quoted(header)})")
+            yield line, [*row, *("" for _ in missing)]
+        else:
+            blank += 1
+    _note_blank(blank, where, notes)
 
 
-def _layout(header: list[str], rows: list[list[str]], where: str, wanted: Wanted) -> Layout:
-    def textual() -> list[str]:
-        if len(header) == 1:
-            return header
-        full = [row for row in rows if len(row) == len(header)]
-        return [name for place, name in enumerate(header) if any(_is_words(row[place]) for row in full)]
-
-    return layout_of(header, where, wanted, textual=textual)
+def _note_blank(count: int, where: str, notes: Counter[str]) -> None:
+    if count:
+        notes[f"{where}: {many(count, 'blank line')} left out"] += 1
 
 
-def _is_words(value: str) -> bool:
-    """Whether a cell shows that its column holds text: it is neither blank nor a number."""
-    try:
-        float(value)
-    except ValueError:
-        return bool(value.strip())
-    return False
+def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """Lists of rows. Rows before a bad one are yielded first, so that the first fault of a file is the one reported."""
+    while True:
+        chunk: list[Row] = []
+        try:
+            for row in islice(rows, _ROWS):
+                chunk.append(row)
+        except InputError:
+            yield chunk
+            raise
+        if not chunk:
+            return
+        yield chunk
 
 
-def _column_texts(rows: Iterator[Row], where: str, header: list[str], layout: Layout) -> Iterator[Rows]:
-    empty = [""] * len(header)
-    while chunk := list(islice(rows, _ROWS)):
-        full = []
-        for line, row in chunk:
-            if row and len(row) != len(header):
-                raise wrong_width(f"{where}:{line}", row, header)
-            full.append(row or empty)
-        yield _rows(full, [line for line, _ in chunk], where, header, layout)
+def _open_document(text: str, where: str, expected: Expected) -> OpenTable:
+    document = decode_json(text, where) if text.strip() else []
+    # A file with one line of JSON Lines is a document too.
+    values = document if isinstance(document, list) else [document]
+    wanted = f"an object{expected.record}"
+    return _open_records(_numbered(iter(values)), f"{where}: record ", where, expected, wanted)
 
 
-def _rows(rows: list[list[str]], lines: list[int], where: str, header: list[str], layout: Layout) -> Rows:
-    def column(name: str) -> list[str]:
-        place = header.index(name)
-        return [row[place] for row in rows]
-
-    texts = pa.array(column(layout.text), type=TEXT)
-    return rows_of(texts, layout, column, lambda index: f"{where}:{lines[index]}")
+# Values with their numbers.
+Chunk: TypeAlias = tuple[Sequence[int], list[Any]]
 
 
-def _blank(count: int) -> Rows:
-    return Rows(pa.array([""] * count, type=TEXT))
+def _numbered(values: Iterator[Any]) -> Iterator[Chunk]:
+    start = 1
+    while chunk := list(islice(values, _ROWS)):
+        yield range(start, start + len(chunk)), chunk
+        start += len(chunk)
 
 
-# Few enough rows that long documents stay within memory; the reader joins them to the batches asked for.
+def _decoded(blocks: Iterable[str], where: str, notes: Counter[str]) -> Iterator[Chunk]:
+    """The values of JSON Lines with their line numbers; those before a bad line are yielded before its error."""
+    blank = 0
+    start = 1
+    for block in blocks:
+        lines = json_lines(block)
+        numbers: list[int] = []
+        values: list[Any] = []
+        try:
+            for number, line in enumerate(lines, start):
+                value = decode_line(line, where, number)
+                if value is not None or line.strip():
+                    numbers.append(number)
+                    values.append(value)
+        except InputError:
+            yield numbers, values
+            raise
+        yield numbers, values
+        blank += len(lines) - len(numbers)
+        start += len(lines)
+    _note_blank(blank, where, notes)
 
 
-def parquet_texts(source: Source, wanted: Wanted) -> Iterator[Rows]:
-    """The texts of one column of a Parquet file; columns that nobody asks for are never read."""
-    with open_parquet(source) as file:
-        layout = schema_layout(file.schema_arrow, source.where, wanted)
-        yield from batch_texts(file.iter_batches(_ROWS, columns=layout.names), source.where, layout)
+def _open_records(chunks: Iterator[Chunk], prefix: str, where: str, expected: Expected, wanted: str) -> OpenTable:
+    checked = _checked_records(chunks, prefix, expected, wanted)
+    first = next(checked, ((), []))
+
+    def table(chunk: Chunk) -> Table:
+        numbers, records = chunk
+        row, record = next(((row, r) for row, r in enumerate(records) if isinstance(r, Mapping)), (0, {}))
+        head = f"{prefix}{numbers[row]}" if records else where
+        return Table(where, prefix, numbers, head, list(map(str, record)), records=records)
+
+    def parts(_: Sequence[str] | None) -> Iterator[Table]:
+        return (table(chunk) for chunk in chain([first], checked) if chunk[1])
+
+    return OpenTable(table(first), parts)
+
+
+def _checked_records(chunks: Iterable[Chunk], prefix: str, expected: Expected, wanted: str) -> Iterator[Chunk]:
+    """Records as mappings; strings and nulls stay where texts are accepted, and anything else is an error.
+
+    Records before a bad one are yielded before its error, so that the first fault of a file is the one reported.
+    """
+    for numbers, values in chunks:
+        if set(map(type, values)) <= {dict}:
+            yield numbers, values
+            continue
+        records: list[Any] = []
+        for number, value in zip(numbers, values, strict=True):
+            if is_dataclass(value) and not isinstance(value, type):
+                records.append({field.name: getattr(value, field.name) for field in fields(value)})
+            elif isinstance(value, Mapping) or (expected.texts and isinstance(value, str | None)):
+                records.append(value)
+            else:
+                yield numbers[: len(records)], records
+                or_text = " or a string" if expected.texts and not expected.record else ""
+                raise InputError(f"{prefix}{number}: {kind_of(value)}; wanted {wanted}{or_text}")
+        yield numbers, records
+
+
+def _open_parquet(file: Source) -> OpenTable:
+    with open_parquet(file) as parquet:
+        schema = parquet.schema_arrow
+
+    def parts(names: Sequence[str] | None) -> Iterator[Table]:
+        with open_parquet(file) as parquet:
+            yield from _arrow_parts(parquet.iter_batches(_ROWS, columns=names), file.where, names)
+
+    return OpenTable(_arrow_part(schema.empty_table(), file.where, None), parts)
 
 
 @contextmanager
 def open_parquet(source: Source) -> Iterator[Any]:
     """A Parquet file, with errors that name it."""
     if source.codec is not None:
-        raise InputError(f"{source.where}: a packed Parquet file; wanted it unpacked (Parquet compresses by itself)")
+        raise InputError(
+            f"{source.where}: a compressed Parquet file; wanted it decompressed (Parquet compresses by itself)"
+        )
     with failures_named(source.where):
         import pyarrow.parquet as pq
 
@@ -130,102 +482,158 @@ def open_parquet(source: Source) -> Iterator[Any]:
             yield pq.ParquetFile(handle)
 
 
-def schema_layout(schema: pa.Schema, where: str, wanted: Wanted) -> Layout:
-    """The fields of a table that are read."""
-    textual = [column.name for column in schema if is_text(column.type)]
-    return layout_of(schema.names, where, wanted, textual=lambda: textual)
-
-
-def batch_texts(batches: Iterable[Any], where: str, layout: Layout) -> Iterator[Rows]:
-    """The rows of record batches (or of tables)."""
+def _arrow_parts(batches: Iterable[Any], where: str, names: Sequence[str] | None) -> Iterator[Table]:
     start = 1
     for batch in batches:
-        texts = column_texts(batch.column(layout.text), where, start=start, field=layout.text)
-        yield rows_of(texts, layout, batch.column, partial(_row, where, start))
-        start += len(texts)
+        yield _arrow_part(batch, where, names, start=start)
+        start += batch.num_rows
 
 
-def _row(where: str, start: int, index: int) -> str:
-    return f"{where}: row {start + index}"
+def _arrow_part(batch: Any, where: str, names: Sequence[str] | None, *, start: int = 1) -> Table:
+    """A record batch or an Arrow table."""
+    numbers = range(start, start + batch.num_rows)
+    columns = batch.columns if names is None else [batch.column(name) for name in names]
+    return Table(where, f"{where}: row ", numbers, where, batch.schema.names if names is None else names, columns)
 
 
-def column_texts(column: Any, where: str, *, start: int = 1, field: str | None = None) -> pa.Array:
-    """The texts of an Arrow column in one piece or in chunks, which may have a dictionary each."""
-    texts = []
-    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-        texts.append(text_array(chunk, where, start=start, field=field))
-        start += len(chunk)
-    return pa.concat_arrays(texts) if texts else pa.array([], TEXT)
+def _open_object(source: Any, where: str, expected: Expected) -> OpenTable:
+    if isinstance(source, Mapping):
+        names = quoted([str(key) for key in source])
+        raise InputError(f"{where}: a dict ({names}); wanted one of its values, or a list of dicts")
+    # Nothing else is asked of a lazy frame: even the names of its columns take work.
+    if _can(source, "lazy", "collect"):
+        raise InputError(f"{where}: a lazy frame; wanted it collected")
+    if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        return _open_arrow(source, where)
+    if _can(source, "with_format", "select_columns", "iter"):
+        return _open_dataset(source, where)
+    if _can(source, "columns", "head", "__getitem__") and not isinstance(source, pa.Array | pa.ChunkedArray):
+        return _open_frame(source, where)
+    if _is_column(source):
+        if not expected.texts:
+            raise InputError(f"{where}: a column without fields; wanted {RECORDS}")
+        texts = text_column(source, where)
+        column = Table(where, f"{where}: text ", range(1, len(texts) + 1), where, texts=texts)
+        return OpenTable(Table(where, column.prefix, (), where), lambda _: iter([column]))
+    return _open_iterable(source, where, expected)
 
 
-def text_array(column: pa.Array, where: str, *, start: int = 1, field: str | None = None) -> pa.Array:
-    """An Arrow column as texts: null becomes a blank text, bytes that are not UTF-8 are an error with their row."""
-    label = where if field is None else f"{where}: field {quoted([field])}"
-    texts = pc.fill_null(as_text_array(_plain_values(column), label), "")
+def _can(source: Any, *names: str) -> bool:
+    return all(hasattr(source, name) for name in names)
+
+
+def _is_column(source: Any) -> bool:
+    is_array = isinstance(source, pa.Array | pa.ChunkedArray)
+    return (
+        is_array or _is_pandas(source) or _can(source, "to_arrow") or (_STREAMS and _can(source, "__arrow_c_stream__"))
+    )
+
+
+def _is_pandas(source: Any) -> bool:
+    return _can(source, "isna", "to_numpy")
+
+
+def arrow_column(column: Column) -> Any:
+    """A column as an Arrow array."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column
+    if _is_pandas(column):
+        return pa.array(column, from_pandas=True)
+    return column.to_arrow() if _can(column, "to_arrow") else pa.chunked_array(column)
+
+
+def column_values(column: Column) -> Column:
+    """A column as an Arrow array, or as a list of values, missing ones as None, where it mixes types."""
+    if isinstance(column, list):
+        return column
     try:
-        # Neither Arrow nor Parquet checks on the way in that what is declared a string is one.
-        texts.validate(full=True)
-    except pa.ArrowInvalid:
-        raise _not_utf8(texts, label, start) from None
-    return texts
+        return arrow_column(column)
+    except (pa.ArrowException, TypeError, ValueError):
+        missing = column.isna() if _is_pandas(column) else [value is None for value in column]
+        return [None if gone else value for value, gone in zip(column, missing, strict=True)]
 
 
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds strings."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"
+def text_column(column: Column, where: str, *, field: str | None = None, start: int = 1) -> pa.Array:
+    """A column as valid texts, blank where a value is missing; anything but strings is an error."""
+    label = where if field is None else f"{where}: field {quoted([field])}"
+    values = column_values(column)
+    if isinstance(values, list):
+        _refuse_odd(values, label)
+        raise InputError(f"{label}: values of several types; wanted strings")
+    if pa.types.is_struct(values.type):
+        raise InputError(f"{label}: a column of records; wanted strings")
+    return column_texts(values, where, start=start, field=field)
 
 
-def _plain_values(column: pa.Array) -> pa.Array:
-    """Categories as plain strings: Arrow cannot decode a dictionary of string views, which a stream may carry."""
-    if pa.types.is_dictionary(column.type) and is_text(column.type):
-        return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(TEXT)).dictionary_decode()
-    return column
+def _refuse_odd(values: Iterable[Any], where: str) -> None:
+    """Name the first value of a column of Python objects that is neither a string nor missing."""
+    for number, value in enumerate(values, 1):
+        is_missing = value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
+        if isinstance(value, str):
+            check_text(value, f"{where}: text {number}")
+        elif not is_missing:
+            raise not_a_string(value, f"{where}: text {number}")
 
 
-def _not_utf8(texts: pa.Array, label: str, start: int) -> InputError:
-    for row, value in enumerate(texts.cast(pa.large_binary()), start):
-        try:
-            value.as_py().decode()
-        except UnicodeDecodeError as error:
-            byte = error.object[error.start]
-            return InputError(f"{label}, row {row}: byte 0x{byte:02x} is not valid utf-8; wanted strings")
-    return InputError(f"{label}: a damaged column; wanted strings")
+def _open_arrow(table: Any, where: str) -> OpenTable:
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+
+    def parts(names: Sequence[str] | None) -> Iterator[Table]:
+        return _arrow_parts(table.to_batches() if isinstance(table, pa.Table) else table, where, names)
+
+    return OpenTable(_arrow_part(table.schema.empty_table(), where, None), parts)
 
 
-_MISSING = ("NAType", "NaTType")
+def _open_dataset(dataset: Any, where: str) -> OpenTable:
+    # Through the public iterator, not `.data`: the table underneath ignores `select`, `shuffle` and `filter`.
+    arrow = dataset.with_format("arrow")
+    first = next(iter(arrow.iter(batch_size=1)), None)
+
+    def parts(names: Sequence[str] | None) -> Iterator[Table]:
+        chosen = arrow if names is None else arrow.select_columns(list(names))
+        return _arrow_parts(chosen.iter(batch_size=_ROWS), where, names)
+
+    head = pa.table({}) if first is None else first
+    return OpenTable(_arrow_part(head.slice(0, 0), where, None), parts)
 
 
-def is_frame(value: Any) -> bool:
-    """Whether a value has columns to take."""
-    is_arrow = isinstance(value, pa.Table | pa.RecordBatch | pa.RecordBatchReader)
-    return is_arrow or all(hasattr(value, name) for name in ("columns", "head", "__getitem__"))
+def _open_frame(frame: Any, where: str) -> OpenTable:
+    names = [str(label) for label in frame.columns]
+
+    def table(rows: Any, chosen: Sequence[str] | None) -> Table:
+        # By position, because two columns may have one name.
+        places = range(len(names)) if chosen is None else [names.index(name) for name in chosen]
+        columns = [rows.iloc[:, place] if hasattr(rows, "iloc") else rows[:, place] for place in places]
+        numbers = range(1, len(rows) + 1)
+        return Table(where, f"{where}: row ", numbers, where, names if chosen is None else chosen, columns)
+
+    return OpenTable(table(frame.head(_PEEK), None), lambda chosen: iter([table(frame, chosen)]))
 
 
-def frame_columns(frame: Any) -> tuple[list[str], list[list[Any]]]:
-    """The names of a frame's columns and their cells."""
-    if isinstance(frame, pa.RecordBatchReader):
-        frame = frame.read_all()
-    if isinstance(frame, pa.Table | pa.RecordBatch):
-        return frame.schema.names, [column.to_pylist() for column in frame.columns]
-    header = [str(label) for label in frame.columns]
-    # By place, as two columns may share a name; which is refused further on, where it matters.
-    columns = [
-        (frame.iloc[:, place] if hasattr(frame, "iloc") else frame[:, place]).to_list() for place in range(len(header))
-    ]
-    return header, columns
+def _open_iterable(source: Any, where: str, expected: Expected) -> OpenTable:
+    if isinstance(source, bytes) or not isinstance(source, Iterable):
+        raise InputError(f"{where}: {kind_of(source)}; wanted {_TEXT_SOURCES if expected.texts else _SOURCES}")
+    values: Iterator[Any] = iter(source)
+    if isinstance(source, io.TextIOBase):
+        values = (line.removesuffix("\n") for line in values)
+    first = list(islice(values, 1))
+    values = chain(first, values)
+    if expected.texts and not (first and isinstance(first[0], Mapping)):
+        return OpenTable(Table(where, f"{where}: text ", (), where), lambda _: _string_parts(values, where))
+    wanted = f"a dict{expected.record}"
+    return _open_records(_numbered(values), f"{where}: record ", where, expected, wanted)
 
 
-def parquet_columns(source: Source) -> tuple[list[str], list[list[Any]]]:
-    """The names of a Parquet file's columns and their cells."""
-    with open_parquet(source) as file:
-        return frame_columns(file.read())
+def _string_parts(values: Iterator[Any], where: str) -> Iterator[Table]:
+    for numbers, chunk in _numbered(values):
+        for number, value in zip(numbers, chunk, strict=True):
+            if not isinstance(value, str):
+                raise not_a_string(value, f"{where}: text {number}")
+        texts = string_array(chunk, f"{where}: text ", start=numbers[0])
+        yield Table(where, f"{where}: text ", numbers, where, texts=texts)
 
 
-def plain_cell(cell: Any) -> Any:
-    """A cell without the types of other libraries; their marks of missing values and NaN become None."""
-    if isinstance(cell, np.generic):
-        cell = cell.item()
-    is_nan = isinstance(cell, float) and cell != cell  # noqa: PLR0124 - only NaN differs from itself
-    return None if is_nan or type(cell).__name__ in _MISSING else cell
+def not_a_string(value: object, place: str) -> InputError:
+    """The error for a Python value in the place of a text."""
+    return InputError(f"{place} is {type(value).__name__} ({shortened(repr(value), 40)}); wanted a string")

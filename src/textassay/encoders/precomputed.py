@@ -19,7 +19,7 @@ from textassay.corpus.arrays import F32
 from textassay.corpus.files import failures_named
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT, Sample, digest_of
-from textassay.corpus.tables import text_array
+from textassay.corpus.values import text_array
 from textassay.errors import InputError
 
 VECTOR, TEXT_FIELD = "vector", "text"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from textassay.corpus.files import failures_named
-from textassay.corpus.json_lines import seen
+from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.errors import InputError
 from textassay.survey.model import TYPICALITY, Choice
@@ -135,7 +135,7 @@ def _words(value: Any, where: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    return seen(value) if isinstance(value, dict | list | str | bool | int | float) else type(value).__name__
+    return kind_of(value) if isinstance(value, dict | list | str | bool | int | float) else type(value).__name__
 
 
 def _name(name: str, option: str) -> str:

@@ -1,16 +1,15 @@
-"""Files of items: JSON, tables, Parquet, COCO captions and lines of text."""
+"""Files of items: records, tables, COCO captions and lines of text."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textassay.corpus.files import Source, byte_blocks, line_texts, name_of, sources_of, text_blocks
+from textassay.corpus.fields import no_field
 from textassay.corpus.items.entries import CANDIDATES, IDS, ONE_SYSTEM, REFERENCES, Entry, Side, entry_of, id_of
-from textassay.corpus.json_lines import decode_json, has_json_lines, json_lines, kind_of, seen
-from textassay.corpus.printable import many, quoted
-from textassay.corpus.records import no_field
-from textassay.corpus.tables import delimited_rows, parquet_columns, plain_cell, wrong_width
+from textassay.corpus.json_lines import decode_json, kind_of
+from textassay.corpus.printable import quoted
+from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
 from textassay.corpus.values import check_text
 from textassay.errors import InputError
 
@@ -85,21 +84,26 @@ Row = tuple[str, Sequence[Any]]
 def table_entries(header: list[str], rows: Iterable[Row], where: str, *, side: Side = "references") -> list[Entry]:
     """The entries of rows that come with their places; `where` is the place of the header.
 
-    A row an item has the columns `references` and `candidates`, or `candidates.NAME` for each system. A row a text has
-    `id`, `source` (`reference` or the name of a system) and `text`. Both may have a `prompt`, the first an `id`.
+    A table with one row per item has the columns `references` and `candidates`, or `candidates.NAME` for each system. A
+    table with one row per text has `id`, `source` (`reference` or the name of a system) and `text`. Both may have a
+    `prompt`, the first an `id`.
     """
     systems = {name: system for name in header if (system := _system(name)) is not None}
-    # Summaries have a source too, so the columns of a row an item decide.
+    # Items of a summarization task have a source too, so the columns of one row per item are looked for first.
     if systems or set(REFERENCES) & set(header):
         _check_once(header, where, (*REFERENCES, *systems, *IDS, PROMPT))
         _check_meanings(header, systems, where)
         return [_wide(header, systems, cells, place) for place, cells in rows]
-    if SOURCE in header and TEXT in header:
-        if not set(IDS) & set(header):
-            raise no_field(header, where, field="id", hint="")
+    if {SOURCE, TEXT} <= set(header):
         _check_once(header, where, (*IDS, SOURCE, TEXT, PROMPT))
-        return _long(header, rows)
+        _check_id(header, where)
+        return _long((place, dict(zip(header, cells, strict=True))) for place, cells in rows)
     raise no_field(header, where, field=side, hint=" (nor are there 'id', 'source' and 'text')")
+
+
+def _check_id(fields: Sequence[str], where: str) -> None:
+    if not set(IDS) & set(fields):
+        raise no_field(list(fields), where, field="id", hint="")
 
 
 def _system(name: str) -> str | None:
@@ -112,7 +116,7 @@ def _system(name: str) -> str | None:
 def _check_once(header: list[str], where: str, names: Iterable[str]) -> None:
     for name in names:
         if header.count(name) > 1:
-            raise InputError(f"{where}: {header.count(name)} fields are called {quoted([name])}; wanted one")
+            raise InputError(f"{where}: {header.count(name)} fields have the name {quoted([name])}; wanted one")
 
 
 def _check_meanings(header: list[str], systems: dict[str, str], where: str) -> None:
@@ -153,29 +157,25 @@ def _listed(cell: Any, place: str, name: str) -> Any:
         raise InputError(f"{error}; wanted a list of strings where a cell begins with '['") from None
 
 
-def _long(header: list[str], rows: Iterable[Row]) -> list[Entry]:
+def _long(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
     """Rows of one id gathered, in the order in which ids and texts appear."""
     places: dict[str, str] = {}
     records: dict[str, dict[str, Any]] = {}
-    for place, cells in rows:
-        row = dict(zip(header, cells, strict=True))
+    for place, row in rows:
         known = id_of(row, place)
         if known is None:
             raise InputError(f"{place}: no id; wanted the id of an item")
-        source = row[SOURCE]
+        source = row.get(SOURCE)
         if not isinstance(source, str) or not source.strip():
             raise InputError(f"{place}: no source; wanted '{REFERENCE}' or the name of a system")
         places.setdefault(known, place)
         record = records.setdefault(known, {"id": known, "references": [], "candidates": {}})
         texts = record["references"] if source == REFERENCE else record["candidates"].setdefault(source, [])
-        texts.append(row[TEXT])
+        texts.append(row.get(TEXT))
         prompt = row.get(PROMPT)
         if prompt is not None and prompt != "" and record.setdefault(PROMPT, prompt) != prompt:
-            raise InputError(f"{place}: a second prompt for id {quoted([known])}; wanted one an item")
+            raise InputError(f"{place}: a second prompt for id {quoted([known])}; wanted one per item")
     return [entry_of(record, places[known]) for known, record in records.items()]
-
-
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,100 +192,40 @@ class ItemFile:
         return f" (fields are {quoted(self.fields)})" if self.fields else ""
 
 
-def read_entries(path: str, *, side: Side, encoding: str, notes: Counter[str]) -> ItemFile:
-    """What a path or a pattern holds; `side` says what bare captions and lines are."""
-    files = sources_of(path)
-    read = [_read(file, side, encoding, notes) for file in files]
-    where = files[0].where if len(files) == 1 else name_of(path)
-    entries = [entry for file in read for entry in file.entries]
-    return ItemFile(where, entries, next((file.fields for file in read if file.fields), []))
+def read_entries(
+    source: AnySource, *, side: Side, name: str | None = None, encoding: str, notes: Counter[str]
+) -> tuple[ItemFile, str]:
+    """The items of a source, and its name; `side` says what captions and lines of text are."""
+    is_base = side == "references"
+    expected = Expected(
+        texts=not is_base,
+        unnamed="JSON or table" if is_base else "JSON or lines",
+        record=" with 'references' and 'candidates'",
+    )
+    opened = open_source(source, expected, name=name, kind="items", encoding=encoding, notes=notes)
+    tables = read_tables(opened)
+    entries = [entry for table in tables for entry in _entries(table, side)]
+    names = next((list(table.fields) for table in tables if table.fields), [])
+    return ItemFile(opened.where, entries, [] if ANNOTATIONS in names else names), opened.name
 
 
-def _read(file: Source, side: Side, encoding: str, notes: Counter[str]) -> ItemFile:
-    if file.kind == "lines" and side == "references":
-        wanted = ".jsonl, .json, .csv, .tsv or .parquet"
-        raise InputError(f"{file.where}: not a file of items by its name; wanted {wanted}")
-    if file.kind == "parquet":
-        return _parquet(file, side)
-    text = "".join(text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=notes))
-    if file.kind in _DELIMITERS:
-        return _table(text, file, side, notes)
-    # Standard input has no extension to tell records from lines, but its first character does.
-    start = text.lstrip()[:1] if file.kind is None else ""
-    if (file.kind == "json" and not has_json_lines(text)) or start == "[":
-        return _document(text, file.where, side)
-    if file.kind == "lines" or (file.kind is None and side == "candidates" and start != "{"):
-        return ItemFile(file.where, _lines(text, file.where), [])
-    return _records(list(_json_lines(text, file.where, notes)), file.where, side)
-
-
-def _lines(text: str, where: str) -> list[Entry]:
-    """One candidate a line; blank lines are blank candidates, as the place of a line says whose it is."""
-    texts = [line for lines in line_texts([text] if text else []) for line in lines.to_pylist()]
-    return [Entry(f"{where}:{number}", None, candidates={ONE_SYSTEM: (line,)}) for number, line in enumerate(texts, 1)]
-
-
-def _document(text: str, where: str, side: Side) -> ItemFile:
-    document = decode_json(text, where) if text.strip() else []
-    if isinstance(document, dict) and ANNOTATIONS in document:
-        return ItemFile(where, annotation_entries(document, where, side=side), [])
-    if not isinstance(document, list | dict):
-        raise InputError(f"{where}: {seen(document)}; wanted a list of objects, or an object with COCO's 'annotations'")
-    # One line of JSON lines is a document too.
-    records = [document] if isinstance(document, dict) else document
-    places = [(f"{where}: item {number}", record) for number, record in enumerate(records, 1)]
-    return _records(places, where, side)
-
-
-def _records(places: list[tuple[str, Any]], where: str, side: Side) -> ItemFile:
-    first = places[0][1] if places else None
+def _entries(table: Table, side: Side) -> list[Entry]:
+    if table.records is None and table.texts is None:
+        rows = [(table.place(row), cells) for row, cells in enumerate(zip(*table.columns, strict=True))]
+        return table_entries(list(table.fields), rows, table.head, side=side) if table.fields else []
+    records = [(table.place(row), record) for row, record in enumerate(table.rows())]
+    first = records[0][1] if records else {}
+    if len(records) == 1 and ANNOTATIONS in first:
+        return annotation_entries(first, table.where, side=side)
     if is_caption(first):
         if side == "references":
-            raise InputError(f"{where}: a list of COCO captions is candidates; wanted references first")
-        return ItemFile(where, caption_entries(places, side=side), [])
-    entries = [entry_of(record, place) for place, record in places]
-    return ItemFile(where, entries, list(first) if isinstance(first, dict) else [])
-
-
-def _json_lines(text: str, where: str, notes: Counter[str]) -> Iterator[tuple[str, Any]]:
-    blank = 0
-    for number, line in enumerate(json_lines(text) if text else [], 1):
-        if line.strip():
-            yield f"{where}:{number}", decode_json(line, f"{where}:{number}")
-        else:
-            blank += 1
-    _note_blank(blank, where, notes)
-
-
-def _table(text: str, file: Source, side: Side, notes: Counter[str]) -> ItemFile:
-    where = file.where
-    rows = list(delimited_rows([text], where, _DELIMITERS[file.kind or ""]))
-    full = [(line, row) for line, row in rows if row]
-    _note_blank(len(rows) - len(full), where, notes)
-    if not full:
-        return ItemFile(where, [], [])
-    (line, header), *body = full
-    entries = table_entries(header, _even(body, header, where), f"{where}:{line}", side=side)
-    return ItemFile(where, entries, header)
-
-
-def _parquet(file: Source, side: Side) -> ItemFile:
-    header, columns = parquet_columns(file)
-    rows = (
-        (f"{file.where}: row {number}", [plain_cell(cell) for cell in cells])
-        for number, cells in enumerate(zip(*columns, strict=True), 1)
-    )
-    return ItemFile(file.where, table_entries(header, rows, file.where, side=side), header)
-
-
-def _even(rows: Iterable[tuple[int, list[str]]], header: list[str], where: str) -> Iterator[Row]:
-    """Rows with their places, each as long as the header."""
-    for line, row in rows:
-        if len(row) != len(header):
-            raise wrong_width(f"{where}:{line}", row, header)
-        yield f"{where}:{line}", row
-
-
-def _note_blank(count: int, where: str, notes: Counter[str]) -> None:
-    if count:
-        notes[f"{where}: {many(count, 'blank line')} left out"] += 1
+            raise InputError(f"{table.where}: a list of COCO captions has no references; wanted references first")
+        return caption_entries(records, side=side)
+    names = set(table.fields)
+    if {SOURCE, TEXT} <= names and not {*REFERENCES, *CANDIDATES} & names:
+        _check_id(table.fields, table.where)
+        return _long(records)
+    if names == {TEXT} and side == "candidates":
+        # A blank line is a blank candidate, because the number of a line says which item it belongs to.
+        return [entry_of({CANDIDATES[0]: record.get(TEXT) or ""}, place) for place, record in records]
+    return [entry_of(record, place) for place, record in records]

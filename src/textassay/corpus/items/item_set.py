@@ -4,16 +4,16 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
-from textassay.corpus.files import check_encoding, name_of
-from textassay.corpus.items.entries import check_unique
+from textassay.corpus.files import AnyPath, check_stdin_once, named_paths
+from textassay.corpus.items.entries import check_unique, system_of
 from textassay.corpus.items.item_files import ItemFile, read_entries
-from textassay.corpus.items.joining import AnyPath, check_stdin_once, joined, system_paths
-from textassay.corpus.items.objects import object_entries
-from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.items.joining import joined
+from textassay.corpus.printable import many, quoted
+from textassay.corpus.tables import AnySource, listed_notes
 from textassay.errors import InputError
 
 _LISTED = 12
@@ -125,66 +125,73 @@ class ItemSet:
         return cls(name, _digest(items), tuple(items), (*notes, *odd_about(items)))
 
 
-ItemSource = ItemSet | str | os.PathLike[str] | Iterable[Any]
-
-
 def read_items(
-    source: AnyPath,
+    source: ItemSet | AnySource,
     *,
-    candidates: Sequence[AnyPath] | Mapping[str, AnyPath] = (),
+    candidates: Mapping[str, AnySource] | Sequence[AnyPath] | AnyPath = (),
     name: str | None = None,
     encoding: str = "utf-8",
 ) -> ItemSet:
-    """Read items from a file with references, and perhaps candidates, and from further files with a system each.
+    """Read items: references, and candidates of one or more systems, for each input.
 
-    The first file, plain, `.gz` or `.zst`, is one of
+    Parameters
+    ----------
+    source
+        A path, a pattern, `-` for standard input, a list of `Item` or of dicts, a data frame, an Arrow table, a Hugging
+        Face dataset, or an `ItemSet`, which is returned as it is. Files may be compressed (`.gz`, `.zst`). The content
+        is one of
 
-    - `.jsonl` (one object per line) or `.json` (a list of objects, or JSON Lines): `references` and `candidates`,
-      perhaps `prompt` and `id` (or `_id`). References are a list or one string. Candidates are too (of one system,
-      called "candidate"), or an object with a list for each system.
-    - `.csv`, `.tsv` or `.parquet`, one row per item: the columns `references` and `candidates`, or `candidates.NAME`
-      for each system, perhaps `id` and `prompt`. A cell that begins with `[` is a JSON list of strings, any other is
-      one text, also an empty one. Cells of Parquet may be lists.
-    - `.csv`, `.tsv` or `.parquet`, one row per text: the columns `id`, `source` (`reference` or the name of a system)
-      and `text`.
-    - COCO's caption annotations: an object with `annotations`, whose captions are references by image.
+        - Records (`.jsonl`, `.json`, dicts) with `references` and `candidates`, and if known `prompt` and `id` (or
+          `_id`). References are a list or one string. Candidates are too (of one system, called "candidate"), or an
+          object with one list per system.
+        - A table (`.csv`, `.tsv`, `.parquet`, a frame) with one row per item: the columns `references` and
+          `candidates`, or `candidates.NAME` for each system, and if known `id` and `prompt`. A cell that begins with
+          `[` is a JSON list of strings; any other is one text, also an empty one. Cells of Parquet files and frames may
+          be lists.
+        - A table or records with one row per text: `id`, `source` (`reference` or the name of a system) and `text`.
+        - COCO caption annotations: an object with `annotations`, whose captions are references by image.
+    candidates
+        Further sources by the name of their system, or a list of files, which are named by their stems: any of these
+        forms with candidates, a list of COCO results (`image_id` and `caption`), or `.txt` with one candidate per line.
+        They are matched by id where both sources have ids, otherwise by order.
+    name
+        What to call the items; by default the stem of the file, or "items".
+    encoding
+        The encoding of text files.
 
-    `candidates` are further files by the name of their system, or a list of them, named by their stems: any of these
-    forms with candidates, a list of COCO results (`image_id` and `caption`), or `.txt` with one candidate a line. They
-    are matched by id where both files have ids, otherwise by order. Items without an id are numbered from 1.
-    """
-    path = os.fsdecode(source)
-    encoding = check_encoding(encoding)
-    paths = system_paths(candidates)
-    check_stdin_once([path, *paths.values()])
-    notes: Counter[str] = Counter()
-    base = read_entries(path, side="references", encoding=encoding, notes=notes)
-    systems = {
-        system: read_entries(further, side="candidates", encoding=encoding, notes=notes)
-        for system, further in paths.items()
-    }
-    return _item_set(base, systems, name=name_of(path) if name is None else name, notes=notes)
+    Returns
+    -------
+    ItemSet
+        The items; those without an id are numbered from 1.
 
-
-def as_items(value: ItemSource, *, name: str | None = None) -> ItemSet:
-    """Items from a set of them, a path, items, dicts with the fields of a JSON object, or a data frame.
-
-    A data frame has the columns of a `.csv` file, a cell being a list or a string; also here a string that begins with
-    `[` must be a JSON list, so that a frame that was read from such a file means the same.
-
-    >>> as_items([{"references": ["a cat", "the cat"], "candidates": ["a dog"]}]).items[0].candidates
+    Examples
+    --------
+    >>> read_items([{"references": ["a cat", "the cat"], "candidates": ["a dog"]}]).items[0].candidates
     {'candidate': ('a dog',)}
     """
-    if isinstance(value, ItemSet):
-        return value
-    if isinstance(value, str | os.PathLike):
-        return read_items(value, name=name)
-    called = "items" if name is None else name
-    return _item_set(object_entries(value, shortened(called)), {}, name=called, notes=Counter(), wanted=_FIELD)
+    if isinstance(source, ItemSet) and not candidates:
+        return source
+    further = _systems(candidates)
+    check_stdin_once([source, *further.values()])
+    notes: Counter[str] = Counter()
+    given = source.items if isinstance(source, ItemSet) else source
+    base, called = read_entries(given, side="references", name=name, encoding=encoding, notes=notes)
+    systems = {
+        system: read_entries(value, side="candidates", name=system, encoding=encoding, notes=notes)[0]
+        for system, value in further.items()
+    }
+    is_file = isinstance(source, str | os.PathLike)
+    return _item_set(base, systems, name=called, notes=notes, wanted=_BEHIND if is_file else _FIELD)
+
+
+def _systems(candidates: Mapping[str, AnySource] | Sequence[AnyPath] | AnyPath) -> dict[str, AnySource]:
+    if isinstance(candidates, Mapping):
+        return {system_of(name, "candidates"): source for name, source in candidates.items()}
+    return dict(named_paths([candidates] if isinstance(candidates, str | os.PathLike) else candidates))
 
 
 def _item_set(
-    base: ItemFile, systems: Mapping[str, ItemFile], *, name: str, notes: Counter[str], wanted: str = _BEHIND
+    base: ItemFile, systems: Mapping[str, ItemFile], *, name: str, notes: Counter[str], wanted: str
 ) -> ItemSet:
     """The items of a first file and of candidates by system; `wanted` is said where there are no candidates at all."""
     if not base.entries:
@@ -200,8 +207,7 @@ def _item_set(
         Item(id_, entry.references, dict(entry.candidates), entry.prompt)
         for id_, entry in zip(ids, entries, strict=True)
     ]
-    told = tuple(note if count == 1 else f"{note} ({count} files)" for note, count in notes.items())
-    return ItemSet.of(items, name=name, notes=told)
+    return ItemSet.of(items, name=name, notes=listed_notes(notes))
 
 
 def _digest(items: Sequence[Item]) -> str:

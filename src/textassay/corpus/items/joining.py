@@ -1,51 +1,15 @@
 """Joining item files: candidates of several systems put to the references, by id where both have ids, else by order."""
 
-import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
-from textassay.corpus.files import STDIN, name_of
-from textassay.corpus.items.entries import Entry, check_unique, system_of
+from textassay.corpus.items.entries import Entry, check_unique
 from textassay.corpus.items.item_files import ItemFile
-from textassay.corpus.printable import many, printable, quoted
+from textassay.corpus.printable import many, quoted
 from textassay.errors import InputError
 
-AnyPath = str | os.PathLike[str]
-
 _LISTED = 3
-
-
-def system_paths(candidates: Sequence[AnyPath] | Mapping[str, AnyPath] | AnyPath) -> dict[str, str]:
-    """Candidate files by the name of their system; files of one name are told apart by their folder, then by number.
-
-    >>> system_paths(["runs/mle.txt", "a/gan.jsonl", "b/gan.jsonl"])
-    {'mle': 'runs/mle.txt', 'a/gan': 'a/gan.jsonl', 'b/gan': 'b/gan.jsonl'}
-    """
-    if isinstance(candidates, Mapping):
-        return {system_of(name, "candidates"): os.fsdecode(path) for name, path in candidates.items()}
-    if isinstance(candidates, str | os.PathLike):
-        candidates = [candidates]
-    paths = [os.fsdecode(path) for path in candidates]
-    counts = Counter(map(name_of, paths))
-    named: dict[str, str] = {}
-    for path in paths:
-        name = name_of(path)
-        folder = printable(Path(path).parent.name)
-        if counts[name] > 1 and folder:
-            name = f"{folder}/{name}"
-        unique, number = name, 2
-        while unique in named:
-            unique, number = f"{name} ({number})", number + 1
-        named[unique] = path
-    return named
-
-
-def check_stdin_once(paths: list[str]) -> None:
-    """Standard input can be read once only."""
-    if paths.count(STDIN) > 1:
-        raise InputError(f"stdin: given {paths.count(STDIN)} times; wanted at most one '-'")
 
 
 def joined(base: ItemFile, systems: Mapping[str, ItemFile], notes: Counter[str]) -> list[Entry]:

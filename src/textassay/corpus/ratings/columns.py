@@ -1,133 +1,17 @@
 """Columns of a table of ratings: which column is which, and the values of its cells."""
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import islice
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from textassay.corpus.files import Source, byte_blocks, sources_of, text_blocks
-from textassay.corpus.json_lines import decode_json, has_json_lines, json_lines, kind_of, seen
-from textassay.corpus.printable import many, quoted, shortened
-from textassay.corpus.tables import Row, delimited_rows, parquet_columns, plain_cell, wrong_width
+from textassay.corpus.json_lines import kind_of
+from textassay.corpus.printable import quoted, shortened
+from textassay.corpus.tables import Table
 from textassay.corpus.values import check_text
 from textassay.errors import InputError
-
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
-# Few enough that rows are gone soon after they are read: so many small lists at once are slow.
-_ROWS = 1_000
-_JSON = {"{": "jsonl", "[": "json"}
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Columns of cells as they are written; `places` says where each row stands, `head` where the header does."""
-
-    where: str
-    head: str
-    header: list[str]
-    columns: list[Sequence[Any]]
-    places: list[str]
-
-
-def read_tables(path: str, *, encoding: str, notes: Counter[str]) -> list[Table]:
-    """The tables of a path or a pattern, one a file, each with at least one row."""
-    return [_read(file, encoding, notes) for file in sources_of(path)]
-
-
-def records_table(records: Sequence[Any], places: list[str], where: str) -> Table:
-    """A table of records, whose header is all fields there are; a field that a record lacks is a null there."""
-    if not records:
-        raise InputError(f"{where}: no records; wanted at least one")
-    fields: dict[Any, None] = {}
-    for place, record in zip(places, records, strict=True):
-        if not isinstance(record, Mapping):
-            raise InputError(f"{place}: {kind_of(record)}; wanted an object with a field for each column")
-        fields.update(dict.fromkeys(record))
-    columns: list[Sequence[Any]] = [[record.get(field) for record in records] for field in fields]
-    return Table(where, where, [str(field) for field in fields], columns, places)
-
-
-def _read(file: Source, encoding: str, notes: Counter[str]) -> Table:
-    if file.kind == "lines":
-        wanted = ".csv, .tsv, .jsonl, .json or .parquet"
-        raise InputError(f"{file.where}: not a file of ratings by its name; wanted {wanted}")
-    if file.kind == "parquet":
-        return _parquet(file)
-    text = "".join(text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=notes))
-    if not text.strip():
-        raise InputError(f"{file.where}: empty; wanted a header and rows, or JSON records")
-    kind = file.kind or _kind(text)
-    if kind in _DELIMITERS:
-        return _delimited(text, file.where, _DELIMITERS[kind], notes)
-    is_document = kind == "json" and not has_json_lines(text)
-    return _document(text, file.where) if is_document else _lines(text, file.where, notes)
-
-
-def _kind(text: str) -> str:
-    """What standard input holds, where no extension says so: its first character and its first line do."""
-    start = text.lstrip()
-    header = start.split("\n", 1)[0]
-    return _JSON.get(start[0]) or ("tsv" if "\t" in header and "," not in header else "csv")
-
-
-def _delimited(text: str, where: str, delimiter: str, notes: Counter[str]) -> Table:
-    rows = delimited_rows([text], where, delimiter)
-    # There is one: the text is not blank.
-    blank, (first, header) = next((number, row) for number, row in enumerate(rows) if row[1])
-    columns: list[list[str]] = [[] for _ in header]
-    places: list[str] = []
-    while chunk := list(islice(rows, _ROWS)):
-        full = [(line, row) for line, row in chunk if row]
-        blank += len(chunk) - len(full)
-        _check_width(full, header, where)
-        for column, cells in zip(columns, zip(*[row for _, row in full], strict=True), strict=bool(full)):
-            column.extend(cells)
-        places.extend(f"{where}:{line}" for line, _ in full)
-    if not places:
-        raise InputError(f"{where}:{first}: a header and nothing below it ({quoted(header)}); wanted rows")
-    _note_blank(blank, where, notes)
-    return Table(where, f"{where}:{first}", header, list(columns), places)
-
-
-def _check_width(rows: list[Row], header: list[str], where: str) -> None:
-    for line, row in rows:
-        if len(row) != len(header):
-            raise wrong_width(f"{where}:{line}", row, header)
-
-
-def _lines(text: str, where: str, notes: Counter[str]) -> Table:
-    lines = json_lines(text)
-    full = [(f"{where}:{number}", line) for number, line in enumerate(lines, 1) if line.strip()]
-    _note_blank(len(lines) - len(full), where, notes)
-    return records_table([decode_json(line, place) for place, line in full], [place for place, _ in full], where)
-
-
-def _document(text: str, where: str) -> Table:
-    document = decode_json(text, where)
-    if not isinstance(document, list | dict):
-        raise InputError(f"{where}: {seen(document)}; wanted a list of objects")
-    # One line of JSON lines is a document too.
-    records = [document] if isinstance(document, dict) else document
-    return records_table(records, [f"{where}: record {number}" for number in range(1, len(records) + 1)], where)
-
-
-def _parquet(file: Source) -> Table:
-    header, columns = parquet_columns(file)
-    count = len(columns[0]) if columns else 0
-    if not count:
-        raise InputError(f"{file.where}: no rows; wanted at least one")
-    plain: list[Sequence[Any]] = [[plain_cell(cell) for cell in column] for column in columns]
-    return Table(file.where, file.where, header, plain, [f"{file.where}: row {row}" for row in range(1, count + 1)])
-
-
-def _note_blank(count: int, where: str, notes: Counter[str]) -> None:
-    if count:
-        notes[f"{where}: {many(count, 'blank line')} left out"] += 1
-
 
 # The names each column may have, those of the paper's released files among them; messages ask for the first.
 _NAMES = {
@@ -187,13 +71,17 @@ def columns_of(tables: Sequence[Table], where: str) -> Columns:
     rows = 0
     for table in tables:
         for role, place in _roles(table).items():
-            names.setdefault(role, table.header[place].strip())
-            cells.setdefault(role, [None] * rows).extend(table.columns[place])
-        rows += len(table.places)
-        for column in cells.values():
-            column.extend([None] * (rows - len(column)))
-    places = [place for table in tables for place in table.places]
-    return _without_blank(Columns(where, tables[0].head, tables[0].header, names, {}, dict(cells), places))
+            name = table.fields[place]
+            names.setdefault(role, name.strip())
+            # By position where there are columns, because two of them may have one name.
+            column = table.columns[place] if table.records is None else table.column(name)
+            cells.setdefault(role, [None] * rows).extend(column)
+        rows += len(table)
+        for values in cells.values():
+            values.extend([None] * (rows - len(values)))
+    places = [table.place(row) for table in tables for row in range(len(table))]
+    header = list(tables[0].fields)
+    return _without_blank(Columns(where, tables[0].head, header, names, {}, dict(cells), places))
 
 
 def part_of(columns: Columns, rows: Sequence[int]) -> Columns:
@@ -216,7 +104,7 @@ def is_blank(cell: Any) -> bool:
 def _roles(table: Table) -> dict[str, int]:
     """The place of each column that is known; two that mean the same are an error."""
     found: dict[str, int] = {}
-    for place, name in enumerate(table.header):
+    for place, name in enumerate(table.fields):
         role = _ROLES.get(_plain(name))
         if role is None:
             continue
@@ -229,8 +117,10 @@ def _roles(table: Table) -> dict[str, int]:
 
 
 def _both(table: Table, places: Iterable[int], mean: str) -> InputError:
-    names = " and ".join(quoted([table.header[place].strip()]) for place in places)
-    return InputError(f"{table.head}: the columns {names} both {mean}; wanted one; columns are {quoted(table.header)}")
+    names = " and ".join(quoted([table.fields[place].strip()]) for place in places)
+    return InputError(
+        f"{table.head}: the columns {names} both {mean}; wanted one; columns are {quoted(list(table.fields))}"
+    )
 
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from textassay.corpus.items.item_set import ItemSet, as_items
+from textassay.corpus.items.item_set import ItemSet, read_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.engines.local import Engine, LocalEngine
@@ -57,7 +57,7 @@ def conditional(
     plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     _check(partitions, power, null)
     progress = progress or Silent()
-    chosen = as_items(items)
+    chosen = read_items(items)
     setup = set_up(
         chosen,
         metrics=listed(metrics),

@@ -10,7 +10,7 @@ import numpy as np
 from textassay.corpus.printable import many
 from textassay.corpus.ratings.assembly import raters_are_known
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, checked
-from textassay.corpus.ratings.readers import as_ratings
+from textassay.corpus.ratings.readers import read_ratings
 from textassay.engines.local import Engine, LocalEngine
 from textassay.errors import InputError
 from textassay.inference.progress import Progress, Silent
@@ -151,7 +151,7 @@ def huse(
     plan = replace(plan, level=float(level), n_resamples=int(n_resamples), seed=seed)
     specs = listed(metrics)
     requests = parse_requests(specs or DEFAULT, on="ratings", settings={"k": k, "variant": variant})
-    read = checked(as_ratings(ratings, log_probs=log_probs, model=model, scale=scale))
+    read = checked(read_ratings(ratings, log_probs=log_probs, model=model, scale=scale))
     rated = balanced(read, seed=seed)
     raters = facts_of(rated, seed=seed)
     flagged = [rater.name for rater in raters if rater.flagged]

@@ -1,22 +1,30 @@
-"""Records as rows: which fields hold the text, its group, its context and its id."""
+"""Fields of a sample: which of them hold the text, its group, its context and its id, and their values."""
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.json_lines import decode_json, decode_line, has_json_lines, json_lines, kind_of
+from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import quoted
 from textassay.corpus.sample import TEXT, is_not_blank
-from textassay.corpus.values import string_array
+from textassay.corpus.tables import (
+    RECORDS,
+    TEXT_FIELD,
+    Column,
+    OpenTable,
+    Table,
+    column_values,
+    plain_value,
+    text_column,
+)
+from textassay.corpus.values import check_text
 from textassay.errors import InputError
 
-DEFAULT = "text"
 # What a text was written for, and what it is known by, wherever records carry them under a usual name.
 CONTEXTS = ("prompt", "instruction", "question", "context", "input")
 IDS = ("id", "uid")
@@ -24,14 +32,15 @@ IDS = ("id", "uid")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The fields asked for: of the text (None leaves the choice to the reader) and of its group (None for no groups).
-
-    With `beside`, contexts and ids are read too where there are any.
-    """
+    """The fields asked for: of the text (None: the reader chooses) and of its group (None: no groups)."""
 
     text: str | None = None
     group: str | None = None
-    beside: bool = True
+
+    @property
+    def names(self) -> list[str]:
+        """The fields that were asked for by name."""
+        return [name for name in (self.text, self.group) if name is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +70,6 @@ def layout_of(names: list[str], where: str, wanted: Wanted, *, textual: Callable
         _check_group(names, where, wanted)
     left = [name for name in names if name != group]
     text = pick_field(left, where, field=wanted.text, textual=lambda: [name for name in textual() if name != group])
-    if not wanted.beside:
-        return Layout(text, group)
     others = [name for name in names if name != text and names.count(name) == 1]
     contexts = tuple(name for name in CONTEXTS if name in others)
     return Layout(text, group, contexts, next((name for name in IDS if name in others), None))
@@ -74,7 +81,7 @@ def pick_field(names: list[str], where: str, *, field: str | None, textual: Call
     >>> pick_field(["id", "caption"], "real.csv:1", field=None, textual=lambda: ["caption"])
     'caption'
     """
-    wanted = DEFAULT if field is None else field
+    wanted = TEXT_FIELD if field is None else field
     _check_once(names, where, wanted)
     if wanted in names:
         return wanted
@@ -90,12 +97,6 @@ def no_field(names: list[str], where: str, *, field: str, hint: str = " (use --f
     return InputError(f"{where}: no field {quoted([field])}; {seen}")
 
 
-def no_groups(where: str, group: str, *, seen: str) -> InputError:
-    """The error for texts that come without fields where groups are asked for."""
-    records = "records: .jsonl, .json, .csv, .tsv or .parquet, dicts, a data frame or a dataset"
-    return InputError(f"{where}: {seen}, so there is no field {quoted([group])} for the groups; wanted {records}")
-
-
 def _check_group(names: list[str], where: str, wanted: Wanted) -> None:
     group = wanted.group or ""
     if group == wanted.text:
@@ -107,11 +108,7 @@ def _check_group(names: list[str], where: str, wanted: Wanted) -> None:
 
 def _check_once(names: list[str], where: str, name: str) -> None:
     if names.count(name) > 1:
-        raise InputError(f"{where}: {names.count(name)} fields are called {quoted([name])}; wanted one")
-
-
-# An Arrow array, chunked or not, or a sequence of Python values.
-Values: TypeAlias = Any
+        raise InputError(f"{where}: {names.count(name)} fields have the name {quoted([name])}; wanted one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +124,18 @@ class Rows:
         return len(self.texts)
 
 
-def rows_of(texts: pa.Array, layout: Layout, column: Callable[[str], Values], place: Callable[[int], str]) -> Rows:
-    """Texts with the columns of a layout; `column` gives a field's values, `place` names a row by its index."""
+def _rows(texts: pa.Array, layout: Layout, part: Table) -> Rows:
     groups = None
     if layout.group is not None:
-        groups = labels(column(layout.group))
-        _check_groups(texts, groups, layout.group, place)
-    contexts = [labels(column(name)) for name in layout.contexts]
-    ids = None if layout.id is None else labels(column(layout.id))
+        groups = _labels_of(part, layout.group)
+        _check_groups(texts, groups, layout.group, part.place)
+    contexts = [_labels_of(part, name) for name in layout.contexts]
+    ids = None if layout.id is None else _labels_of(part, layout.id)
     return Rows(texts, groups, _together(contexts), ids)
+
+
+def _labels_of(part: Table, field: str) -> pa.Array:
+    return labels(column_values(part.column(field)))
 
 
 def concat_rows(parts: Sequence[Rows]) -> Rows:
@@ -148,7 +148,7 @@ def concat_rows(parts: Sequence[Rows]) -> Rows:
     )
 
 
-def labels(values: Values) -> pa.Array:
+def labels(values: Column) -> pa.Array:
     """Any values as strings, null where one is missing or blank: 7 and 7.0 become "7", lists and objects JSON.
 
     >>> labels(["a", 7, 7.0, None, " ", [1, 2]]).to_pylist()
@@ -228,90 +228,69 @@ def _concat(columns: list[tuple[pa.Array | None, int]]) -> pa.Array | None:
     return pa.concat_arrays([pa.nulls(size, TEXT) if column is None else column for column, size in columns])
 
 
-def json_line_rows(blocks: Iterable[str], where: str, wanted: Wanted) -> Iterator[Rows]:
-    """The rows of JSON lines. Blank lines become blank texts."""
-    return record_rows(_decoded(blocks, where), f"{where}:", wanted)
+def table_rows(table: OpenTable, wanted: Wanted) -> Iterator[Rows]:
+    """The texts of a table, part by part, with the columns beside them.
 
-
-def json_rows(text: str, where: str, wanted: Wanted) -> Iterator[Rows]:
-    """The rows of a `.json` file: an array of objects or strings, or JSON lines."""
-    if has_json_lines(text):
-        return json_line_rows([text], where, wanted)
-    document = decode_json(text, where) if text.strip() else []
-    # One line of JSON lines is a document too.
-    records = document if isinstance(document, list) else [document]
-    return record_rows([records], f"{where}: record ", wanted)
-
-
-def json_rows_or_lines(blocks: Iterator[str], where: str, wanted: Wanted) -> Iterator[Rows]:
-    """The rows of JSON without a name that tells an array from lines; lines are never held whole."""
-    first = next(blocks, "")
-    if first.lstrip().startswith("["):
-        return json_rows("".join((first, *blocks)), where, wanted)
-    return json_line_rows(chain([first] if first else [], blocks), where, wanted)
-
-
-def record_rows(chunks: Iterable[Iterable[Any]], prefix: str, wanted: Wanted) -> Iterator[Rows]:
-    """The rows of each chunk of records; messages name a record by `prefix` and its number over all chunks, from 1.
-
-    The first record decides which fields are read. Nulls become blank texts, which are counted further on.
+    The first record with fields decides which are read. Strings among records are texts, and nulls are blank texts,
+    which are counted later.
     """
-    layout: Layout | None = None
-    start = 1
-    for chunk in chunks:
-        texts: list[str] = []
-        records: list[Any] = []
-        for number, record in enumerate(chunk, start):
-            if layout is None and isinstance(record, Mapping):
-                layout = _layout(record, f"{prefix}{number}", wanted)
-            text = record.get(layout.text) if layout is not None and type(record) is dict else None
-            texts.append(text if type(text) is str else _careful(record, layout, wanted, f"{prefix}{number}"))
-            records.append(record)
-        yield _rows(texts, records, layout or Layout(""), prefix, start)
-        start += len(records)
+    layout = _layout(table.head, wanted)
+    for part in table.parts(None if layout is None else layout.names):
+        layout = layout or _layout(part, wanted)
+        texts = _texts(part, layout, wanted)
+        yield _rows(texts, layout or Layout(TEXT_FIELD), part)
 
 
-def _decoded(blocks: Iterable[str], where: str) -> Iterator[Iterator[Any]]:
-    start = 1
-    for block in blocks:
-        lines = json_lines(block)
-        # Not a list: a record is checked before the next line is decoded, so that the first fault is the one named.
-        yield (decode_line(line, where, number) for number, line in enumerate(lines, start))
-        start += len(lines)
+def _layout(table: Table, wanted: Wanted) -> Layout | None:
+    has_fields = table.fields or any(isinstance(record, Mapping) for record in table.records or ())
+    return layout_of(list(table.fields), table.head, wanted, textual=table.text_fields) if has_fields else None
 
 
-def _rows(texts: list[str], records: list[Any], layout: Layout, prefix: str, start: int) -> Rows:
-    array = string_array(texts, prefix, start=start)
-    return rows_of(array, layout, lambda name: _column(records, name), lambda index: f"{prefix}{start + index}")
+def _texts(part: Table, layout: Layout | None, wanted: Wanted) -> pa.Array:
+    if part.texts is not None:
+        if wanted.group is not None:
+            missing = f"there is no field {quoted([wanted.group])} for the groups"
+            raise InputError(f"{part.where}: texts without fields, so {missing}; wanted {RECORDS}")
+        return part.texts
+    if part.records is not None:
+        return _record_texts(part, part.records, layout, wanted)
+    name = layout.text if layout is not None else TEXT_FIELD
+    column = part.column(name)
+    if isinstance(column, list):
+        return pa.array(column, type=TEXT)
+    return text_column(column, part.where, field=name, start=part.numbers[0] if len(part) else 1)
 
 
-def _layout(record: Mapping[str, Any], where: str, wanted: Wanted) -> Layout:
-    textual = [name for name, value in record.items() if isinstance(value, str)]
-    return layout_of([str(name) for name in record], where, wanted, textual=lambda: textual)
+def _record_texts(part: Table, records: list[Any], layout: Layout | None, wanted: Wanted) -> pa.Array:
+    texts = records if layout is None else part.column(layout.text)
+    if set(map(type, texts)) != {str} or (layout is None and wanted.names):
+        texts = [
+            text
+            if type(text) is str and type(record) is dict
+            else _record_text(record, layout, wanted, part.place(row))
+            for row, (record, text) in enumerate(zip(records, texts, strict=True))
+        ]
+    try:
+        return pa.array(texts, type=TEXT)
+    except (UnicodeEncodeError, pa.ArrowInvalid):
+        for row, text in enumerate(texts):
+            check_text(text, part.place(row))
+        raise
 
 
-def _column(records: list[Any], name: str) -> list[Any]:
-    # The type is asked first, as an `isinstance` of an abstract class is slow.
-    return [record.get(name) if type(record) is dict or isinstance(record, Mapping) else None for record in records]
-
-
-def _careful(record: Any, layout: Layout | None, wanted: Wanted, where: str) -> str:
-    """The text of a record that is not a plain one with a string where it belongs, or an error."""
-    if layout is not None and isinstance(record, Mapping):
-        return _field_text(record, where, layout.text)
+def _record_text(record: Any, layout: Layout | None, wanted: Wanted, place: str) -> str:
+    """The text of a record that is not a dict with a string in the field, or an error."""
     if record is None:
         return ""
-    asked = [name for name in (wanted.text, wanted.group) if name is not None]
-    if isinstance(record, str) and not asked:
-        return record
-    fields = f"an object with the field{'s' if len(asked) > 1 else ''} {quoted(asked)}"
-    raise InputError(f"{where}: {kind_of(record)}; wanted {fields if asked else 'an object or a string'}")
-
-
-def _field_text(record: Mapping[str, Any], where: str, field: str) -> str:
+    if isinstance(record, str):
+        if not wanted.names:
+            return record
+        several = "s" if len(wanted.names) > 1 else ""
+        raise InputError(f"{place}: a string; wanted an object with the field{several} {quoted(wanted.names)}")
+    field = layout.text if layout is not None else TEXT_FIELD
     if field not in record:
-        raise no_field([str(name) for name in record], where, field=field)
-    value = record[field]
+        raise no_field([str(name) for name in record], place, field=field)
+    value = plain_value(record[field])
     if value is None or isinstance(value, str):
         return value or ""
-    raise InputError(f"{where}: field {quoted([field])} is {kind_of(value)}; wanted a string")
+    raise InputError(f"{place}: field {quoted([field])} is {kind_of(value)}; wanted a string")
