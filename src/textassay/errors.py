@@ -37,6 +37,20 @@ class Setting:
         return option if self.value is ... or self.value is True else f"{option} {_shortened(str(self.value))}"
 
 
+@dataclass(frozen=True)
+class PythonHint:
+    """A part of an error message for Python callers; the command line leaves it out."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def as_option(self) -> str:
+        """Nothing: the hint is not about the command line."""
+        return ""
+
+
 class InputError(ValueError):
     """Bad input or usage: one line that states what is wrong, where, what was seen and what was wanted.
 
@@ -50,7 +64,7 @@ class InputError(ValueError):
     --level 95; wanted at least 0.5 and below 1
     """
 
-    def __init__(self, *parts: str | Setting) -> None:
+    def __init__(self, *parts: str | Setting | PythonHint) -> None:
         super().__init__("".join(map(str, parts)))
         self._parts = parts
 

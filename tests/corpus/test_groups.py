@@ -251,5 +251,5 @@ def test_any_values_become_labels(drawn: list[Any]) -> None:
 
 def test_records_in_python_are_read_as_in_json() -> None:
     assert read_sample([{"caption": "a cat", "n": 1}, "bare", None]).texts.to_pylist() == ["a cat", "bare"]
-    assert refusal([{"a": "x", "b": "y"}]) == "sample: record 1: no field 'text'; fields are 'a', 'b' (use --field)"
+    assert refusal([{"a": "x", "b": "y"}]) == "sample: record 1: no field 'text'; fields are 'a', 'b' (use field=...)"
     assert refusal([{"text": 3}]) == "sample: record 1: field 'text' is a number (3); wanted a string"

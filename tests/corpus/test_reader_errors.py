@@ -15,7 +15,10 @@ import pytest
 from textassay.corpus import files as sources
 from textassay.corpus.printable import printable
 from textassay.corpus.readers import read_sample
+from textassay.corpus.sample import Sample
 from textassay.errors import InputError
+
+HINT = " (a string is a path; pass texts as a list)"
 
 
 def refusal(source: Any, **options: Any) -> str:
@@ -41,7 +44,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_missing_file_fails_before_anything_is_read(here: Path) -> None:
-    assert refusal("real.txt") == "real.txt: no such file"
+    assert refusal("real.txt") == f"real.txt: no such file{HINT}"
+    assert refusal(Path("real.txt")) == "real.txt: no such file"
+    assert refusal("A cat sat.") == f"A cat sat.: no such file{HINT}"
+    assert refusal("Did it sit?") == f"Did it sit?: no file matches this pattern{HINT}"
+    with pytest.raises(InputError) as caught:
+        read_sample("real.txt")
+    assert caught.value.with_options() == "real.txt: no such file"
 
 
 def test_name_that_cannot_be_a_file(here: Path) -> None:
@@ -57,7 +66,7 @@ def test_directory(here: Path) -> None:
 
 def test_pattern_without_match(here: Path) -> None:
     (here / "x.txt").mkdir()
-    assert refusal("*.txt") == "*.txt: no file matches this pattern"
+    assert refusal("*.txt") == f"*.txt: no file matches this pattern{HINT}"
 
 
 def test_permission(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,10 +149,10 @@ def test_unknown_encoding(here: Path, encoding: str) -> None:
 @pytest.mark.parametrize(
     ("line", "field", "problem"),
     [
-        ('{"prompt": "a", "output": "b"}', None, "no field 'text'; fields are 'prompt', 'output' (use --field)"),
-        ('{"id": 3}', None, "no field 'text'; fields are 'id' (use --field)"),
+        ('{"prompt": "a", "output": "b"}', None, "no field 'text'; fields are 'prompt', 'output' (use field=...)"),
+        ('{"id": 3}', None, "no field 'text'; fields are 'id' (use field=...)"),
         ("{}", None, "no field 'text'; there are no fields"),
-        ('{"a\\u001b": "a"}', "text", "no field 'text'; fields are 'a\\x1b' (use --field)"),
+        ('{"a\\u001b": "a"}', "text", "no field 'text'; fields are 'a\\x1b' (use field=...)"),
         ('{"text": 3.5}', None, "field 'text' is a number (3.5); wanted a string"),
         ('{"text": true}', None, "field 'text' is a boolean; wanted a string"),
         ('{"text": ["a"]}', None, "field 'text' is an array; wanted a string"),
@@ -169,7 +178,7 @@ def test_json_lines(here: Path, line: str, field: str | None, problem: str) -> N
 def test_line_numbers_go_on_over_blocks_and_field_is_kept(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "BLOCK", 20)
     (here / "real.jsonl").write_text('{"text": "a"}\n' * 16 + '{"prompt": "a", "output": "b"}\n')
-    assert refusal("real.jsonl") == "real.jsonl:17: no field 'text'; fields are 'prompt', 'output' (use --field)"
+    assert refusal("real.jsonl") == "real.jsonl:17: no field 'text'; fields are 'prompt', 'output' (use field=...)"
 
 
 @pytest.mark.parametrize(
@@ -177,8 +186,8 @@ def test_line_numbers_go_on_over_blocks_and_field_is_kept(here: Path, monkeypatc
     [
         ("id,text\n1,a\n2,b,c\n", "x.csv:3: 3 fields; wanted 2 as in the header ('id', 'text')"),
         ('id,text\n1,"a\nb"\n2\n', "x.csv:4: 1 field; wanted 2 as in the header ('id', 'text')"),
-        ("id,a,b\n1,x,y\n", "x.csv:1: no field 'text'; fields are 'id', 'a', 'b' (use --field)"),
-        ("\nid,n\n1,2\n", "x.csv:2: no field 'text'; fields are 'id', 'n' (use --field)"),
+        ("id,a,b\n1,x,y\n", "x.csv:1: no field 'text'; fields are 'id', 'a', 'b' (use field=...)"),
+        ("\nid,n\n1,2\n", "x.csv:2: no field 'text'; fields are 'id', 'n' (use field=...)"),
         ("text,text\na,b\n", "x.csv:1: 2 fields have the name 'text'; wanted one"),
         ('text\na\n"open\nb\n', "x.csv:3: a broken row: unexpected end of data"),
         ('text\n"a"b\n', "x.csv:2: a broken row: ',' expected after '\"'"),
@@ -191,7 +200,7 @@ def test_csv(here: Path, content: str, message: str) -> None:
 
 def test_json_documents(here: Path) -> None:
     (here / "x.json").write_text('{"texts": [\n"a"\n]}\n')
-    assert refusal("x.json") == "x.json: record 1: no field 'text'; fields are 'texts' (use --field)"
+    assert refusal("x.json") == "x.json: record 1: no field 'text'; fields are 'texts' (use field=...)"
     (here / "x.json").write_text('["a", 3]')
     assert refusal("x.json") == "x.json: record 2: a number (3); wanted an object or a string"
     (here / "x.json").write_text('["a",\n')
@@ -227,7 +236,7 @@ def test_damaged_parquet(here: Path) -> None:
 
 def test_parquet_fields(here: Path) -> None:
     pq.write_table(pa.table({"id": [1], "a": ["x"], "b": ["y"]}), "x.parquet")
-    assert refusal("x.parquet") == "x.parquet: no field 'text'; fields are 'id', 'a', 'b' (use --field)"
+    assert refusal("x.parquet") == "x.parquet: no field 'text'; fields are 'id', 'a', 'b' (use field=...)"
     assert refusal("x.parquet", field="id") == "x.parquet: field 'id': a column of type int64; wanted strings"
     pq.write_table(pa.table({"text": pa.array([], pa.string())}), "x.parquet")
     assert refusal("x.parquet") == "x.parquet: empty; wanted one text per row"
@@ -243,7 +252,7 @@ def test_parquet_strings_that_are_not_utf8(here: Path) -> None:
 
 
 def test_file_names_cannot_steer_the_terminal(here: Path) -> None:
-    assert refusal("\x1b]0;\u202etxt.\n") == "\\x1b]0;\\u202etxt.\\n: no such file"
+    assert refusal("\x1b]0;\u202etxt.\n") == "\\x1b]0;\\u202etxt.\\n: no such file" + HINT
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,9 +287,9 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         (pl.Series([{"a": "x"}]), "sample: a column of records; wanted strings"),
         (pl.LazyFrame({"text": ["a"]}), "sample: a lazy frame; wanted it collected"),
         (pl.DataFrame({"text": [1]}), "sample: field 'text': a column of type int64; wanted strings"),
-        (pd.DataFrame({"a": ["x"], "b": ["y"]}), "sample: no field 'text'; fields are 'a', 'b' (use --field)"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"]}), "sample: no field 'text'; fields are 'a', 'b' (use field=...)"),
         (pd.DataFrame([["x", "y"]], columns=["text", "text"]), "sample: 2 fields have the name 'text'; wanted one"),
-        (pa.table({"a": ["x"], "b": ["y"]}), "sample: no field 'text'; fields are 'a', 'b' (use --field)"),
+        (pa.table({"a": ["x"], "b": ["y"]}), "sample: no field 'text'; fields are 'a', 'b' (use field=...)"),
     ],
 )
 def test_objects(source: Any, message: str) -> None:
@@ -289,3 +298,24 @@ def test_objects(source: Any, message: str) -> None:
 
 def test_places_go_on_over_the_pieces_of_a_long_list() -> None:
     assert refusal([*["a"] * 10_500, 7], name="mle") == "mle: text 10501 is int (7); wanted a string"
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ("a cat", "sample: one string given; wanted a list of texts"),
+        ({"real": ["a"]}, "sample: a dict ('real'); wanted a list of texts, such as one of its values"),
+        (
+            pd.DataFrame({"text": ["a"]}),
+            "sample: a data frame; wanted one of its columns, or read_sample(frame, field=...)",
+        ),
+        (
+            pl.DataFrame({"text": ["a"]}),
+            "sample: a data frame; wanted one of its columns, or read_sample(frame, field=...)",
+        ),
+    ],
+)
+def test_samples_of_other_things_than_texts(texts: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Sample.of(texts)
+    assert str(caught.value) == message

@@ -23,7 +23,7 @@ from textassay.corpus.tables import (
     text_column,
 )
 from textassay.corpus.values import check_text
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 
 # What a text was written for, and what it is known by, wherever records carry them under a usual name.
 CONTEXTS = ("prompt", "instruction", "question", "context", "input")
@@ -91,10 +91,12 @@ def pick_field(names: list[str], where: str, *, field: str | None, textual: Call
     return candidates[0]
 
 
-def no_field(names: list[str], where: str, *, field: str, hint: str = " (use --field)") -> InputError:
+def no_field(names: list[str], where: str, *, field: str, hint: str | None = None) -> InputError:
     """The error for a record that lacks a field, which lists those it has."""
-    seen = f"fields are {quoted(names)}{hint}" if names else "there are no fields"
-    return InputError(f"{where}: no field {quoted([field])}; {seen}")
+    seen = f"{where}: no field {quoted([field])}; {f'fields are {quoted(names)}' if names else 'there are no fields'}"
+    if names and hint is None:
+        return InputError(f"{seen} (use ", Setting("field"), ")")
+    return InputError(f"{seen}{(hint or '') if names else ''}")
 
 
 def _check_group(names: list[str], where: str, wanted: Wanted) -> None:

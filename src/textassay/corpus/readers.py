@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow.compute as pc
 
 from textassay.corpus.fields import Rows, Wanted, concat_rows, table_rows
-from textassay.corpus.files import has_known_extension, name_of, named_paths, unused_name
+from textassay.corpus.files import STDIN, has_known_extension, name_of, named_paths, unused_name
 from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.sample import Sample, is_not_blank
 from textassay.corpus.tables import AnySource, Expected, Opened, listed_notes, open_source
-from textassay.errors import InputError
+from textassay.errors import InputError, PythonHint
 
 
 def read_sample(
@@ -59,7 +59,13 @@ def read_sample(
     wanted = Wanted(field, group)
     # Standard input has no extension that tells records from lines; asking for a field does.
     expected = Expected(texts=True, unnamed="JSON or table" if wanted.names else "lines")
-    opened = open_source(source, expected, name=name, kind="sample", encoding=encoding, notes=notes)
+    try:
+        opened = open_source(source, expected, name=name, kind="sample", encoding=encoding, notes=notes)
+    except InputError as error:
+        # A text in the place of a list of texts is the likeliest mistake behind a path that does not exist.
+        if isinstance(source, str) and source != STDIN and not os.path.lexists(source):
+            raise InputError(str(error), PythonHint(" (a string is a path; pass texts as a list)")) from None
+        raise
     rows = concat_rows(list(_counted(opened, wanted, notes)))
     return Sample.of(
         rows.texts,

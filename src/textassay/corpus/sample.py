@@ -1,7 +1,7 @@
 """Sample: an immutable, named set of texts, known by the digest of its content."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textassay.corpus.printable import many
+from textassay.corpus.printable import many, shortened
 from textassay.errors import InputError
 
 TEXT = pa.large_string()
@@ -123,6 +123,11 @@ def as_text_array(texts: Iterable[str] | pa.Array, name: str) -> pa.Array:
     """One contiguous Arrow string array from any iterable of strings, or an error that names the odd one out."""
     if isinstance(texts, str):
         raise InputError(f"{name}: one string given; wanted a list of texts")
+    if isinstance(texts, Mapping):
+        keys = ", ".join(repr(str(key)) for key in list(texts)[:3])
+        raise InputError(f"{name}: a dict ({shortened(keys)}); wanted a list of texts, such as one of its values")
+    if hasattr(texts, "columns") and hasattr(texts, "head"):
+        raise InputError(f"{name}: a data frame; wanted one of its columns, or read_sample(frame, field=...)")
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     if isinstance(texts, pa.Array):
