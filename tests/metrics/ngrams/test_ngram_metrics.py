@@ -232,7 +232,7 @@ def test_exact_repetition_by_definition(texts: list[str]) -> None:
     assert repetition_shares(material(texts).view(NearDuplicates))["exact"] == pytest.approx(expected)
 
 
-def test_near_copies_are_found_in_a_crowd() -> None:
+def test_near_copies_are_found_among_many_variants() -> None:
     rng = np.random.default_rng(5)
     texts = [" ".join(f"w{i}" for i in rng.integers(0, 3000, 20)) for _ in range(600)]
     changed = [text.replace(text.split()[-1], "changed") for text in texts[:200]]

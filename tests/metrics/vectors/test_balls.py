@@ -54,7 +54,7 @@ def counted(values: NDArray[np.float32], candidate: Mask, reference: Mask, k: in
     return count_balls(neighbour_lists.lists_for(pair, k), words[0], words[1], k, closed=closed)
 
 
-def crowds(size: int, seed: int) -> NDArray[np.float32]:
+def repeated_points(size: int, seed: int) -> NDArray[np.float32]:
     """Half of the points at three places on a grid, so that a place has more points than a ball can tell apart."""
     rng = np.random.default_rng(seed)
     values = np.round(2 * rng.standard_normal((size, 3)))
@@ -63,7 +63,7 @@ def crowds(size: int, seed: int) -> NDArray[np.float32]:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from([*KINDS, "crowds"]),
+    st.sampled_from([*KINDS, "repeated_points"]),
     st.integers(20, 80),
     st.integers(1, 4),
     st.sampled_from([0, 1, 5, 99]),
@@ -72,7 +72,7 @@ def crowds(size: int, seed: int) -> NDArray[np.float32]:
 )
 def test_many_labellings_are_each_by_itself(kind: str, size: int, k: int, more: int, closed: bool, seed: int) -> None:
     """With lists of any length: what they are too short for is searched for among all points."""
-    values = crowds(size, seed) if kind == "crowds" else cloud(kind, size, 3, seed)
+    values = repeated_points(size, seed) if kind == "repeated_points" else cloud(kind, size, 3, seed)
     candidate, reference = labellings(np.random.default_rng(seed), size, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbour_lists, "list_length", lambda sizes, k: min(k + 1 + more, sum(sizes)))

@@ -282,11 +282,11 @@ def test_groups_left_out_are_measured_anew_and_shared() -> None:
 def test_density_is_tested_both_ways() -> None:
     """A generator that repeats a few common texts has too high a density, one that writes noise too low a one."""
     real = corpus(1, 80)
-    crowd = ["w0 w1 w2 w3 w0", "w0 w1 w2 w0 w1"] * 40
+    concentrated = ["w0 w1 w2 w3 w0", "w0 w1 w2 w0 w1"] * 40
     noise = corpus(2, 80, words=[f"v{i}" for i in range(40)])
     request = parse_requests(["density"])[0]
     usual = run(request, corpus(3, 80), real).results[0]
-    for candidate, above in ((crowd, True), (noise, False)):
+    for candidate, above in ((concentrated, True), (noise, False)):
         found = run(request, candidate, real).results[0]
         assert (found.estimate > usual.estimate) == above
         assert found.p_value is not None

@@ -138,12 +138,12 @@ def _walk(lists: Lists, labels: SlotLabels, k: int, *, closed: bool) -> _Walked:
 
 
 def _memberships(lists: Lists, labels: SlotLabels, walked: _Walked) -> F64:
-    """Pairs of a reference's open ball and a candidate in it; a slot of a crowd counts for all its texts."""
+    """Pairs of a reference's open ball and a candidate in it; a slot of a repeated place counts for all its texts."""
     words = walked.nearer & labels.reference
-    crowds = lists.slots.crowd
+    repeats = lists.slots.repeat
     if not lists.slots.offsets.size:
         return bit_counts(words).astype(np.float64)
-    entries = np.flatnonzero((crowds[lists.ids] >= 0) | (crowds >= 0))
+    entries = np.flatnonzero((repeats[lists.ids] >= 0) | (repeats >= 0))
     place, row = np.divmod(entries, words.shape[1])
     named = lists.ids[place, row]
     chosen = words.ravel()[entries]
@@ -151,14 +151,14 @@ def _memberships(lists: Lists, labels: SlotLabels, walked: _Walked) -> F64:
     stays = (chosen != 0) & ~lists.slots.spare[named] & ~lists.slots.spare[row]
     found = bit_counts(words).astype(np.float64)
     for part in _parts(np.flatnonzero(stays)):
-        times = _texts(labels.candidates, crowds[named[part]]) * _texts(labels.references, crowds[row[part]])
+        times = _texts(labels.candidates, repeats[named[part]]) * _texts(labels.references, repeats[row[part]])
         found += (unpack(chosen[part]) * times).sum(axis=1)
     return found
 
 
 def _on_the_rim(lists: Lists, labels: SlotLabels, walked: _Walked, k: int) -> F64:
     """The memberships of candidates on the rims of references' balls."""
-    ties, crowds, spare = lists.ties, lists.slots.crowd, lists.slots.spare
+    ties, repeats, spare = lists.ties, lists.slots.repeat, lists.slots.spare
     found = np.zeros(WORD)
     if not ties.entries.size:
         return found
@@ -177,7 +177,7 @@ def _on_the_rim(lists: Lists, labels: SlotLabels, walked: _Walked, k: int) -> F6
         slots = named[members]
         candidates, references = (
             np.add.reduceat(
-                unpack(np.where(spare[slots], 0, words[slots])) * _texts(counts, crowds[slots]), begins, axis=1
+                unpack(np.where(spare[slots], 0, words[slots])) * _texts(counts, repeats[slots]), begins, axis=1
             )
             for words, counts in ((labels.candidate, labels.candidates), (labels.reference, labels.references))
         )
@@ -187,7 +187,7 @@ def _on_the_rim(lists: Lists, labels: SlotLabels, walked: _Walked, k: int) -> F6
         # The divisor is not used, and may be 0, in labellings in which the text is not a reference.
         share = (k - nearer) / np.maximum(references - own + 1, 1)
         rows = ties.rows[part]
-        found += (unpack(is_rim[part]) * candidates * share * _texts(labels.references, crowds[rows])).sum(axis=1)
+        found += (unpack(is_rim[part]) * candidates * share * _texts(labels.references, repeats[rows])).sum(axis=1)
     return found
 
 
@@ -198,11 +198,11 @@ def _counted(counter: list[U64], places: I64, k: int) -> I64:
     return np.asarray(sum(bits) - start)
 
 
-def _texts(counts: I64, crowds: I64) -> I64:
-    """The number of texts that each slot represents, by labelling: those of its crowd, or 1."""
+def _texts(counts: I64, repeats: I64) -> I64:
+    """The number of texts that each slot represents, by labelling: those of its repeated place, or 1."""
     if not counts.shape[1]:
         return np.ones((1, 1), dtype=np.int64)
-    return np.where(crowds >= 0, counts[:, crowds], 1)
+    return np.where(repeats >= 0, counts[:, repeats], 1)
 
 
 def _parts(entries: I64) -> Iterator[I64]:
@@ -272,8 +272,8 @@ def add_wide_balls(
                 ball = _ball(row, sides, (mine, theirs), k, closed=closed)
                 covered[line, ball.near] |= ball.inside
                 hit[line, row.slot] |= np.bitwise_or.reduce(ball.inside) & theirs
-                crowd = slots.crowd[row.slot]
-                memberships[line] += ball.memberships * (own.references[:, crowd] if crowd >= 0 else 1)
+                repeat = slots.repeat[row.slot]
+                memberships[line] += ball.memberships * (own.references[:, repeat] if repeat >= 0 else 1)
     return memberships
 
 

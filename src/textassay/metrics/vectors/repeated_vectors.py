@@ -1,9 +1,9 @@
 """Repeated vectors: the distinct vectors of a pool, slots for texts with equal vectors, and labels packed as bits.
 
 A ball ends at the k-th neighbour, so it is enough to know up to k + 1 texts of each label at one place (a distinct
-vector). A place with more than twice as many texts is called a crowd and has k + 1 slots for each label: slot i has its
-label in the labellings that give more than i of the texts there that label. At all other places every text is its own
-slot.
+vector). A place with more than twice as many texts is called a repeated place and has k + 1 slots for each label: slot
+i has its label in the labellings that give more than i of the texts there that label. At all other places every text is
+its own slot.
 """
 
 from dataclasses import dataclass
@@ -101,8 +101,9 @@ def bit_counts(words: U64) -> I64:
 class Slots:
     """The slots of every place, place by place.
 
-    `as_candidate` and `as_reference` are the slots that represent each text under each label. `crowd` is the number of
-    a slot's crowd (-1 if it is a single text), and `spare` marks the slots of a crowd that represent no text.
+    `as_candidate` and `as_reference` are the slots that represent each text under each label. `repeat` is the number of
+    a slot's repeated place (-1 if the slot is one text), and `spare` marks the slots of a repeated place that represent
+    no text.
     """
 
     place: I64
@@ -111,9 +112,9 @@ class Slots:
     text: I64
     as_candidate: I64
     as_reference: I64
-    crowd: I64
+    repeat: I64
     spare: NDArray[np.bool_]
-    crowded: I64
+    repeated_texts: I64
     offsets: I64
     first: I64
     most: int
@@ -128,7 +129,7 @@ class Slots:
             of_slots = words[self.text]
             counts = self._counts(words)
             if self.offsets.size:
-                of_slots[self.crowd >= 0] = 0
+                of_slots[self.repeat >= 0] = 0
                 for i in range(self.most):
                     of_slots[self.first + side * self.most + i] = pack(counts > i)
             sides.append(of_slots)
@@ -136,15 +137,15 @@ class Slots:
         return SlotLabels(sides[0], sides[1], numbers[0], numbers[1])
 
     def _counts(self, words: U64) -> I64:
-        """The number of texts of each crowd with the label, one row per labelling."""
+        """The number of texts of each repeated place with the label, one row per labelling."""
         if not self.offsets.size:
             return np.zeros((64, 0), dtype=np.int64)
-        return np.add.reduceat(unpack(words[self.crowded]), self.offsets, axis=1, dtype=np.int64)
+        return np.add.reduceat(unpack(words[self.repeated_texts]), self.offsets, axis=1, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class SlotLabels:
-    """Words of labels by slot, and the number of texts of each label in every crowd (one row per labelling)."""
+    """Words of labels by slot, and the texts of each label in every repeated place (one row per labelling)."""
 
     candidate: U64
     reference: U64
@@ -156,19 +157,19 @@ def slots_of(distinct: Distinct, k: int) -> Slots:
     """The slots for balls that end at the k-th neighbour."""
     most = k + 1
     counts = np.minimum(distinct.counts, 2 * most)
-    is_crowd = distinct.counts > 2 * most
+    is_repeated = distinct.counts > 2 * most
     starts = np.cumsum(counts) - counts
     place = np.repeat(np.arange(len(counts)), counts)
     number = np.arange(len(place)) - starts[place]
     text = distinct.points[distinct.starts[place] + number]
-    crowd = np.where(is_crowd, np.cumsum(is_crowd) - 1, -1)[place]
-    first = starts[is_crowd]
-    members = [distinct.points[start : start + size] for start, size in _runs(distinct, is_crowd)]
+    repeat = np.where(is_repeated, np.cumsum(is_repeated) - 1, -1)[place]
+    first = starts[is_repeated]
+    members = [distinct.points[start : start + size] for start, size in _runs(distinct, is_repeated)]
     as_candidate, as_reference = (np.empty(len(distinct.place), dtype=np.int64) for _ in range(2))
     as_candidate[text] = as_reference[text] = np.arange(len(text))
     for slot, texts in zip(first, members, strict=True):
         as_candidate[texts], as_reference[texts] = slot, slot + most
-    sizes = distinct.counts[is_crowd]
+    sizes = distinct.counts[is_repeated]
     return Slots(
         place=place,
         starts=starts,
@@ -176,9 +177,9 @@ def slots_of(distinct: Distinct, k: int) -> Slots:
         text=text,
         as_candidate=as_candidate,
         as_reference=as_reference,
-        crowd=crowd,
-        spare=(crowd >= 0) & (number % most != 0),
-        crowded=np.concatenate([np.zeros(0, dtype=np.int64), *members]),
+        repeat=repeat,
+        spare=(repeat >= 0) & (number % most != 0),
+        repeated_texts=np.concatenate([np.zeros(0, dtype=np.int64), *members]),
         offsets=np.cumsum(sizes) - sizes,
         first=first,
         most=most,
