@@ -149,6 +149,14 @@ def test_the_api_page_lists_every_public_name() -> None:
     assert {name for name in names if not re.search(rf"\b{name}\b", page)} == set()
 
 
+def test_files_named_in_contributing_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"## Where things are\n(.*?)\n## ", text, flags=re.DOTALL)
+    named = re.findall(r"`(?:src/textassay/)?([a-z_]+/[a-z_/]+(?:\.py|/))`", table)
+    assert len(named) > 15
+    assert [name for name in named if not (ROOT / "src" / "textassay" / name).exists()] == []
+
+
 def example_files() -> dict[str, str]:
     """The Python files in CONTRIBUTING.md by path."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
