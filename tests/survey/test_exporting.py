@@ -15,6 +15,7 @@ from textassay.corpus.ratings.readers import read_ratings
 from textassay.corpus.tables import delimited_rows
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.exporting import CHECK_FIELDS, FIELDS, checks_csv, csv_line, ratings_csv
+from textassay.survey.store.importing import Imported
 from textassay.survey.store.study_store import Store
 
 HOSTILE = (
@@ -81,7 +82,7 @@ def test_who_failed_a_check_can_be_left_out(store: Store) -> None:
     assert kept == [row for row in every if row["rater"] == "r001"]
     assert len(kept) == 20
     # Who has not met a check yet has not failed it.
-    store.import_ratings({"elsewhere": [(ITEMS[0].id, 5, 1.0)]})
+    store.import_ratings({"elsewhere": [Imported(ITEMS[0].id, 5, 1.0)]})
     assert len(rows("".join(ratings_csv(store, without_failed=True)))) == 21
 
 

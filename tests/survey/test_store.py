@@ -11,6 +11,7 @@ from tests.survey.small_studies import STUDY, current, opened, pairs, raters_of
 from textassay.errors import InputError
 from textassay.survey.model import Choice, Rater, Stage, Study, SurveyItem
 from textassay.survey.store import progress as clock
+from textassay.survey.store.importing import Imported
 from textassay.survey.store.study_store import Links, Store
 
 HOSTILE = (
@@ -185,11 +186,11 @@ def test_a_wrong_name_replaces_no_link(study: tuple[Store, Links], name: str) ->
 def test_who_was_imported_has_no_link_to_replace(study: tuple[Store, Links]) -> None:
     store, _ = study
     with closing(store):
-        given = {"A1": [("item-0", 3, 1.0)]}
-        assert store.import_ratings(given) == 1
+        given = {"A1": [Imported("item-0", 3, 1.0)]}
+        assert store.import_ratings(given) == (1, 0)
         with pytest.raises(InputError, match=r"^rater 'r004': has no link, because the ratings were imported; wanted"):
             store.renew(["r004"])
-        assert store.import_ratings(given) == 0
+        assert store.import_ratings(given) == (0, 0)
         assert len(store.summary().raters) == 4
 
 

@@ -19,6 +19,7 @@ from textassay.errors import InputError
 from textassay.survey.create.attention_checks import built_in_checks
 from textassay.survey.model import TYPICALITY, Choice, Study, SurveyItem
 from textassay.survey.store.exporting import ratings_csv
+from textassay.survey.store.importing import Imported
 from textassay.survey.store.study_store import Store
 from textassay.survey.tokens import item_codes
 from textassay.survey.turk.batch import NO_CONTEXT, Batch, largest_page, layout, make_batch, with_references
@@ -237,12 +238,8 @@ def read(store: Store, path: str) -> Results:
 
 def add(store: Store, path: str) -> int:
     found = read(store, path)
-    return store.import_ratings(
-        {
-            worker: [(answer.item.id, answer.value, answer.seconds) for answer in answers]
-            for worker, answers in found.answers.items()
-        }
-    )
+    given = {worker: [answer.imported for answer in answers] for worker, answers in found.answers.items()}
+    return store.import_ratings(given).added
 
 
 @pytest.mark.parametrize("form", [plain, flat, flat_on])
@@ -358,15 +355,16 @@ def test_columns_that_must_be_there(store: Store, tmp_path: Path, column: str) -
 
 
 def test_imported_ratings_are_all_or_nothing(store: Store) -> None:
-    for bad in (("nobody-1", 3, 1.0), ("human-1", 7, 1.0)):
+    for bad in (Imported("nobody-1", 3, 1.0), Imported("human-1", 7, 1.0)):
         with pytest.raises(InputError, match="wanted an item of the study and a rating on its scale"):
-            store.import_ratings({"a": [("human-0", 3, 1.0)], "b": [bad]})
+            store.import_ratings({"a": [Imported("human-0", 3, 1.0)], "b": [bad]})
         assert store.summary().ratings == 0
         assert store.summary().raters == ()
 
 
 def test_imported_raters_have_no_link_and_leave_others_their_places(store: Store) -> None:
-    store.import_ratings({"worker": [("human-0", 3, 5.0), ("human-0", 4, 5.0), ("model-0", 2, 5.0)]})
+    given = [("human-0", 4, 5.0, 20.0), ("human-0", 3, 5.0, 10.0), ("model-0", 2, 5.0, None)]
+    store.import_ratings({"worker": [Imported(*one) for one in given]})
     assert store.rater("worker") is None
     token = store.invite(1)[0]
     rater = store.rater(token)

@@ -109,8 +109,11 @@ def test_a_wrong_answer_to_a_check_counts_whichever_came_first(
     store: Store, tmp_path: Path, given: Sequence[int], failed: bool
 ) -> None:
     rows = [*assignments(store, "A1", given), *assignments(store, "A2", [RIGHT])]
-    again = {**rows[0], **{name: "5" for name in rows[0] if name.startswith("Answer.")}}
-    found = read(store, delivered(tmp_path / "r.csv", [*rows, again | {"WorkerId": "A2"}]))
+    for place, row in enumerate(rows):
+        row["SubmitTime"] = f"Tue Nov 17 13:05:4{place} PST 2026"
+    again = {**rows[-1], **{name: "5" for name in rows[0] if name.startswith("Answer.")}}
+    again["SubmitTime"] = "Tue Nov 17 13:05:49 PST 2026"
+    found = read(store, delivered(tmp_path / "r.csv", [*rows[:-1], again, rows[-1]]))
     # The second worker sent in the first HIT twice: two items and the check, which 5 does not answer.
     assert (found.repeated, found.repeated_checks) == (2, 3)
     assert found.failed == (("A1", "A2") if failed else ("A2",))
@@ -131,7 +134,8 @@ def test_checks_that_were_failed_are_said_and_stored(
     right, wrong = (delivered(tmp_path / f"{check}.csv", assignments(store, "A3", [check])) for check in (RIGHT, WRONG))
     assert "failed" not in said(capsys, "turk-import", study, right)
     later = said(capsys, "turk-import", study, wrong)
-    assert "note: 3 answers already in the study note: 1 worker failed an attention check: A3" in later
+    assert "note: 2 answers already in the study note: 1 answer of an earlier import replaced: a wrong answer" in later
+    assert "note: 1 worker failed an attention check: A3" in later
 
 
 def test_blank_work_is_left_out_and_said(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

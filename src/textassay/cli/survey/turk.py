@@ -67,32 +67,38 @@ def turk_import(
 
     with closing(Store.open(Path(study))) as store:
         found = read_results(results, store.study, store.items(), store.codes(), encoding=encoding)
-        given = {
-            worker: [(answer.item.id, answer.value, answer.seconds) for answer in answers]
-            for worker, answers in found.answers.items()
-        }
-        added = store.import_ratings(given)
-    answers = sum(map(len, found.answers.values()))
+        given = {worker: [answer.imported for answer in answers] for worker, answers in found.answers.items()}
+        counts = store.import_ratings(given)
+    present = sum(map(len, found.answers.values())) - counts.added - counts.replaced
     console = output_console()
     of = f"{many(len(given), 'worker')} in {many(found.assignments, 'assignment')}"
-    show_facts(console, [("study", study), ("added", f"{many(added, 'answer')} of {of}")])
-    show_notes(console, _import_notes(found, before=answers - added))
+    show_facts(console, [("study", study), ("added", f"{many(counts.added, 'answer')} of {of}")])
+    show_notes(console, _import_notes(found, before=present, replaced=counts.replaced))
 
 
-def _import_notes(found: "Results", *, before: int) -> list[str]:
+def _import_notes(found: "Results", *, before: int, replaced: int) -> list[str]:
     """Notes about answers that were left out, assignments without times, and failed attention checks."""
     from textassay.cli.survey.screen import many
 
-    again, names = "to items that the worker had already rated: the first answer counts", ", ".join(found.failed)
-    checks = "to attention checks that the worker had already answered: a wrong answer counts, even if it came later"
+    again, names = (
+        "to items that the worker had already rated: the answer submitted first counts",
+        ", ".join(found.failed),
+    )
+    checks = "to attention checks that the worker had already answered"
+    wrong = "a wrong answer to an attention check counts, even if it was submitted later"
+    earlier = f"{many(replaced, 'answer')} of an earlier import replaced"
     notes = [
         (before, f"{many(before, 'answer')} already in the study"),
+        (
+            replaced,
+            f"{many(replaced, 'answer')} of an earlier import replaced: {wrong}, and else the one submitted first",
+        ),
         (found.rejected, f"{many(found.rejected, 'rejected assignment')} left out"),
         (found.blank, f"{many(found.blank, 'assignment')} without an answer left out"),
         (found.untimed, f"{many(found.untimed, 'assignment')} without a time: the duration of the answers is unknown"),
         (found.unanswered, f"{many(found.unanswered, 'text')} without an answer"),
         (found.repeated, f"{many(found.repeated, 'answer')} left out, {again}"),
-        (found.repeated_checks, f"{many(found.repeated_checks, 'answer')} left out, {checks}"),
+        (found.repeated_checks, f"{many(found.repeated_checks, 'answer')} left out, {checks}: {wrong}"),
         (len(found.failed), f"{many(len(found.failed), 'worker')} failed an attention check: {names}"),
     ]
     return [text for count, text in notes if count]

@@ -17,7 +17,7 @@ from textassay.survey.store.answers import Recorded
 from textassay.survey.store.assignment import Plan, plan_of
 from textassay.survey.store.connections import Readers, Writer, connect, database_errors
 from textassay.survey.store.file_identity import FileIdentity, check_is_file, copy_study, new_database
-from textassay.survey.store.importing import Imported, add_ratings
+from textassay.survey.store.importing import ImportCounts, Imported, add_ratings
 from textassay.survey.store.progress import all_ratings, numbered_items, summary_of
 from textassay.survey.store.raters import SharedLink
 from textassay.survey.store.schema import check_items, check_study, put_items, put_study, read_study
@@ -235,11 +235,11 @@ class Store:
         with self._readers.reading() as connection:
             copy_study(connection, path)
 
-    def import_ratings(self, ratings: Mapping[str, Sequence[Imported]]) -> int:
-        """Add ratings from elsewhere by a key of their rater, and return how many are new.
+    def import_ratings(self, ratings: Mapping[str, Sequence[Imported]]) -> ImportCounts:
+        """Add ratings from elsewhere by a key of their rater, and return how many are new and how many replaced others.
 
         If one rating is wrong, none is added. Only digests of the keys are stored. A second import of the same ratings
-        adds nothing.
+        changes nothing, and neither do the division into several imports and their order.
         """
         secret, values = self._plan.secret, self._values
         return self._writer.run(

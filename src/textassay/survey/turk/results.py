@@ -5,19 +5,26 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from textassay.corpus.json_lines import decode_json
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.errors import InputError
 from textassay.survey.create.records import Record, Records, read_records
 from textassay.survey.model import Study, SurveyItem
+from textassay.survey.store.importing import Imported, answer_order
 
 WORKER = "WorkerId"
 STATUS = "AssignmentStatus"
 TIME = "WorkTimeInSeconds"
+SUBMITTED = "SubmitTime"
 REJECT = "Reject"
 # Mechanical Turk has these columns in the header but not in the rows, for the requester to fill in.
 _FOR_REQUESTER = ("Approve", REJECT)
+# Such as `Tue Nov 17 13:05:44 PST 2026`. The name of the day is ignored.
+_SUBMITTED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([0-9]{1,2}) ([0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_ZONES = {"PST": "-08:00", "PDT": "-07:00", "UTC": "+00:00", "GMT": "+00:00"}
 _ITEM = re.compile(r"Input\.item_([0-9]{1,4})")
 _TRUE, _FALSE = ("true", "on", "yes", "1"), ("", "false", "off", "no", "0")
 _REJECTED = "rejected"
@@ -27,11 +34,17 @@ _LONGEST = 1e8
 
 @dataclass(frozen=True)
 class Answer:
-    """One worker's rating of one item; `seconds` is None if the file has no time."""
+    """One worker's rating of one item; `seconds` and `submitted` are None if the file has no time."""
 
     item: SurveyItem
     value: int
     seconds: float | None
+    submitted: float | None = None
+
+    @property
+    def imported(self) -> Imported:
+        """The answer in the form in which a study stores it."""
+        return Imported(self.item.id, self.value, self.seconds, self.submitted)
 
 
 @dataclass(frozen=True)
@@ -40,8 +53,8 @@ class Results:
 
     `assignments` have at least one answer, and `untimed` of them no time; `blank` assignments have no answer. `failed`
     are the workers who gave a wrong answer to an attention check. `repeated` counts answers to items that the worker
-    had already rated; the first answer is used. `repeated_checks` counts the same for attention checks; a wrong answer
-    is used even if it came later.
+    had already rated; the one that was submitted first is used. `repeated_checks` counts the same for attention checks;
+    a wrong answer is used even if it was submitted later.
     """
 
     answers: Mapping[str, Sequence[Answer]]
@@ -81,7 +94,7 @@ def read_results(
         count["unanswered"] += missing
         count["untimed"] += found[0].seconds is None
         for answer in found:
-            _keep(given.setdefault(worker, {}), answer, count)
+            _keep(given.setdefault(worker, {}), answer, worker, count)
     if count["blank"] and not given:
         seen = many(count["blank"], "assignment")
         raise InputError(f"{records.where}: no answers in {seen}; wanted the columns Answer.rating_1 and so on")
@@ -99,15 +112,15 @@ def read_results(
     )
 
 
-def _keep(kept: dict[str, Answer], answer: Answer, count: Counter[str]) -> None:
-    """Add an answer to those of its worker; of two answers to an item, one is kept."""
+def _keep(kept: dict[str, Answer], answer: Answer, worker: str, count: Counter[str]) -> None:
+    """Add an answer to those of its worker; of two answers to an item, the study would keep the same one."""
     earlier = kept.setdefault(answer.item.id, answer)
     if earlier is answer:
         return
     count["repeated" if answer.item.expected is None else "repeated checks"] += 1
-    # A worker who does several HITs may see a check again; a right answer does not replace a wrong one.
-    if _is_wrong(answer) and not _is_wrong(earlier):
-        kept[answer.item.id] = answer
+    kept[answer.item.id] = min(
+        earlier, answer, key=lambda one: answer_order(one.imported, rater=worker, expected=one.item.expected)
+    )
 
 
 def _is_wrong(answer: Answer) -> bool:
@@ -161,7 +174,8 @@ def _answers(
     if not found:
         return [], missing
     seconds = _seconds(record, len(found))
-    return [Answer(item, value, seconds) for item, value in found], missing
+    submitted = _submitted(str(record.fields.get(SUBMITTED) or ""))
+    return [Answer(item, value, seconds, submitted) for item, value in found], missing
 
 
 def _chosen(record: Record) -> dict[str, tuple[str, ...]]:
@@ -230,3 +244,22 @@ def _seconds(record: Record, answers: int) -> float | None:
     if not 0 <= seconds < _LONGEST:
         raise InputError(f"{record.place}: {TIME} is '{shortened(text, 60)}'; wanted a number of seconds")
     return seconds / answers
+
+
+def _submitted(text: str) -> float | None:
+    """When an assignment was submitted, in seconds; None if the cell is blank or has another format.
+
+    >>> _submitted("Tue Nov 17 13:05:44 PST 2026") == _submitted("2026-11-17T21:05:44Z")
+    True
+    """
+    text = text.strip()
+    if found := _SUBMITTED.fullmatch(text):
+        month, day, clock, zone, year = found.groups()
+        number = _MONTHS.index(month) + 1 if month in _MONTHS else 0
+        text = f"{year}-{number:02d}-{int(day):02d}T{clock}{_ZONES.get(zone, '')}"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    # Without a time zone the time is unknown to within a day.
+    return None if moment.tzinfo is None else moment.timestamp()
