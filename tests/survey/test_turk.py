@@ -363,8 +363,8 @@ def test_imported_ratings_are_all_or_nothing(store: Store) -> None:
 
 
 def test_imported_raters_have_no_link_and_leave_others_their_places(store: Store) -> None:
-    given = [("human-0", 4, 5.0, 20.0), ("human-0", 3, 5.0, 10.0), ("model-0", 2, 5.0, None)]
-    store.import_ratings({"worker": [Imported(*one) for one in given]})
+    worked = [("human-0", 4, 5.0, 20.0), ("human-0", 3, 5.0, 10.0), ("model-0", 2, 5.0, None)]
+    store.import_ratings({"worker": [Imported(*one) for one in worked]})
     assert store.rater("worker") is None
     token = store.invite(1)[0]
     rater = store.rater(token)

@@ -89,10 +89,7 @@ def _import_notes(found: "Results", *, before: int, replaced: int) -> list[str]:
     earlier = f"{many(replaced, 'answer')} of an earlier import replaced"
     notes = [
         (before, f"{many(before, 'answer')} already in the study"),
-        (
-            replaced,
-            f"{many(replaced, 'answer')} of an earlier import replaced: {wrong}, and else the one submitted first",
-        ),
+        (replaced, f"{earlier}: {wrong}; otherwise the one submitted first"),
         (found.rejected, f"{many(found.rejected, 'rejected assignment')} left out"),
         (found.blank, f"{many(found.blank, 'assignment')} without an answer left out"),
         (found.untimed, f"{many(found.untimed, 'assignment')} without a time: the duration of the answers is unknown"),

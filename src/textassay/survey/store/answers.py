@@ -10,6 +10,8 @@ from textassay.survey.model import Stage, Task
 from textassay.survey.store.assignment import Plan, items_left, next_item
 
 Recorded = Literal["recorded", "already", "kept", "stale", "refused"]
+# `since`: another task was answered since; `gone`: already undone; `none`: no answer; `fixed`: undone too often.
+Undone = Literal["undone", "since", "gone", "none", "fixed"]
 
 # An open task reserves its item for this long.
 HOLD_SECONDS = 30 * 60.0
@@ -104,6 +106,22 @@ def undo(connection: sqlite3.Connection, rater: int, *, now: float) -> bool:
     )
     _mark_seen(connection, rater, now)
     return True
+
+
+def undo_shown(connection: sqlite3.Connection, plan: Plan, rater: int, *, shown: int | None, now: float) -> Undone:
+    """Withdraw a rater's last answer if `shown` is still their open task (None: they have none).
+
+    The comparison and the withdrawal belong to one write transaction: no answer can come between them.
+    """
+    task = current(connection, plan, rater)
+    number = None if task is None else task.number
+    if shown != number:
+        # A rater's tasks are numbered in the order in which they are answered.
+        return "since" if shown is not None and (number is None or number > shown) else "gone"
+    if undo(connection, rater, now=now):
+        return "undone"
+    answered = n_assigned(connection, rater) if task is None else task.done
+    return "fixed" if answered else "none"
 
 
 def _mark_seen(connection: sqlite3.Connection, rater: int, now: float) -> None:

@@ -13,7 +13,7 @@ from textassay.survey.model import Rater, Rating, Stage, Study, Summary, SurveyI
 from textassay.survey.store import answers as answering
 from textassay.survey.store import progress as clock
 from textassay.survey.store import raters, schema
-from textassay.survey.store.answers import Recorded
+from textassay.survey.store.answers import Recorded, Undone
 from textassay.survey.store.assignment import Plan, plan_of
 from textassay.survey.store.connections import Readers, Writer, connect, database_errors
 from textassay.survey.store.file_identity import FileIdentity, check_is_file, copy_study, new_database
@@ -23,7 +23,7 @@ from textassay.survey.store.raters import SharedLink
 from textassay.survey.store.schema import check_items, check_study, put_items, put_study, read_study
 from textassay.survey.tokens import digest_of, is_token, item_codes, keyed_digest, new_secret, new_token
 
-__all__ = ["Links", "Recorded", "Store"]
+__all__ = ["Links", "Recorded", "Store", "Undone"]
 
 # No rater has this number: raters are numbered from 1 on.
 _NOBODY = 0
@@ -210,6 +210,16 @@ class Store:
         False if there is no answer, or if it has been withdrawn too often.
         """
         return self._writer.run(lambda connection: answering.undo(connection, rater.number, now=clock.now()))
+
+    def undo_shown(self, rater: Rater, shown: int | None) -> Undone:
+        """Withdraw the last answer of this rater, if their open task is still `shown` (None: no open task).
+
+        Two clicks, or an answer from another window at the same moment, therefore withdraw nothing that was not meant.
+        """
+        plan, number = self._plan, rater.number
+        return self._writer.run(
+            lambda connection: answering.undo_shown(connection, plan, number, shown=shown, now=clock.now())
+        )
 
     def summary(self) -> Summary:
         """The progress of the study."""

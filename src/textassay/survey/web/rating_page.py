@@ -1,7 +1,6 @@
 """The pages for raters: join, introduction, one text at a time, and the final page."""
 
-import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -52,8 +51,6 @@ class RatingPage:
     access: Access
     origins: Origins
     pages: Pages
-    # Two clicks on Undo must not withdraw two answers: a lock per rater makes check and withdrawal one step.
-    _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(64)))
 
     def join(self, request: Request) -> Response:
         """The invitation with a button to join, or to continue if this browser has joined before."""
@@ -148,16 +145,8 @@ class RatingPage:
     def _undo(self, request: Request, form: dict[str, str]) -> Response:
         rater = self.access.rater(request)
         check_key(form.get("key", ""), self.store.form_key(rater))
-        with self._locks[rater.number % len(self._locks)]:
-            stage = self.store.stage(rater)
-            shown = integer(form["task"]) if form.get("task") else None
-            if shown != stage.task:
-                # A rater's tasks are numbered in the order in which they are answered.
-                later = shown is not None and (stage.task is None or stage.task > shown)
-                return self._back(request, "since" if later else "gone")
-            if self.store.undo(rater):
-                return self._back(request, "undone")
-            return self._back(request, "fixed" if stage.answered else "none")
+        shown = integer(form["task"]) if form.get("task") else None
+        return self._back(request, self.store.undo_shown(rater, shown))
 
     def _back(self, request: Request, now: str) -> Response:
         return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}?now={now}", 303)
