@@ -37,7 +37,7 @@ def test_lines_list_and_packed_are_the_same() -> None:
     Path("pets.ndjson.gz").write_bytes(gzip.compress(Path("pets.jsonl").read_bytes()))
     assert lines.items == read_items("pets.json").items == read_items(Path("pets.ndjson.gz")).items == ITEMS
     assert lines.digest == read_items("pets.json").digest
-    notes = ("1 of 2 items has one reference", "candidates an item: 'mle' 1 to 2, 'gan' 1")
+    notes = ("1 of 2 items has one reference", "candidates per item: 'mle' 1 to 2, 'gan' 1")
     assert (lines.name, lines.notes, len(lines), lines.systems) == ("pets", notes, 2, ("mle", "gan"))
     assert read_items("pets.json").notes == ("byte order mark removed", *notes)
     assert read_items("pets.json", name="zoo").name == "zoo"
@@ -95,18 +95,18 @@ def test_line_breaks_of_windows_and_blank_ids() -> None:
 def test_duplicate_ids_name_both_lines() -> None:
     records = [{**RECORDS[1], "id": number} for number in (3, 4, "3")]
     write_lines("x.jsonl", records)
-    with pytest.raises(InputError, match=r"^x.jsonl:3: id '3' is also at x.jsonl:1; wanted one item an id$"):
+    with pytest.raises(InputError, match=r"^x.jsonl:3: id '3' is also at x.jsonl:1; wanted one item per id$"):
         read_items("x.jsonl")
     Path("x.json").write_text(json.dumps(records))
     with pytest.raises(
-        InputError, match=r"^x.json: record 3: id '3' is also at x.json: record 1; wanted one item an id$"
+        InputError, match=r"^x.json: record 3: id '3' is also at x.json: record 1; wanted one item per id$"
     ):
         read_items("x.json")
 
 
 def test_an_id_that_is_the_number_of_another_item() -> None:
     write_lines("x.jsonl", [{**RECORDS[1], "id": "2"}, RECORDS[1]])
-    with pytest.raises(InputError, match=r"^x.jsonl:2: id '2' is also at x.jsonl:1; wanted one item an id$"):
+    with pytest.raises(InputError, match=r"^x.jsonl:2: id '2' is also at x.jsonl:1; wanted one item per id$"):
         read_items("x.jsonl")
 
 
@@ -114,7 +114,7 @@ def test_hostile_ids_cannot_steer_the_terminal() -> None:
     write_lines("x.jsonl", [{**RECORDS[1], "id": "\x1b[2J\nid"}] * 2)
     with pytest.raises(InputError) as raised:
         read_items("x.jsonl")
-    assert str(raised.value) == r"x.jsonl:2: id '\x1b[2J\nid' is also at x.jsonl:1; wanted one item an id"
+    assert str(raised.value) == r"x.jsonl:2: id '\x1b[2J\nid' is also at x.jsonl:1; wanted one item per id"
 
 
 GOOD = {"references": ["a"], "candidates": ["b"]}
@@ -181,13 +181,13 @@ NOT_PARQUET = (
             "x.jsonl",
             '{"references": ["a"], "output": "b"}',
             "no candidates in x.jsonl (fields are 'references', 'output'); "
-            "give candidate files behind it, or a field 'candidates'",
+            "wanted a field 'candidates', or further files with candidates",
         ),
         (
             "x.jsonl",
             '{"references": ["a"], "candidates": {"mle": []}}',
             "no candidates in x.jsonl (fields are 'references', 'candidates'); "
-            "give candidate files behind it, or a field 'candidates'",
+            "wanted a field 'candidates', or further files with candidates",
         ),
         (
             "x.json",

@@ -34,7 +34,7 @@ def test_annotations_and_results() -> None:
         Item("42", ("a cat", "the cat"), {"mle": ("cat",)}),
         Item("7", ("a dog",), {"mle": ("dog", "dogs")}),
     )
-    assert items.notes == ("1 of 2 items has one reference", "'mle' has 1 to 2 candidates an item")
+    assert items.notes == ("1 of 2 items has one reference", "'mle' has 1 to 2 candidates per item")
 
 
 def test_images_give_the_order_and_those_without_captions() -> None:
@@ -89,7 +89,7 @@ def test_candidates_may_be_annotations_too() -> None:
         ),
         (
             {"annotations": ANNOTATIONS},
-            "no candidates in val.json; give candidate files behind it, or a field 'candidates'",
+            "no candidates in val.json; wanted a field 'candidates', or further files with candidates",
         ),
         (RESULTS, "val.json: a list of COCO captions has no references; wanted references first"),
     ],

@@ -71,17 +71,17 @@ def test_by_order_where_ids_are_missing_on_a_side() -> None:
         {"ids": ["y"], "none": ["y", "z"]},
     ]
     assert read_items("refs.jsonl", candidates=["ids.jsonl"]).notes == (
-        "ids.jsonl: matched by order, as refs.jsonl has no ids",
+        "ids.jsonl: matched by order, because refs.jsonl has no ids",
     )
     assert written(WITH_IDS, "none.jsonl") == [{"none": ["x"]}, {"none": ["y", "z"]}]
-    assert read_items("refs.jsonl", candidates=["none.jsonl"]).notes == ("'none' has 1 to 2 candidates an item",)
+    assert read_items("refs.jsonl", candidates=["none.jsonl"]).notes == ("'none' has 1 to 2 candidates per item",)
 
 
 def test_rows_of_one_id_gather_where_a_row_is_a_text() -> None:
     text("mle.csv", "id,source,text\na,sys,x\nb,sys,y\na,sys,z\na,reference,r\n")
     assert written(WITH_IDS, "mle.csv") == [{"mle": ["x", "z"]}, {"mle": ["y"]}]
     notes = read_items("refs.jsonl", candidates=["mle.csv"]).notes
-    assert notes == ("mle.csv: its references left out", "'mle' has 1 to 2 candidates an item")
+    assert notes == ("mle.csv: its references left out", "'mle' has 1 to 2 candidates per item")
 
 
 def test_missed_items_and_blank_lines_are_noted() -> None:
@@ -140,17 +140,19 @@ ODD = {"id": "a", "candidates": "x"}
     ("name", "content", "message"),
     [
         ("s.txt", "x", "s.txt: 1 item; refs.jsonl has 2; wanted as many, or ids in both"),
-        ("s.txt", "", "no candidates in s.txt; wanted a field 'candidates', or one a line in .txt"),
-        ("s.jsonl", "", "no candidates in s.jsonl; wanted a field 'candidates', or one a line in .txt"),
+        ("s.txt", "", "no candidates in s.txt; wanted a field 'candidates', or one per line in .txt"),
+        ("s.jsonl", "", "no candidates in s.jsonl; wanted a field 'candidates', or one per line in .txt"),
         (
             "s.jsonl",
             '{"id": "a", "output": "x"}',
-            "no candidates in s.jsonl (fields are 'id', 'output'); wanted a field 'candidates', or one a line in .txt",
+            "no candidates in s.jsonl (fields are 'id', 'output'); "
+            "wanted a field 'candidates', or one per line in .txt",
         ),
         (
             "s.csv",
             "id,output\na,x\n",
-            "s.csv:1: no field 'candidates'; fields are 'id', 'output' (nor are there 'id', 'source' and 'text')",
+            "s.csv:1: no field 'candidates'; fields are 'id', 'output'; "
+            "wanted 'candidates', or 'id', 'source' and 'text'",
         ),
         (
             "s.jsonl",
@@ -160,9 +162,9 @@ ODD = {"id": "a", "candidates": "x"}
         (
             "s.json",
             json.dumps([ODD, ODD]),
-            "s.json: record 2: id 'a' is also at s.json: record 1; wanted one item an id",
+            "s.json: record 2: id 'a' is also at s.json: record 1; wanted one item per id",
         ),
-        ("s.csv", "id,candidate\na,x\na,y\n", "s.csv:3: id 'a' is also at s.csv:2; wanted one item an id"),
+        ("s.csv", "id,candidate\na,x\na,y\n", "s.csv:3: id 'a' is also at s.csv:2; wanted one item per id"),
         (
             "s.jsonl",
             json.dumps(ODD) + '\n{"candidates": "y"}',
@@ -194,7 +196,7 @@ def test_one_system_in_two_places() -> None:
     lines("refs.jsonl", references)
     text("mle.txt", "x\ny")
     with pytest.raises(
-        InputError, match=r"^mle.txt: system 'm\\x1b' is also in refs.jsonl; wanted one place a system$"
+        InputError, match=r"^mle.txt: system 'm\\x1b' is also in refs.jsonl; wanted each system in one place$"
     ):
         read_items("refs.jsonl", candidates={"m\x1b": "mle.txt"})
 

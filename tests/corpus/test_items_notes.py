@@ -24,7 +24,7 @@ def test_what_is_odd_is_noted_and_kept(tmp_path: Path, monkeypatch: pytest.Monke
         "2 blank candidates kept",
         "1 blank reference kept",
         "'gan' has candidates for 1 of 2 items",
-        "candidates an item: 'mle' 1 to 2, 'gan' 1",
+        "candidates per item: 'mle' 1 to 2, 'gan' 1",
     )
 
 
@@ -54,14 +54,14 @@ def test_nothing_is_no_error_but_a_note(tmp_path: Path) -> None:
     ("sizes", "notes"),
     [
         ([{"vlp": 2}, {"vlp": 2}], ()),
-        ([{"vlp": 5}, {"vlp": 10}, {"vlp": 7}], ("'vlp' has 5 to 10 candidates an item",)),
-        ([{"vlp": 1, "mle": 3}, {"vlp": 3, "mle": 1}], ("each system has 1 to 3 candidates an item",)),
-        ([{"vlp": 2, "mle": 3}, {"vlp": 2, "mle": 3}], ("candidates an item: 'vlp' 2, 'mle' 3",)),
+        ([{"vlp": 5}, {"vlp": 10}, {"vlp": 7}], ("'vlp' has 5 to 10 candidates per item",)),
+        ([{"vlp": 1, "mle": 3}, {"vlp": 3, "mle": 1}], ("each system has 1 to 3 candidates per item",)),
+        ([{"vlp": 2, "mle": 3}, {"vlp": 2, "mle": 3}], ("candidates per item: 'vlp' 2, 'mle' 3",)),
         ([{"vlp": 2, "mle": 0}, {"vlp": 2, "mle": 0}], ("'mle' has candidates for 0 of 2 items",)),
         (
             [{f"s{number}": number + 1 for number in range(14)}],
             (
-                "candidates an item: 's0' 1, 's1' 2, 's2' 3, 's3' 4, 's4' 5, 's5' 6, 's6' 7, 's7' 8, 's8' 9, 's9' 10, "
+                "candidates per item: 's0' 1, 's1' 2, 's2' 3, 's3' 4, 's4' 5, 's5' 6, 's6' 7, 's7' 8, 's8' 9, 's9' 10, "
                 "'s10' 11, 's11' 12 and 2 more systems",
             ),
         ),

@@ -80,7 +80,7 @@ def test_a_frame_from_a_file_means_what_the_file_does(tmp_path: Path) -> None:
         ([*RECORDS, 3], "items: record 3: a number (3); wanted a dict with 'references' and 'candidates'"),
         (["a"], "items: record 1: a string; wanted a dict with 'references' and 'candidates'"),
         ([object()], "items: record 1: object; wanted a dict with 'references' and 'candidates'"),
-        (RECORDS * 2, "items: record 3: id '3' is also at items: record 1; wanted one item an id"),
+        (RECORDS * 2, "items: record 3: id '3' is also at items: record 1; wanted one item per id"),
         ([{"references": {"a"}}], "items: record 1: 'references': set; wanted a list of strings"),
         ([{"references": [b"a"]}], "items: record 1: 'references': text 1 is bytes; wanted a string"),
         (
@@ -101,7 +101,7 @@ def test_a_frame_from_a_file_means_what_the_file_does(tmp_path: Path) -> None:
         (pl.LazyFrame({"references": ["a"]}), "items: a lazy frame; wanted it collected"),
         (
             pd.DataFrame({"a": [1]}),
-            "items: no field 'references'; fields are 'a' (nor are there 'id', 'source' and 'text')",
+            "items: no field 'references'; fields are 'a'; wanted 'references', or 'id', 'source' and 'text'",
         ),
         (
             pd.DataFrame([["a", "b"]], columns=["references"] * 2),

@@ -126,7 +126,8 @@ def test_what_is_written_reads_back(items: tuple[Item, ...], tmp_path_factory: p
         ("references,candidates\n", "x.csv: no items; wanted 'references' and 'candidates' of at least one"),
         (
             "id,output\n1,2\n",
-            "x.csv:1: no field 'references'; fields are 'id', 'output' (nor are there 'id', 'source' and 'text')",
+            "x.csv:1: no field 'references'; fields are 'id', 'output'; "
+            "wanted 'references', or 'id', 'source' and 'text'",
         ),
         ("source,text\na,b\n", "x.csv:1: no field 'id'; fields are 'source', 'text'"),
         (
@@ -161,7 +162,7 @@ def test_what_is_written_reads_back(items: tuple[Item, ...], tmp_path_factory: p
             "x.csv:1: 'candidates', 'candidates.candidate' hold candidates of one system; wanted one of them",
         ),
         ("references,candidates.\na,b\n", "x.csv:2: a system's name is blank; wanted a name"),
-        ("id,references,candidates\n7,a,b\n7,a,b\n", "x.csv:3: id '7' is also at x.csv:2; wanted one item an id"),
+        ("id,references,candidates\n7,a,b\n7,a,b\n", "x.csv:3: id '7' is also at x.csv:2; wanted one item per id"),
         ("id,source,text\n,reference,b\n", "x.csv:2: no id; wanted the id of an item"),
         ("id,source,text\n7, ,b\n", "x.csv:2: no source; wanted 'reference' or the name of a system"),
         ("id,source,source,text\n7,a,a,b\n", "x.csv:1: 2 fields have the name 'source'; wanted one"),
@@ -172,7 +173,7 @@ def test_what_is_written_reads_back(items: tuple[Item, ...], tmp_path_factory: p
         (
             "id,source,text\n7,reference,b\n",
             "no candidates in x.csv (fields are 'id', 'source', 'text'); "
-            "give candidate files behind it, or a field 'candidates'",
+            "wanted a field 'candidates', or further files with candidates",
         ),
         (
             "id,source,text\n7,mle,b\n",

@@ -174,14 +174,14 @@ def test_one_of_several_models_is_chosen() -> None:
     rated = read_ratings(path, model="gpt")
     assert rated.items == ITEMS
     assert rated.scale == (1.0, 5.0)
-    assert rated.notes == ("2 rows of 'lstm' left out, as the model is 'gpt'",)
+    assert rated.notes == ("2 rows of 'lstm' left out, because the model is 'gpt'",)
 
 
 def test_ids_that_people_and_model_share_are_contexts() -> None:
     rows = [{**row, "item": 17} for row in ROWS]
     rated = read_ratings(write(table(rows)))
     assert [(item.id, item.context) for item in rated.items] == [("17/human", "17"), ("17/model", "17")]
-    assert rated.notes == ("people and model share ids of items, so an id counts as the context of both",)
+    assert rated.notes == ("human and model texts share item ids, so an item id is used as the context of both",)
     rated = read_ratings([{**row, "context": "say cat"} for row in rows])
     assert [(item.id, item.context) for item in rated.items] == [("17/human", "say cat"), ("17/model", "say cat")]
     assert rated.notes == ()
@@ -205,9 +205,9 @@ def test_unknown_raters() -> None:
         assert rated.raters == ("?1", "?2")
         assert rated.rater_of.tolist() == [0, 0, 1, 1]
         assert not raters_are_known(rated)
-        assert rated.notes == ("raters are unknown, so nothing can be said about single raters",)
+        assert rated.notes == ("raters are not named, so single raters cannot be assessed",)
     slip = read_ratings([{**row, "rater": ""} for row in ROWS[:3]])
-    assert slip.notes[0].endswith("about single raters; 1 of 2 items has one rating only")
+    assert slip.notes[0].endswith("so single raters cannot be assessed; 1 of 2 items has one rating only")
 
 
 def test_raters_whose_names_look_like_nobody_are_known() -> None:

@@ -36,10 +36,10 @@ def test_what_is_bad_in_the_cases_below_is_not_their_frame() -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("h,human,a,-1,r1,5", "rater 'r1' has rated item 'h' at r.csv:2 already; wanted one rating a rater and item"),
-        ("h,human,a,-1,r1,4", "rater 'r1' has rated item 'h' at r.csv:2 already; wanted one rating a rater and item"),
-        ("h,human,b,-1,r2,5", "text 'b' of item 'h'; r.csv:2 says 'a'; wanted one text an item"),
-        ("h,human,a,-3,r2,5", "log_prob -3.0 of item 'h'; r.csv:2 says -1.0; wanted one log_prob an item"),
+        ("h,human,a,-1,r1,5", "rater 'r1' has rated item 'h' at r.csv:2 already; wanted one rating per rater and item"),
+        ("h,human,a,-1,r1,4", "rater 'r1' has rated item 'h' at r.csv:2 already; wanted one rating per rater and item"),
+        ("h,human,b,-1,r2,5", "text 'b' of item 'h'; r.csv:2 has 'a'; wanted one text per item"),
+        ("h,human,a,-3,r2,5", "log_prob -3.0 of item 'h'; r.csv:2 has -1.0; wanted one log_prob per item"),
         ("h,human,a,0.3,r2,5", "log_prob 0.3 is above 0; wanted a natural logarithm of a probability"),
         ("h,human,a,inf,r2,5", "log_prob inf is above 0; wanted a natural logarithm of a probability"),
         ("h,human,a,low,r2,5", "log_prob is 'low'; wanted a number"),
@@ -57,7 +57,7 @@ def test_what_is_bad_in_the_cases_below_is_not_their_frame() -> None:
         ("n,human,c,,r2,5", "item 'n' has no log_prob; wanted one for each item (use --log-probs FILE)"),
         ("n,human,c,nan,r2,5", "item 'n' has no log_prob; wanted one for each item (use --log-probs FILE)"),
         ('h,human,"a', "a broken row: unexpected end of data"),
-        ("h,human,\x1b[2J,-1,r2,5", "text '\\x1b[2J' of item 'h'; r.csv:2 says 'a'; wanted one text an item"),
+        ("h,human,\x1b[2J,-1,r2,5", "text '\\x1b[2J' of item 'h'; r.csv:2 has 'a'; wanted one text per item"),
     ],
 )
 def test_bad_rows(row: str, message: str) -> None:
@@ -100,7 +100,7 @@ def test_bad_lengths(row: str, message: str) -> None:
         ),
         (
             "rating_label,source,log_prob,length",
-            "ratings only as words, in 'rating_label'; wanted numbers in a column 'rating'",
+            "ratings are given only as words, in 'rating_label'; wanted numbers in a column 'rating'",
         ),
         (
             "rating,source,log_prob,Log Prob",
@@ -134,8 +134,8 @@ def test_raters_need_items() -> None:
 @pytest.mark.parametrize(
     ("sources", "options", "message"),
     [
-        (["human", "real"], {}, "only people's items in 'source'; wanted those of a model too"),
-        (["a", "b"], {}, "only 'a', 'b' in 'source'; wanted 'human' too, for what people wrote"),
+        (["human", "real"], {}, "only human texts in 'source'; wanted texts of a model too"),
+        (["a", "b"], {}, "only 'a', 'b' in 'source'; wanted 'human' too, for texts written by people"),
         (["human", "a", "b"], {}, "'source' has 2 models: 'a', 'b'; wanted one (use --model NAME)"),
         (["human", "a", "b"], {"model": "c"}, "'source' has no model 'c'; models are 'a', 'b'"),
         (["human", "a"], {"model": "human"}, "'source' has no model 'human'; models are 'a'"),
@@ -196,7 +196,7 @@ def test_files_without_ratings(name: str, content: str, message: str) -> None:
 def test_labels_that_disagree() -> None:
     rows = "a,human,t,-1,r1,5,Typical\nb,gpt,u,-1,r1,5,Average\n"
     assert refusal(HEAD.strip() + ",rating_label\n" + rows) == (
-        "r.csv:3: rating 5 is called 'Average'; r.csv:2 calls it 'Typical'; wanted one label a rating"
+        "r.csv:3: rating 5 is called 'Average'; r.csv:2 calls it 'Typical'; wanted one label per rating"
     )
 
 

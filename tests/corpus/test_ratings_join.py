@@ -105,13 +105,13 @@ def test_texts_of_several_contexts_are_joined_by_context() -> None:
             "item,log_prob\nh,-4\n",
             "r.csv:3: item 'm' has no log_prob; wanted one for each item (p.csv has none for it)",
         ),
-        ("item,log_prob\nh,-4\nm,-1\nh,-5\n", "p.csv:4: log_prob -5.0 of 'h'; p.csv:2 says -4.0; wanted one"),
+        ("item,log_prob\nh,-4\nm,-1\nh,-5\n", "p.csv:4: log_prob -5.0 of 'h'; p.csv:2 has -4.0; wanted one"),
         ("item,log_prob\nh,0.5\n", "p.csv:2: log_prob 0.5 is above 0; wanted a natural logarithm of a probability"),
         ("item,p\nh,0.5\n", "p.csv:1: no column 'log_prob' or 'nll'; columns are 'item', 'p'"),
         ("item,log_prob\nh,\n", "p.csv:1: nothing in the column 'log_prob'; wanted values"),
         (
             "key,log_prob\nh,-4\n",
-            "p.csv:1: nothing to match log-probabilities by; columns are 'key', 'log_prob'; "
+            "p.csv:1: no column to match log-probabilities by; columns are 'key', 'log_prob'; "
             "wanted 'item' in both files, or 'text' in both",
         ),
         ("item,log_prob\n,-4\nh,-1\n", "p.csv:2: nothing in 'item'; wanted one in each row"),
@@ -119,13 +119,13 @@ def test_texts_of_several_contexts_are_joined_by_context() -> None:
         ("", "p.csv: empty; wanted one row per item"),
         (
             "item,text,log_prob\nm,the cat sat,-2\nh,the cat sat,-4.5\n",
-            "p.csv:3: text 'the cat sat' of item 'h'; r.csv:2 says 'a  cat'; wanted one text an item",
+            "p.csv:3: text 'the cat sat' of item 'h'; r.csv:2 has 'a  cat'; wanted one text per item",
         ),
         (
             "item,text,log_prob\nm,the cat sat,-2\nh,a  cat,-4.5\nh,a dog,-4.5\n",
-            "p.csv:4: text 'a dog' of 'h'; p.csv:3 says 'a  cat'; wanted one",
+            "p.csv:4: text 'a dog' of 'h'; p.csv:3 has 'a  cat'; wanted one",
         ),
-        ("item,log_prob,length\nm,-2,3\nh,-4.5,3\nh,-4.5,4\n", "p.csv:4: length 4 of 'h'; p.csv:3 says 3; wanted one"),
+        ("item,log_prob,length\nm,-2,3\nh,-4.5,3\nh,-4.5,4\n", "p.csv:4: length 4 of 'h'; p.csv:3 has 3; wanted one"),
         ("item,log_prob,length\nm,-2,3.5\n", "p.csv:2: length is 3.5; wanted a whole number of tokens"),
         (
             "item,log_prob,length\nm,-2,3\nh,-4.5,\n",
@@ -141,18 +141,18 @@ def test_what_cannot_be_joined(second: str, message: str) -> None:
 
 def test_files_that_contradict_each_other() -> None:
     write("item,source,text,log_prob,rating\nh,human,a,-1,5\nm,gpt,b,-2,2\n")
-    with pytest.raises(InputError, match=r"^p\.csv:2: log_prob -3\.0 of item 'm'; r\.csv:3 says -2\.0; wanted one"):
+    with pytest.raises(InputError, match=r"^p\.csv:2: log_prob -3\.0 of item 'm'; r\.csv:3 has -2\.0; wanted one"):
         read_ratings("r.csv", log_probs=write("item,log_prob\nm,-3\n", "p.csv"))
     write("item,source,length,rating\nh,human,2,5\nm,gpt,4,2\n")
     with pytest.raises(
-        InputError, match=r"^p\.csv:3: length 5 of item 'm'; r\.csv:3 says 4; wanted one length an item"
+        InputError, match=r"^p\.csv:3: length 5 of item 'm'; r\.csv:3 has 4; wanted one length per item"
     ):
         read_ratings("r.csv", log_probs=write("item,log_prob,length\nh,-1,2\nm,-3,5\n", "p.csv"))
 
 
 def test_shared_ids_without_source_and_text() -> None:
     write("item,source,length,rating\n1,human,3,5\n1,gpt,3,2\n")
-    with pytest.raises(InputError, match="wanted a column 'source', as people and model share ids of items"):
+    with pytest.raises(InputError, match="wanted a column 'source', because human and model texts share item ids"):
         read_ratings("r.csv", log_probs=write("item,log_prob\n1,-2\n", "p.csv"))
 
 

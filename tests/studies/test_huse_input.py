@@ -184,11 +184,11 @@ class TestItemsMadeByHand:
             ({"raters": ()}, "rater_of names raters, but there are none; wanted -1 for each"),
             (
                 {"raters": (), "rater_of": np.full(120, -1)},
-                "several ratings an item, but no raters; wanted raters or one mean each",
+                "several ratings per item, but no raters; wanted raters or one mean each",
             ),
             (
                 {"rater_of": np.zeros(120, dtype=int)},
-                "rater 'r0' has rated item 'i0' 5 times; wanted one rating a rater and item",
+                "rater 'r0' has rated item 'i0' 5 times; wanted one rating per rater and item",
             ),
         ],
     )

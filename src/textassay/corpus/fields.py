@@ -25,7 +25,7 @@ from textassay.corpus.tables import (
 from textassay.corpus.values import check_text
 from textassay.errors import InputError, Setting
 
-# What a text was written for, and what it is known by, wherever records carry them under a usual name.
+# The usual names of the fields with the prompt of a text and with its id.
 CONTEXTS = ("prompt", "instruction", "question", "context", "input")
 IDS = ("id", "uid")
 
@@ -192,7 +192,7 @@ def _from_list(values: Sequence[Any]) -> pa.Array:
     except (pa.ArrowException, UnicodeEncodeError, OverflowError):
         pass
     strings = [value if value is None else _label(value) for value in values]
-    # Half a surrogate pair makes a text unusable, but two labels are told apart without it.
+    # Half a surrogate pair makes a text unusable, but labels stay distinct without it.
     return pa.array([value and value.encode(errors="backslashreplace").decode() for value in strings], type=TEXT)
 
 

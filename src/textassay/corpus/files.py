@@ -35,7 +35,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file, or standard input. `kind` is None where the extension says nothing."""
+    """One file, or standard input. `kind` is None where the extension is not known."""
 
     path: str
     kind: str | None
@@ -48,7 +48,7 @@ class Source:
 
 
 def sources_of(path: str) -> list[Source]:
-    """The files a path or a pattern stands for, in sorted order; an error when there is none."""
+    """The files of a path or a pattern, in sorted order; an error when there is none."""
     if path == STDIN:
         return [Source(STDIN, None, None)]
     # A file may have a bracket in its name, so an existing name is never taken for a pattern.
@@ -81,7 +81,7 @@ def name_of(path: str) -> str:
 
 
 def named_paths(paths: Iterable[AnyPath]) -> dict[str, str]:
-    """Paths by the names of their files; files of one name are told apart by their folder, then by a number.
+    """Paths by the names of their files; files with the same name get the name of their folder, then by a number.
 
     >>> named_paths(["runs/mle.txt", "a/gan.jsonl", "b/gan.jsonl"])
     {'mle': 'runs/mle.txt', 'a/gan': 'a/gan.jsonl', 'b/gan': 'b/gan.jsonl'}

@@ -146,7 +146,7 @@ class Sequences:
         return len(self.offsets) - 1
 
     def ngrams(self, n: int) -> tuple[U64, NDArray[np.int32]]:
-        """The hash of every n-gram and the text it stands in, in reading order; none crosses a text's end."""
+        """The hash of every n-gram and the text it is in, in reading order; none crosses a text's end."""
         lengths = self.lengths
         texts = np.repeat(np.arange(len(self), dtype=np.int32), lengths)
         if n == 1:
@@ -168,7 +168,7 @@ class Sequences:
 
 @dataclass(frozen=True, eq=False)
 class Incidence:
-    """Gram `keys[g]` stands in `texts[starts[g]:starts[g + 1]]`, `counts` times in each; keys and texts ascend."""
+    """Gram `keys[g]` is in `texts[starts[g]:starts[g + 1]]`, `counts` times in each; keys and texts ascend."""
 
     keys: U64
     starts: NDArray[np.int64]
@@ -214,7 +214,7 @@ class Incidence:
         return type(self)(self.keys, starts, number[self.texts[kept]], self.counts[kept])
 
     def totals(self) -> NDArray[np.int64]:
-        """How often each gram stands in all texts together."""
+        """The count of each gram over all texts."""
         sums = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
         return np.diff(sums[self.starts])
 

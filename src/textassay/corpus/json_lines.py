@@ -43,7 +43,7 @@ def has_json_lines(text: str) -> bool:
 
 
 def decode_json(text: str, where: str) -> Any:
-    """One JSON value, or an error that says what is wrong and in which column.
+    """One JSON value, or an error that names the fault and its column.
 
     >>> decode_json('{"text": "a", "text": "b"}', "real.jsonl:3")
     Traceback (most recent call last):

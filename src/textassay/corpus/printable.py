@@ -9,7 +9,7 @@ def _escaped(code: int) -> str:
 
 # Besides C0, DEL and C1: the two Unicode line separators, which would break the promise of one line; the embeddings,
 # overrides and isolates that reorder what follows them (the plain marks U+200E and U+200F stay, honest right-to-left
-# text needs them); and surrogates, which stand for undecodable bytes in file names and fit in no UTF-8 stream.
+# text needs them); and surrogates, which represent undecodable bytes in file names and fit in no UTF-8 stream.
 _UNSAFE = (
     *range(0x20),
     *range(0x7F, 0xA0),
@@ -21,7 +21,7 @@ _ESCAPES = {code: _escaped(code) for code in _UNSAFE}
 
 
 def printable(text: str) -> str:
-    r"""The text on one line, with nothing in it that could steer a terminal.
+    r"""The text on one line, without anything that could control a terminal.
 
     >>> print(printable("red \x1b[31m, two\nlines"))
     red \x1b[31m, two\nlines

@@ -30,7 +30,7 @@ def digest_of(texts: pa.Array) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Texts with a name and a digest; `notes` says what the reader left out.
+    """Texts with a name and a digest; `notes` list what the reader left out.
 
     `groups` names the group of each text (its prompt, document or author) where texts are not independent.
 

@@ -178,7 +178,7 @@ def lower(texts: pa.Array) -> pa.Array:
 
 
 def split_whitespace(texts: pa.Array) -> Tokens:
-    """What stands between white space, as `str.split()` has it."""
+    """Tokens between white space, as `str.split()` gives them."""
     if is_plain(texts):
         return tokens_from_lists(pc.ascii_split_whitespace(texts))
     # Arrow looks one character beyond white space at the end of a text and fails to split there when it is not UTF-8,
@@ -326,7 +326,7 @@ class Tokenizer:
 
     @property
     def signature(self) -> str:
-        """What a result's signature says about tokens."""
+        """The tokenizer's part of a signature."""
         return f"{self.name}+lower" if self.lowercase else self.name
 
     def __call__(self, texts: pa.Array | Iterable[str]) -> Tokens:
@@ -346,7 +346,7 @@ def get_tokenizer(name: str = "words", *, lowercase: bool = False) -> Tokenizer:
       Lao, Khmer and others without spaces between words stay whole runs.
     - `plain`: as `words`, but in lower case and without punctuation and other symbols; Chinese and Japanese characters
       stay. Always lower case, so `lowercase` adds nothing to it or to its signature.
-    - `whitespace`: what stands between white space, as `str.split()` has it; for text that is tokenised already.
+    - `whitespace`: tokens between white space, as `str.split()` gives them; for text that is already tokenised.
     - `treebank`: as NLTK's `TreebankWordTokenizer`: `do n't`, `'s`, quotes as two backticks or two apostrophes. Each
       text counts as one sentence: a full stop within it stays on its word.
     - `char`: every code point; white space between words is one token, a blank, however long it is, and white space at

@@ -1,4 +1,4 @@
-"""Item records: what one file says about one item, checked field by field."""
+"""Entries of item files: what one file gives for one item, checked field by field."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ IDS = ("id", "_id")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One item of one file. `place` says where it stands, for messages; `id` is None where the file gives none."""
+    """One item of one file. `place` is its place in messages; `id` is None where the file gives none."""
 
     place: str
     id: str | None
@@ -30,7 +30,7 @@ class Entry:
 
 
 def entry_of(record: Any, place: str) -> Entry:
-    """The entry a JSON object stands for; what is missing, null or an empty list is none, not an error.
+    """The entry of a JSON object; a missing field, null or an empty list means no texts and is not an error.
 
     >>> entry_of({"_id": 7, "reference": "a cat", "candidates": {"mle": ["cat", "dog"]}}, "x.jsonl:1").candidates
     {'mle': ('cat', 'dog')}
@@ -85,7 +85,7 @@ def check_unique(ids: list[str], places: list[str]) -> None:
     known: dict[str, str] = {}
     for id_, place in zip(ids, places, strict=True):
         if id_ in known:
-            raise InputError(f"{place}: id {quoted([id_])} is also at {known[id_]}; wanted one item an id")
+            raise InputError(f"{place}: id {quoted([id_])} is also at {known[id_]}; wanted one item per id")
         known[id_] = place
 
 

@@ -98,7 +98,7 @@ def table_entries(header: list[str], rows: Iterable[Row], where: str, *, side: S
         _check_once(header, where, (*IDS, SOURCE, TEXT, PROMPT))
         _check_id(header, where)
         return _long((place, dict(zip(header, cells, strict=True))) for place, cells in rows)
-    raise no_field(header, where, field=side, hint=" (nor are there 'id', 'source' and 'text')")
+    raise no_field(header, where, field=side, hint=f"; wanted '{side}', or 'id', 'source' and 'text'")
 
 
 def _check_id(fields: Sequence[str], where: str) -> None:

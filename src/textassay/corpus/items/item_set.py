@@ -72,10 +72,10 @@ def _uneven(items: Sequence[Written]) -> Iterator[str]:
     if len(set(spans.values())) > 1:
         listed = [f"{quoted([system])} {span}" for system, span in spans.items()]
         rest = f" and {many(len(listed) - _LISTED, 'more system')}" if len(listed) > _LISTED else ""
-        yield f"candidates an item: {', '.join(listed[:_LISTED])}{rest}"
+        yield f"candidates per item: {', '.join(listed[:_LISTED])}{rest}"
     elif any(len(set(counts)) > 1 for counts in sizes.values()):
         system, span = next(iter(spans.items()))
-        yield f"{quoted([system]) if len(spans) == 1 else 'each system'} has {span} candidates an item"
+        yield f"{quoted([system]) if len(spans) == 1 else 'each system'} has {span} candidates per item"
 
 
 def _span(counts: Sequence[int]) -> str:
@@ -83,13 +83,13 @@ def _span(counts: Sequence[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-_BEHIND = "give candidate files behind it, or a field 'candidates'"
+_BEHIND = "wanted a field 'candidates', or further files with candidates"
 _FIELD = "wanted a field 'candidates'"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One input: what people wrote for it, and what each system wrote. Either may be nothing."""
+    """One input with its references and the candidates of each system; either may be empty."""
 
     id: str
     references: tuple[str, ...]
@@ -99,7 +99,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ItemSet:
-    """Items with a name and a digest of their content; `notes` says what is odd about them.
+    """Items with a name and a digest of their content; `notes` list what is unusual about them.
 
     >>> item = Item("1", ("a cat", "the cat"), {"mle": ("a cat",), "gan": ("cat cat",)})
     >>> ItemSet.of([item], name="pets").systems

@@ -21,7 +21,7 @@ def joined(base: ItemFile, systems: Mapping[str, ItemFile], notes: Counter[str])
     for system, file in systems.items():
         if system in taken:
             raise InputError(
-                f"{file.where}: system {quoted([system])} is also in {base.where}; wanted one place a system"
+                f"{file.where}: system {quoted([system])} is also in {base.where}; wanted each system in one place"
             )
         columns[system] = _matched(base, file, notes)
     return [
@@ -55,7 +55,7 @@ def _matched(base: ItemFile, file: ItemFile, notes: Counter[str]) -> list[tuple[
             f"{file.where}: {many(len(texts), 'item')}; {base.where} has {len(known):,}; wanted as many, or ids in both"
         )
     if ids:
-        notes[f"{file.where}: matched by order, as {base.where} has no ids"] += 1
+        notes[f"{file.where}: matched by order, because {base.where} has no ids"] += 1
     return list(texts)
 
 
@@ -67,7 +67,7 @@ def _texts(file: ItemFile, notes: Counter[str]) -> list[tuple[str, ...]]:
     texts = [next(iter(entry.candidates.values()), ()) for entry in file.entries]
     if not any(texts):
         raise InputError(
-            f"no candidates in {file.where}{file.seen_fields}; wanted a field 'candidates', or one a line in .txt"
+            f"no candidates in {file.where}{file.seen_fields}; wanted a field 'candidates', or one per line in .txt"
         )
     if any(entry.references for entry in file.entries):
         notes[f"{file.where}: its references left out"] += 1

@@ -58,7 +58,7 @@ def single_ratings(columns: Columns, facts: Facts, ratings: list[float | None], 
         _check_once(by, item_of, rows, columns, facts)
     else:
         by = _by_order(item_of)
-        notes.append(f"raters are unknown, so nothing can be said about single raters{_lonely(item_of)}")
+        notes.append(f"raters are not named, so single raters cannot be assessed{_lonely(item_of)}")
     raters = {name: number for number, name in enumerate(dict.fromkeys(by))}
     return Given(
         tuple(raters),
@@ -79,7 +79,7 @@ def _check_once(by: list[str], item_of: list[int], rows: list[int], columns: Col
         if first != row:
             raise InputError(
                 f"{columns.places[row]}: rater {quoted([rater])} has rated item {quoted([facts.ids[item]])} "
-                f"at {columns.places[first]} already; wanted one rating a rater and item"
+                f"at {columns.places[first]} already; wanted one rating per rater and item"
             )
 
 
@@ -112,7 +112,7 @@ def _labels(columns: Columns, ratings: list[float | None]) -> dict[float, str]:
         if known != label:
             raise InputError(
                 f"{columns.places[row]}: rating {rating:g} is called {quoted([label])}; "
-                f"{columns.places[first]} calls it {quoted([known])}; wanted one label a rating"
+                f"{columns.places[first]} calls it {quoted([known])}; wanted one label per rating"
             )
     return {rating: labels[rating][0].strip() for rating in sorted(labels)}
 
@@ -157,21 +157,21 @@ def rated_items(
 ) -> RatedItems:
     """The items of a table of ratings; `log_probs` is a second table to take log-probabilities from."""
     check_reading(model, scale)
-    told = list(notes)
-    columns, sources, called = two_sources(columns, model, told)
+    all_notes = list(notes)
+    columns, sources, called = two_sources(columns, model, all_notes)
     _check_columns(columns, log_probs)
     facts = facts_of(columns, sources)
-    _note_columns(columns, facts, told)
+    _note_columns(columns, facts, all_notes)
     if log_probs is not None:
-        facts = with_log_probs(facts, log_probs, told)
-        _note_nll(log_probs, told)
+        facts = with_log_probs(facts, log_probs, all_notes)
+        _note_nll(log_probs, all_notes)
     if not _any(facts.texts) and not _any(facts.lengths):
         # None of the rows that have them in the second table is about one of these items.
         columns.need("text", "length")
     ratings = ratings_in(columns, scale)
-    given = (mean_ratings if has_means(columns, facts) else single_ratings)(columns, facts, ratings, told)
-    kept = _kept(columns, facts, given, told)
-    items = _items(columns, facts, kept, _log_probs(facts, kept, log_probs), _lengths(facts, kept, told))
+    given = (mean_ratings if has_means(columns, facts) else single_ratings)(columns, facts, ratings, all_notes)
+    kept = _kept(columns, facts, given, all_notes)
+    items = _items(columns, facts, kept, _log_probs(facts, kept, log_probs), _lengths(facts, kept, all_notes))
     place = np.full(len(facts.ids), -1)
     place[kept] = np.arange(len(kept))
     seen = (float(given.ratings.min()), float(given.ratings.max()))
@@ -185,7 +185,7 @@ def rated_items(
         seen if scale is None else (float(scale[0]), float(scale[1])),
         given.labels,
         called,
-        tuple(told),
+        tuple(all_notes),
         given.raters_known,
         columns.where,
     )
@@ -194,7 +194,7 @@ def rated_items(
 def _check_columns(columns: Columns, joined: Columns | None) -> None:
     if "rating" not in columns and "rating_label" in columns:
         raise InputError(
-            f"{columns.head}: ratings only as words, in {quoted([columns.names['rating_label']])}; "
+            f"{columns.head}: ratings are given only as words, in {quoted([columns.names['rating_label']])}; "
             "wanted numbers in a column 'rating'"
         )
     columns.need("rating")
@@ -209,7 +209,7 @@ def _check_columns(columns: Columns, joined: Columns | None) -> None:
 def _note_columns(columns: Columns, facts: Facts, notes: list[str]) -> None:
     _note_nll(columns, notes)
     if facts.shared and "context" not in columns:
-        notes.append("people and model share ids of items, so an id counts as the context of both")
+        notes.append("human and model texts share item ids, so an item id is used as the context of both")
 
 
 def _note_nll(columns: Columns, notes: list[str]) -> None:

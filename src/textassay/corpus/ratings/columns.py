@@ -39,7 +39,7 @@ _ROLES = {_plain(name): role for role, names in _NAMES.items() for name in names
 class Columns:
     """Cells by what they mean. `names` is what the columns are called, `head` the place of the header.
 
-    A column with nothing in it is not among them, but among `blank`.
+    An empty column is listed in `blank` instead.
     """
 
     where: str
@@ -97,7 +97,7 @@ def _without_blank(columns: Columns) -> Columns:
 
 
 def is_blank(cell: Any) -> bool:
-    """Whether a cell says nothing."""
+    """Whether a cell is empty or blank."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
@@ -209,7 +209,7 @@ def text_of(cell: Any, place: str, name: str) -> str:
 
 
 def context_of(cell: Any, place: str, name: str) -> str:
-    """A context: a text, or a number that stands for one."""
+    """A context: a text, or a number used as its id."""
     return text_of(cell, place, name) if isinstance(cell, str) else name_of_cell(cell, place, name)
 
 

@@ -43,17 +43,17 @@ def two_sources(columns: Columns, model: str | None, notes: list[str]) -> tuple[
     column = quoted([columns.names["source"]])
     if HUMAN not in counts:
         raise InputError(
-            f"{columns.where}: only {quoted(models)} in {column}; wanted 'human' too, for what people wrote"
+            f"{columns.where}: only {quoted(models)} in {column}; wanted 'human' too, for texts written by people"
         )
     if not models:
-        raise InputError(f"{columns.where}: only people's items in {column}; wanted those of a model too")
+        raise InputError(f"{columns.where}: only human texts in {column}; wanted texts of a model too")
     chosen = _chosen(models, model, f"{columns.where}: {column}")
     others = [source for source in models if source != chosen]
     if not others:
         return columns, sources, chosen
     rows = [row for row, source in enumerate(sources) if source in (HUMAN, chosen)]
     left = len(sources) - len(rows)
-    notes.append(f"{many(left, 'row')} of {quoted(others)} left out, as the model is {quoted([chosen])}")
+    notes.append(f"{many(left, 'row')} of {quoted(others)} left out, because the model is {quoted([chosen])}")
     return part_of(columns, rows), [sources[row] for row in rows], chosen
 
 
@@ -79,8 +79,8 @@ T = TypeVar("T")
 class Facts:
     """What is known of each item. `item_of` has the item of each row, `places` where an item appears first.
 
-    `given` are the ids as they stand in the file, None where it has none; `shared` says that they stand for a context,
-    as people and model both have an item under some of them.
+    `given` are the ids in the file, None where it has none. `shared` is True when an id is used as a context, because a
+    human and a model text have the same id.
     """
 
     ids: list[str]
@@ -170,7 +170,7 @@ def _agreed(
         elif known != value:
             raise InputError(
                 f"{places[row]}: {what} {shown(value)} of item {quoted([ids[item]])}; "
-                f"{places[said[item]]} says {shown(known)}; wanted one {what} an item"
+                f"{places[said[item]]} has {shown(known)}; wanted one {what} per item"
             )
     return agreed
 

@@ -1,4 +1,4 @@
-"""Joining log-probabilities of a separate file to items, by id or by text, with lengths and texts that stand there."""
+"""Joining log-probabilities of a separate file to items, by id or by text, with its lengths and texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ def with_log_probs(facts: Facts, columns: Columns, notes: list[str]) -> Facts:
     _note_strange(theirs, set(ours), columns, notes)
     join = _Join(facts, columns, theirs, ours)
     lengths, texts = facts.lengths, facts.texts
-    # First of all: a wrong join has wrong numbers too, and the text says best that it is one.
+    # Texts are compared first: after a wrong join the numbers differ too, but a text shows the mistake best.
     if "text" in columns and "text" not in parts:
         texts = join.filled(texts, values_of(columns, "text", text_of), "text")
     if "length" in columns:
@@ -64,7 +64,7 @@ class _Join:
             if own is not None and own != value:
                 raise InputError(
                     f"{self.columns.places[row]}: {what} {shown(value)} of item {quoted([self.facts.ids[item]])}; "
-                    f"{self.facts.places[item]} says {shown(own)}; wanted one {what} an item"
+                    f"{self.facts.places[item]} has {shown(own)}; wanted one {what} per item"
                 )
             filled[item] = value
         return filled
@@ -80,7 +80,7 @@ class _Join:
             if known != value:
                 raise InputError(
                     f"{places[row]}: {what} {shown(value)} of {quoted([str(key[0])])}; "
-                    f"{places[first]} says {shown(known)}; wanted one"
+                    f"{places[first]} has {shown(known)}; wanted one"
                 )
         return found
 
@@ -94,7 +94,7 @@ def _parts(facts: Facts, columns: Columns) -> list[str]:
             return ["item", *source]
         if by_text:
             return ["item", "text"]
-        raise _unmatched(columns, "a column 'source', as people and model share ids of items")
+        raise _unmatched(columns, "a column 'source', because human and model texts share item ids")
     if not by_text:
         raise _unmatched(columns, "'item' in both files, or 'text' in both")
     by_context = "context" in columns and any(context is not None for context in facts.contexts)
@@ -103,7 +103,7 @@ def _parts(facts: Facts, columns: Columns) -> list[str]:
 
 def _unmatched(columns: Columns, wanted: str) -> InputError:
     seen = f"columns are {quoted(columns.header)}"
-    return InputError(f"{columns.head}: nothing to match log-probabilities by; {seen}; wanted {wanted}")
+    return InputError(f"{columns.head}: no column to match log-probabilities by; {seen}; wanted {wanted}")
 
 
 def _column(columns: Columns, part: str) -> Sequence[Any]:

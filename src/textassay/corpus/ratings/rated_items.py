@@ -91,8 +91,8 @@ class RatedItem:
 class RatedItems:
     """Items and their ratings, one entry of `item_of`, `rater_of` and `ratings` a rating.
 
-    `item_of` and `rater_of` are places in `items` and `raters`. A file with one row an item has only mean ratings: one
-    entry an item, without raters (`rater_of` is `NOBODY`). `scale` is the lowest and the highest rating there can be,
+    `item_of` and `rater_of` are places in `items` and `raters`. A file with one row per item has only mean ratings: one
+    entry per item, without raters (`rater_of` is `NOBODY`). `scale` is the lowest and the highest rating there can be,
     `labels` what ratings are called, `model` what the source that is not human is called. `raters_known` is False where
     single ratings have no names: `raters` are then only numbers. `path` is the file that errors are about.
     """
@@ -142,7 +142,7 @@ class RatedItems:
 
     @cached_property
     def marks(self) -> list[bytes]:
-        """What fixes each item: what it says, its ratings, and who gave them where that is known."""
+        """What identifies each item: its content, its ratings, and the raters where they are known."""
         said = [repr((item.is_model, item.log_prob, item.length, item.text, item.context)) for item in self.items]
         rater_of = self.rater_of.tolist() if self.single and self.raters_known else None
         return marks_of(said, self.item_of.tolist(), rater_of, self.ratings.tolist())
@@ -246,7 +246,7 @@ def _check_raters(rater_of: NDArray[np.int64], item_of: NDArray[np.int64], rated
         if (rater_of != NOBODY).any():
             raise InputError(f"{rated.where}: rater_of names raters, but there are none; wanted {NOBODY} for each")
         if len(item_of) > len(rated.items):
-            raise InputError(f"{rated.where}: several ratings an item, but no raters; wanted raters or one mean each")
+            raise InputError(f"{rated.where}: several ratings per item, but no raters; wanted raters or one mean each")
         return
     _check_range(rater_of, len(rated.raters), f"{rated.where}: rater_of", "raters")
     pairs, counts = np.unique(rater_of * len(rated.items) + item_of, return_counts=True)
@@ -254,7 +254,7 @@ def _check_raters(rater_of: NDArray[np.int64], item_of: NDArray[np.int64], rated
         first = int(np.argmax(counts > 1))
         rater, item = divmod(int(pairs[first]), len(rated.items))
         names = f"rater {quoted([str(rated.raters[rater])])} has rated item {quoted([rated.items[item].id])}"
-        raise InputError(f"{rated.where}: {names} {counts[first]} times; wanted one rating a rater and item")
+        raise InputError(f"{rated.where}: {names} {counts[first]} times; wanted one rating per rater and item")
 
 
 def _check_range(places: NDArray[np.int64], n: int, what: str, where: str) -> None:
