@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from httpx import Response
     from starlette.testclient import TestClient
 else:
     # Who imports this needs a page to visit, and is skipped where there can be none.
     TestClient = pytest.importorskip("starlette.testclient", reason="needs starlette").TestClient
 
-__all__ = ["Form", "TestClient", "answer", "begin", "forms", "heading", "status", "undo"]
+__all__ = ["Form", "TestClient", "answer", "begin", "forms", "heading", "join", "status", "undo"]
 
 
 @dataclass
@@ -81,6 +82,13 @@ def undo(client: TestClient, page: str) -> str:
     sent = client.post(form.action, data=form.fields)
     assert sent.status_code == 303
     return client.get(sent.headers["location"]).text
+
+
+def join(client: TestClient, address: str, *, headers: dict[str, str] | None = None, **fields: str) -> "Response":
+    """Open the shared link and send its form, or what a form would send if there is none."""
+    found = forms(client.get(address, headers=headers).text)
+    key = {"key": found["form 0"].fields["key"]} if found else {}
+    return client.post(address, data={**key, **fields}, headers=headers)
 
 
 def begin(client: TestClient, address: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.survey.browsing import TestClient, answer, begin, forms, heading, status, undo
+from tests.survey.browsing import TestClient, answer, begin, forms, heading, join, status, undo
 from tests.survey.conftest import ITEMS, SCRIPT, STUDY, Site
 from textassay.survey.store import progress as clock
 
@@ -16,7 +16,7 @@ ONE_EACH = replace(STUDY, ratings_wanted=1, items_per_rater=1, checks_per_rater=
 
 @pytest.mark.parametrize("method", ["HEAD", "GET"])
 def test_a_look_at_a_link_begins_nothing(site: Site, client: TestClient, method: str) -> None:
-    joined = client.post(f"/join/{site.links.join}", data={}).headers["location"]
+    joined = join(client, f"/join/{site.links.join}").headers["location"]
     before = site.content()
     for address in (site.rater(), joined):
         assert client.request(method, address).status_code == 200
@@ -53,7 +53,7 @@ def test_who_comes_while_others_answer_the_last_texts_is_asked_to_come_back(make
     client = site.visitor()
     for index in (0, 1):
         begin(client, site.rater(index))
-    late = client.post(f"/join/{site.links.join}", data={}).headers["location"]
+    late = join(client, f"/join/{site.links.join}").headers["location"]
     page = begin(client, late)
     assert heading(page) == "Nothing to rate right now"
     assert "again in half an hour" in page

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.survey.browsing import TestClient, answer, begin, forms
+from tests.survey.browsing import TestClient, answer, begin, forms, join
 from tests.survey.conftest import Clock, Site
 from textassay.survey.web.http_protocol import IdleConnections
 from textassay.survey.web.rate_limits import Buckets, Limits, address_key, token_key
@@ -91,7 +91,7 @@ def test_somebody_who_guesses_locks_out_nobody_behind_the_same_address(site: Sit
     assert "Your last answer is saved." in page
     for path in (site.rater(1), f"/join/{site.links.join}", f"/admin/{site.links.admin}"):
         assert client.get(path).status_code == 200
-    assert client.post(f"/join/{site.links.join}", data={"new": "1"}).status_code == 303
+    assert join(client, f"/join/{site.links.join}", new="1").status_code == 303
     # And one's own link helps nobody to guess.
     assert client.get("/r/guess").status_code == 429
 
@@ -109,10 +109,10 @@ def test_one_link_cannot_be_asked_for_without_end(site: Site, client: TestClient
 
 def test_a_script_cannot_join_without_end(site: Site, client: TestClient) -> None:
     address = f"/join/{site.links.join}"
-    codes = [client.post(address, data={"new": "1"}).status_code for _ in range(310)]
+    codes = [join(client, address, new="1").status_code for _ in range(310)]
     assert codes == [303] * 300 + [429] * 10
     # Who has joined goes on.
-    assert client.post(address, data={}).status_code == 303
+    assert join(client, address).status_code == 303
 
 
 def test_two_hundred_raters_behind_one_address_never_meet_a_limit() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.survey.browsing import TestClient, answer, begin, forms, heading, status, undo
+from tests.survey.browsing import TestClient, answer, begin, forms, heading, join, status, undo
 from tests.survey.conftest import ITEMS, STUDY, Site
 from textassay.survey.store import progress as clock
 from textassay.survey.web.pages import Pages, Problem
@@ -37,7 +37,7 @@ def test_an_expired_shared_link_says_so_however_often_it_is_opened(
     site = make_site(replace(STUDY, days=1))
     address, client, before = f"/join/{site.links.join}", site.visitor(), site.content()
     days_later(2)
-    for sent in (*(client.get(address) for _ in range(40)), client.post(address, data={"new": "1"})):
+    for sent in (*(client.get(address) for _ in range(40)), join(client, address, new="1")):
         assert (sent.status_code, heading(sent.text)) == (410, "This link has expired")
     assert client.get(f"{address}x").status_code == 404
     assert site.content() == before
@@ -49,14 +49,14 @@ def test_who_joined_in_time_goes_on_though_the_shared_link_has_expired(
     site = make_site(replace(STUDY, days=2))
     address, client = f"/join/{site.links.join}", site.visitor()
     days_later(1)
-    personal = client.post(address, data={}).headers["location"]
+    personal = join(client, address).headers["location"]
     days_later(2.5)
     page = client.get(address).text
     assert "Welcome back" in page
-    assert [form.fields for form in forms(page).values()] == [{}]
-    assert client.post(address, data={}).headers["location"] == personal
+    assert [set(form.fields) for form in forms(page).values()] == [{"key"}]
+    assert join(client, address).headers["location"] == personal
     assert client.get(personal).status_code == 200
-    assert client.post(address, data={"new": "1"}).status_code == 410
+    assert join(client, address, new="1").status_code == 410
     assert site.visitor().get(address).status_code == 410
     days_later(3.5)
     assert [client.get(path).status_code for path in (address, personal)] == [410, 410]
@@ -66,7 +66,7 @@ def test_who_comes_as_the_last_room_is_taken_is_no_guesser(
     site: Site, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site.store, "join", lambda _: None)
-    codes = [client.post(f"/join/{site.links.join}", data={}).status_code for _ in range(31)]
+    codes = [join(client, f"/join/{site.links.join}").status_code for _ in range(31)]
     assert (codes, client.get("/r/guess").status_code) == ([409] * 31, 404)
 
 
@@ -155,17 +155,17 @@ def test_undo_around_the_last_page_says_why_nothing_more_is_withdrawn(make_site:
 def test_a_complete_study_invites_nobody(make_site: Callable[..., Site]) -> None:
     site = make_site(ONE_EACH, ITEMS[:2])
     address, early = f"/join/{site.links.join}", site.visitor()
-    personal = early.post(address, data={}).headers["location"]
-    assert [form.fields for form in forms(early.get(address).text).values()] == [{}, {"new": "1"}]
+    personal = join(early, address).headers["location"]
+    assert [set(form.fields) for form in forms(early.get(address).text).values()] == [{"key"}, {"key", "new"}]
     for path in (personal, site.rater()):
         answer(early, begin(early, path), "4")
     before = site.content()
     late = site.visitor()
-    for sent in (late.get(address), late.post(address, data={}), early.post(address, data={"new": "1"})):
+    for sent in (late.get(address), join(late, address), join(early, address, new="1")):
         assert (sent.status_code, heading(sent.text), forms(sent.text)) == (200, "Nothing left to rate", {})
         assert "has all the answers that it needs" in sent.text
         assert "set-cookie" not in sent.headers
     # Who has answered finds the thanks again, and is not asked to be somebody else.
-    assert [form.fields for form in forms(early.get(address).text).values()] == [{}]
-    assert heading(early.get(early.post(address, data={}).headers["location"]).text) == "Thank you"
+    assert [set(form.fields) for form in forms(early.get(address).text).values()] == [{"key"}]
+    assert heading(early.get(join(early, address).headers["location"]).text) == "Thank you"
     assert site.content() == before

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.survey.browsing import TestClient, answer, begin, forms
+from tests.survey.browsing import TestClient, answer, begin, forms, join
 from tests.survey.conftest import HOME, ITEMS, SCRIPT, SOURCE, SQL, STUDY, Site
 from textassay.survey.store import progress as clock
 from textassay.survey.web.app import make_app
@@ -134,7 +134,7 @@ def test_expired_links_are_gone_and_take_no_answers(
     assert refusal(client.post(form.action, data={**form.fields, "rating": "1"}), site) == (410, [])
     assert refusal(client.post(f"{site.rater()}/undo", data=form.fields), site) == (410, [])
     assert refusal(client.get(f"/join/{site.links.join}"), site) == (410, [])
-    assert refusal(client.post(f"/join/{site.links.join}", data={}), site) == (410, [])
+    assert refusal(join(client, f"/join/{site.links.join}"), site) == (410, [])
     assert site.content() == before
 
 
@@ -208,6 +208,25 @@ def test_posts_from_our_own_page_are_taken(site: Site, client: TestClient, heade
     sent = client.post(form.action, data={**form.fields, "rating": "1"}, headers=headers)
     assert sent.status_code == 303
     assert site.values() == [1]
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize("headers", [{"origin": "null"}, {}, {"origin": "null", "sec-fetch-site": "none"}])
+@pytest.mark.parametrize("fields", [{}, {"new": "1"}, {"key": ""}, {"key": "k"}])
+def test_a_form_of_another_site_adds_no_rater(
+    site: Site, client: TestClient, headers: dict[str, str], fields: dict[str, str]
+) -> None:
+    """Over plain HTTP, browsers send no Sec-Fetch-Site; cookies of SameSite=lax are not sent with such a form."""
+    address, other = f"/join/{site.links.join}", site.visitor()
+    theirs = forms(other.get(address).text)["form 0"].fields["key"]
+    for given in (fields, {**fields, "key": theirs}):
+        assert refusal(client.post(address, data=given, headers=headers), site) == (403, [])
+        # Not even with the cookie of a visit: the key of another browser is not the right one.
+        visited = site.visitor()
+        visited.get(address)
+        sent = visited.post(address, data=given, headers=headers)
+        assert refusal(sent, site) == (403, [])
+        assert "set-cookie" not in sent.headers
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -402,7 +421,7 @@ def test_every_answer_carries_the_security_headers(site: Site, client: TestClien
         client.get("/nothing"),
         client.get("/", headers={"host": "evil.example"}),
         client.put("/"),
-        client.post(f"/join/{site.links.join}", data={}),
+        join(client, f"/join/{site.links.join}"),
         client.get("/health"),
     ]
     assert [sent.status_code for sent in answers] == [200, 200, 200, 200, 200, 404, 400, 405, 303, 200]

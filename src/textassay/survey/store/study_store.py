@@ -173,6 +173,13 @@ class Store:
         """The key that the forms of a rater must contain, derived from the study's secret."""
         return keyed_digest(self._plan.secret, "form", rater.number).hex()
 
+    def join_key(self, visit: str) -> str:
+        """The key that the form of the shared link must contain, for the browser with this cookie.
+
+        Another site can send a browser to the form's address, but knows neither the cookie nor the key.
+        """
+        return keyed_digest(self._plan.secret, "join", visit).hex()
+
     def stage(self, rater: Rater) -> Stage:
         """The progress of a rater; assigns no task."""
         with self._readers.reading() as connection:

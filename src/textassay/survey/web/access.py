@@ -52,8 +52,7 @@ class Access:
             raise Problem(409)
 
     def join(self, request: Request) -> str:
-        """Add a rater and return the personal token; call `joining` first."""
-        self.check_not_full()
+        """Add a rater and return the personal token; call `joining` and `check_not_full` first."""
         if wait := self.limits.joins.take(address_key(request.scope.get("client"))):
             raise Problem(429, retry_after=wait)
         token = self.store.join(request.path_params["token"])
@@ -66,6 +65,10 @@ class Access:
         """Whether the token in a cookie still opens the page of a rater."""
         rater = self.store.rater(token) if _TOKEN.fullmatch(token) else None
         return rater is not None and not rater.expired
+
+    def visit(self, value: str) -> str | None:
+        """The value of a visitor's cookie if it could be ours."""
+        return value if _TOKEN.fullmatch(value) else None
 
     def _lookup(self, request: Request, find: Callable[[str], T | None]) -> T:
         """What `find` returns for the token in the path.

@@ -43,6 +43,11 @@ class Origins:
         outside, prefix = _parsed_base(base_url)
         return cls(names | {outside[0]}, any_address, base_url.rstrip("/"), outside, prefix)
 
+    @property
+    def is_secure(self) -> bool:
+        """Whether raters open the page over https."""
+        return urlsplit(self.base_url or "").scheme == "https"
+
     def knows(self, host: str) -> bool:
         """Whether a Host header is accepted."""
         found = _host_and_port(f"http://{host}") if _HOST.fullmatch(host) else None

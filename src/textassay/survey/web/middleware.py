@@ -198,6 +198,9 @@ def integer(text: str) -> int:
 
 
 def check_key(given: str, wanted: str) -> None:
-    """Refuse a form without the key of its rater; the comparison takes constant time."""
-    if not secrets.compare_digest(given.encode(), wanted.encode()):
+    """Refuse a form without the key of its rater or visitor; the comparison takes constant time.
+
+    An empty key is never right: a visitor without the cookie has none.
+    """
+    if not wanted or not secrets.compare_digest(given.encode(), wanted.encode()):
         raise Problem(403)

@@ -41,6 +41,7 @@ _ERROR_TEXTS = {
     403: ErrorText(
         "This form is no longer valid",
         "It was not sent from your own page, or the page was open for too long. Nothing was changed. Please try again. "
+        "To join a study, the browser must accept cookies. "
         f"{_WAY_BACK}",
         again=True,
     ),

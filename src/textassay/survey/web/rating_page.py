@@ -8,12 +8,15 @@ from starlette.responses import RedirectResponse, Response
 
 from textassay.survey.model import Choice, Stage
 from textassay.survey.store.study_store import Recorded, Store
+from textassay.survey.tokens import new_token
 from textassay.survey.web.access import Access
 from textassay.survey.web.hosts import Origins
 from textassay.survey.web.middleware import check_key, integer, read_form
 from textassay.survey.web.pages import Pages, Problem
 
 COOKIE = "textassay_rater"
+# Binds the form of the shared link to the browser that it was sent to.
+VISIT_COOKIE = "textassay_visit"
 _YEAR = 365 * 24 * 3600
 
 
@@ -60,8 +63,11 @@ class RatingPage:
             if not stage.left:
                 return self._nothing_left(stage)
             self.access.check_not_full()
-        content = {"study": self.store.study, "token": request.path_params["token"]}
-        return self.pages.page("join", **content, returning=known, newcomers=makes_raters and stage.left)
+        visit = self.access.visit(request.cookies.get(VISIT_COOKIE, "")) or new_token()
+        content = {"study": self.store.study, "token": request.path_params["token"], "key": self.store.join_key(visit)}
+        response = self.pages.page("join", **content, returning=known, newcomers=makes_raters and stage.left)
+        self._set_cookie(request, response, VISIT_COOKIE, visit)
+        return response
 
     async def joined(self, request: Request) -> Response:
         """Add a rater, or continue with the rater in the cookie."""
@@ -109,19 +115,29 @@ class RatingPage:
         self.access.joining(request, known=kept is not None)
         if kept is None and not (stage := self.store.newcomer()).left:
             return self._nothing_left(stage)
+        if kept is None:
+            self.access.check_not_full()
+        visit = self.access.visit(request.cookies.get(VISIT_COOKIE, ""))
+        check_key(form.get("key", ""), self.store.join_key(visit) if visit else "")
         token = kept or self.access.join(request)
         response = RedirectResponse(f"{self.pages.prefix}/r/{token}", 303)
         days = self.store.study.days
+        self._set_cookie(request, response, COOKIE, token, max_age=_YEAR if days is None else days * 24 * 3600)
+        return response
+
+    def _set_cookie(
+        self, request: Request, response: Response, name: str, value: str, *, max_age: int | None = None
+    ) -> None:
+        """Set a cookie for the page of the shared link; without `max_age` until the browser is closed."""
         response.set_cookie(
-            COOKIE,
-            token,
-            max_age=_YEAR if days is None else days * 24 * 3600,
+            name,
+            value,
+            max_age=max_age,
             path=f"{self.pages.prefix}/join/{request.path_params['token']}",
-            secure=(self.origins.base_url or "").startswith("https:"),
+            secure=self.origins.is_secure,
             httponly=True,
             samesite="lax",
         )
-        return response
 
     def _kept(self, request: Request) -> str | None:
         token = request.cookies.get(COOKIE, "")
