@@ -114,11 +114,11 @@ class TestWithoutAnEncoder:
         (note,) = [note for note in found.notes if note.startswith("left out: ")]
         assert "mauve" in note
         assert "pip install 'textassay[embed]'" in note
-        assert "--encoder lsa" in note
+        assert "choose the encoder lsa" in note
 
     @pytest.mark.parametrize("asked", [{"families": ["embedding"]}, {"metrics": ["mmd"]}])
     def test_what_was_asked_for_is_not_left_out_but_an_error(self, asked: dict[str, Any]) -> None:
-        with pytest.raises(InputError, match=r"textassay\[embed\]'.*--encoder lsa"):
+        with pytest.raises(InputError, match=r"textassay\[embed\]'.*encoder='lsa'"):
             compare(corpus(1, 40), {"x": corpus(2, 40)}, n_resamples=0, **asked)
 
     def test_lsa_needs_nothing(self) -> None:

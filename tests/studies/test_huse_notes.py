@@ -35,9 +35,10 @@ def said(found: HuseResult, start: str) -> list[str]:
 class TestSize:
     def test_few_items_for_k_are_said(self) -> None:
         found = short(rated_items(32, seed=1, contexts=False), k=16)
-        assert said(found, "32 items") == ["32 items: on so few HUSE comes out too high, by about 0.1 in simulations"]
-        (many,) = said(found, "16 of 31 others vote on an item")
-        assert many.endswith("see also --k 5")
+        few = "32 items: with fewer than 100 items HUSE is too high, by about 0.1 in simulations"
+        assert said(found, "32 items") == [few]
+        (many,) = said(found, "k = 16 of 31 other items")
+        assert many.endswith("compare with k = 5")
 
     @pytest.mark.parametrize(("n", "k"), [(100, 16), (200, 16), (200, 30)])
     def test_enough_items_are_not(self, n: int, k: int) -> None:
@@ -48,9 +49,7 @@ class TestSize:
         assert blurred == list(range(32, 78))
 
     def test_no_k_is_recommended_that_would_be_refused(self) -> None:
-        assert list(on_size(10**6, 16, most=1000)) == [
-            "with 1,000,000 items k = 1000 has less bias than k = 16 (--k 1000)"
-        ]
+        assert list(on_size(10**6, 16, most=1000)) == ["with 1,000,000 items, k = 1000 has less bias than k = 16"]
         assert list(on_size(10**6, 1000, most=1000)) == []
 
 
@@ -66,7 +65,7 @@ class TestOneRatingEach:
         for each in found.outlook:
             assert math.isnan(each.half_width_more_ratings)
             assert each.half_width_more_items < each.half_width
-            assert "what more ratings an item would bring is not known here" in each.worth
+            assert "the effect of more ratings per item is not known" in each.worth
 
     def test_the_signature_names_only_what_was_drawn(self) -> None:
         for result in self.study().results:
@@ -90,7 +89,7 @@ class TestContexts:
     def test_contexts_that_pair_nothing_are_said(self) -> None:
         found = short(with_contexts(rated_items(40, seed=1), lambda place, _: f"its own {place}"))
         (note,) = [note for note in found.notes if "contexts" in note]
-        assert note == "none of 40 contexts has texts of both sources: they are not used, items are drawn one by one"
+        assert note == "none of 40 contexts has texts of both sources: contexts are ignored, items resampled singly"
 
     def test_no_contexts_are_no_reason_for_a_note(self) -> None:
         found = short(rated_items(40, seed=1, contexts=False))
@@ -102,11 +101,11 @@ class TestContexts:
         assert not said(short(few), "2 contexts")
         assert said(short(few), "196 of 198 contexts have texts of one source only")
         half = with_contexts(rated, lambda place, _: f"{place % 4 // 2}" if place < 100 else f"its own {place}")
-        assert said(short(half), "2 contexts: too few for an interval")
+        assert said(short(half), "2 contexts: too few to include the differences")
 
     def test_one_context_is_one(self) -> None:
         rated = with_contexts(rated_items(40, seed=1), lambda place, _: "task" if place < 20 else f"its own {place}")
-        assert said(short(rated), "1 context: too few for an interval")
+        assert said(short(rated), "1 context: too few to include the differences")
 
 
 def shuffled(rated: RatedItems, seed: int) -> RatedItems:
@@ -149,5 +148,5 @@ def test_leaving_out_flagged_raters_gives_the_scores_that_stand_beside_all_other
     assert kept.agreement is not None
     assert [rater.name for rater in kept.agreement.raters if rater.flagged] == ["r2"]
     assert [result.estimate for result in left.results] == [result.estimate for result in kept.agreement.without]
-    (said_once,) = said(left, "raters who look as if")
-    assert re.search(r"left out: 1, with 160 ratings", said_once)
+    (said_once,) = said(left, "1 rater who may have answered")
+    assert re.search(r"left out, with 160 ratings", said_once)

@@ -111,11 +111,11 @@ def text_counts(pool: Pool, resamples: Resamples) -> Iterator[tuple[slice, F64, 
 
     Some labellings at a time: a corpus may have many repeated texts.
     """
-    twins = pool.merged(NearDuplicates)
-    repeated = twins.sizes > 1
+    near = pool.merged(NearDuplicates)
+    repeated = near.sizes > 1
     number = np.cumsum(repeated) - 1
-    kept = repeated[twins.class_of]
-    classes, units = number[twins.class_of[kept]], resamples.units[kept]
+    kept = repeated[near.class_of]
+    classes, units = number[near.class_of[kept]], resamples.units[kept]
     owned = csr_array((np.ones(len(units)), (classes, units)), shape=(int(repeated.sum()), resamples.n_units))
     total = np.asarray(owned.sum(axis=1)).reshape(-1, 1)
     masks = resamples.masks[0]

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from textassay.corpus.arrays import I64, Bool
 from textassay.corpus.sample import Sample
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.p_values import is_significant
 from textassay.inference.rng import stream
 
@@ -197,7 +197,9 @@ def grouped(mine: I64, theirs: I64, *, n_names: int, seed: int) -> Design:
     if len(strata) > MOST_GROUPED_UNITS:
         raise InputError(
             f"{len(strata):,} groups of many different sizes are too many to exchange; wanted at most "
-            f"{MOST_GROUPED_UNITS:,} (a smaller --size leaves fewer groups)"
+            f"{MOST_GROUPED_UNITS:,} (with a smaller ",
+            Setting("size"),
+            " there are fewer groups)",
         )
     kinds = [kind for kind, there in (("paired", inside.any()), ("grouped", not inside.all())) if there]
     return Design(

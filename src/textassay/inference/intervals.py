@@ -32,7 +32,7 @@ MOST_GROUPS = 20
 FEWEST_TEXTS = 20
 # With the clusters of so few texts held, intervals cover too rarely (measured: 83 to 89 % at 40 texts, 96 % at 60).
 _FEWEST_IN_CLUSTERS = 50
-# Intervals by methods with one of these additions need so many different texts as well.
+# Intervals by methods with one of these additions also need this many different texts.
 _NEED_DIFFERENT_TEXTS = {"different-texts", "fixed-clusters", "wide-balls"}
 # Values that differ by less than this share of themselves differ by rounding only.
 _ROUNDING = 1e-12
@@ -127,8 +127,8 @@ def leave_groups_out(
 def _has_different_texts(request: Request, pool: Pool) -> bool:
     """Whether the samples have enough different texts, for methods that need them.
 
-    A value that hangs on how a few texts match the other sample jumps with single texts there, and a jackknife does not
-    see a jump that has not happened (measured: 72 to 89 % covered where the texts count as 9 different ones).
+    A value that depends on how a few texts match the other sample jumps with single texts, and a jackknife does not
+    show a jump that did not happen (measured: 72 to 89 % covered where the texts count as 9 different ones).
     """
     if not _NEED_DIFFERENT_TEXTS & set((request.metric.interval or "").split(":")):
         return True
@@ -142,7 +142,7 @@ def different_texts(material: Material) -> float:
 
 
 def _by_own_rule(request: Request, views: Sequence[Any], labels: tuple[NDArray[np.int64], ...]) -> tuple[F64, ...]:
-    """Some metrics know how they change when a group leaves, far faster than by computing them anew."""
+    """Some metrics have a function for their value without a group, which is much faster than computing it again."""
     roles = len(request.metric.roles)
     leave_out = request.metric.leave_out
     assert leave_out is not None
@@ -201,7 +201,7 @@ def two_sided(difference: float, spread: Spread) -> float:
     return float(2 * student.sf(abs(difference) / spread.error, spread.freedom))
 
 
-# In samples of up to so many texts, two hits are few; in larger ones three.
+# In samples of up to this many texts, two hits are few; in larger ones three.
 _SMALL = 50
 
 
@@ -241,7 +241,7 @@ def modified_wilson(share: float, n: int, level: float) -> tuple[float, float]:
 
 
 def _rare(hits: int, level: float) -> float:
-    """The expected number of hits at which so many or more have a chance of 1 - level."""
+    """The expected number of hits at which this many or more have a probability of 1 - level."""
     return float(chi2.ppf(1 - level, 2 * hits)) / 2
 
 
@@ -255,7 +255,7 @@ _WIDE_BALLS = 1.2
 
 
 def needs_replicates(method: str | None) -> bool:
-    """True for methods that rest on the delete-a-group jackknife; what follows a colon says what was held fixed."""
+    """True for methods that use the delete-a-group jackknife; what follows a colon names what was held fixed."""
     return method is not None and method.partition(":")[0] in ("jackknife", "jackknife+wilson")
 
 
@@ -275,7 +275,7 @@ def interval(
         return Interval(*modified_wilson(estimate, n, level), level, method)
     limits = _limits(method, estimate, replicates.get(request), n=n, level=level)
     spans_wilson = method.startswith("jackknife+wilson")
-    # Where nothing varied, a jackknife has nothing to say; an interval of no width would claim certainty.
+    # If nothing varied, there is no jackknife interval: one of width 0 would claim certainty.
     if limits is None or (limits[0] == limits[1] and not spans_wilson):
         return None
     low, high = request.metric.bounds_for(request.options)

@@ -18,9 +18,9 @@ from textassay.corpus.tokenizers import Tokenizer
 from textassay.inference.p_values import p_value
 from textassay.inference.rng import stream
 
-# Random orders per test; fewer where so many of them already had a larger statistic than was observed.
+# Random orders per test; fewer if this many of them already had a larger statistic than the observed one.
 RESAMPLES, ENOUGH = 999, 10
-# With fewer texts no order can be told from chance.
+# With fewer texts no order can be significant.
 FEWEST = 10
 # The order is judged on this many texts, in stretches of consecutive ones, and on the beginning of each text.
 STRETCHES, STRETCH = 4, 512
@@ -28,7 +28,7 @@ CHARACTERS = 2000
 # Texts up to this far apart are neighbours. For blocks of 2 to 20 texts, weights of 1 / distance give a signal at least
 # 0.78 times as large, in standard deviations, as the best weights for that size of block.
 REACH = 20
-# Stretches of neighbours that are moved together: of this size, but at least so many of them.
+# Stretches of neighbours that are moved together: of this size, but at least this many of them.
 BLOCK, BLOCKS = 40, 8
 # Only the most similar texts of each text count. Words in more texts than these bounds do not count.
 SIMILAR = 5

@@ -141,7 +141,7 @@ class Overall:
     80 %. `vector_distance` is the root of the energy coefficient of the sentence vectors, also from 0 to 1.
 
     Copies of the reference are no difference, so they are looked at separately: `shared_texts` is the share of
-    candidate texts that are in the reference word for word, `copied` the p-value of so many texts being in both
+    candidate texts that are in the reference word for word, `copied` the p-value of this many texts being in both
     samples, and `closer` that of the samples being closer to each other than exchanged ones are.
     """
 
@@ -290,7 +290,7 @@ def _vector_distance(pool: Pool, resamples: Resamples, design: Design) -> float 
 
 
 def _shared_texts(pool: Pool, resamples: Resamples) -> tuple[float, float]:
-    """The share of candidate texts that are in the reference, and the p-value of so many texts being in both."""
+    """The share of candidate texts that are in the reference, and the p-value of this many texts being in both."""
     in_both, copies = np.empty(len(resamples.masks[0])), 0.0
     for rows, mine, theirs in text_counts(pool, resamples):
         in_both[rows] = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0)

@@ -3,7 +3,7 @@
 A squared distance between the means of two samples, an energy distance, and the agreement of labels with the
 predictions of a ridge classifier are each a sum over pairs of texts of a fixed number times a weight that depends on
 the labels of the two. Summed over the texts of a unit, that is one matrix between units. Pairs of texts in the same
-unit are left out: a text says nothing about its own label, and texts of one group say nothing about other groups.
+unit are left out: a text carries no information about its own label, nor texts of one group about other groups.
 """
 
 from dataclasses import dataclass

@@ -80,7 +80,7 @@ def _statistics(
 
 
 def _exchanged(request: Request, pool: Pool, resamples: Resamples, progress: Progress) -> F64:
-    """Some metrics know how they change when labels are exchanged, far faster than by computing them anew."""
+    """Some metrics have a function for exchanged labels, which is much faster than computing them again."""
     exchange = request.metric.exchange
     assert exchange is not None
     views: list[Any] = [part.view(request.metric.views[0]) for part in pool.parts]

@@ -4,19 +4,19 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Told what is being done and how many steps of it are finished."""
+    """Receives what is being done and how many steps are finished."""
 
     def start(self, what: str, steps: int) -> None:
         """A piece of work with this many steps begins."""
         ...
 
     def step(self, steps: int) -> None:
-        """So many further steps are done."""
+        """Report further finished steps."""
         ...
 
 
 class Silent:
-    """Says nothing."""
+    """Reports nothing."""
 
     def start(self, what: str, steps: int) -> None:
         """Nothing to show."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from textassay.corpus.printable import quoted
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress, Silent
 from textassay.reproduce.huse_paper import reproduce_figure_5, reproduce_table_1
 from textassay.reproduce.result import Reproduction
@@ -59,7 +59,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         reproduce_table_1,
     ),
     "huse-figure-5": Reproducible(
-        "HUSE on fewer items and with fewer ratings an item",
+        "HUSE on fewer items and with fewer ratings per item",
         "hashimoto2019",
         (_RATINGS,),
         200,
@@ -79,13 +79,13 @@ def find_reproduction(name: str) -> Reproducible:
 
 def find_files(entry: Reproducible, folder: str | None) -> list[Path]:
     """The data files of a reproduction, which must all be there."""
-    how = f"--data FOLDER or {DATA_VARIABLE}=FOLDER"
+    how = (Setting("data", "FOLDER"), f" or {DATA_VARIABLE}=FOLDER")
     if not folder:
-        raise InputError(f"no folder of data; wanted {how}, with {', '.join(entry.files)} in it")
+        raise InputError("no folder of data; wanted ", *how, f", with {', '.join(entry.files)} in it")
     found = [Path(folder) / file for file in entry.files]
     missing = [file for file, path in zip(entry.files, found, strict=True) if not path.is_file()]
     if missing:
-        raise InputError(f"{folder}: no file {', '.join(missing)}; wanted the folder that holds it ({how})")
+        raise InputError(f"{folder}: no file {', '.join(missing)}; wanted the folder that has it (", *how, ")")
     return found
 
 

@@ -20,7 +20,7 @@ from textassay.studies.huse.stability import stability
 # Summarization at temperature 1.0, the one setting of Table 1 whose ratings are at hand.
 PUBLISHED = {"huse": 0.53, "huse_q": 0.58, "huse_d": 0.95}
 _LEVEL, _RESAMPLES = 0.95, 999
-# The paper: 50 items are often enough, 20 ratings an item are not too many for summaries.
+# The paper: 50 items are often enough, 20 ratings per item are not too many for summaries.
 _FEW_ITEMS, _MANY_RATINGS = 50, 20
 _CLOSE = 0.1
 
@@ -98,7 +98,7 @@ def reproduce_figure_5(
     points = stability(Ratings.of(rated), requests, plan, most_k=16)
     return Reproduction(
         name=name,
-        title="HUSE on fewer items and with fewer ratings an item",
+        title="HUSE on fewer items and with fewer ratings per item",
         paper="hashimoto2019",
         design="Figure 5, summarization: random parts of the 200 items with all 20 ratings, and all items with a "
         "random part of their ratings; mean over 100 parts, and the range that holds 95 % of them.",
@@ -118,7 +118,7 @@ def reproduce_figure_5(
         ),
         panels=(
             _panel("Fewer items", "items", points, requests),
-            _panel("Fewer ratings an item", "ratings", points, requests),
+            _panel("Fewer ratings per item", "ratings", points, requests),
         ),
     )
 
@@ -152,7 +152,7 @@ def _claims(points: Sequence[StabilityPoint]) -> tuple[Claim, ...]:
             abs(few.mean - whole) <= _CLOSE,
         ),
         Claim(
-            f"summaries need more than {_MANY_RATINGS} ratings an item",
+            f"summaries need more than {_MANY_RATINGS} ratings per item",
             f"mean {ratings[0].mean:.2f} with {ratings[0].n}, {half.mean:.2f} with {half.n}, {ratings[-1].mean:.2f} "
             f"with {ratings[-1].n} ratings: still falling",
             half.mean - ratings[-1].mean > _CLOSE / 4,

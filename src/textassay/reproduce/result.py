@@ -103,9 +103,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A table or figure of a paper, made again. `design` says what is done, `differs` how that departs from the paper.
+    """A table or figure of a paper, made again. `design` is what is done, `differs` how that departs from the paper.
 
-    `options` are the ones that it was made with, as the command line has them; `notes` say what else to know.
+    `options` are the ones that it was made with, as on the command line; `notes` are further remarks.
     """
 
     name: str

@@ -32,7 +32,7 @@ from textassay.studies.wording import number, share
 
 @dataclass(frozen=True)
 class Mixtures:
-    """All mixtures of an item: so many references, captions in each pool, and candidates.
+    """All mixtures of an item: numbers of references, of captions in each pool, and of candidates.
 
     >>> design = Mixtures(references=2, pool=3, candidates=6)
     >>> design.most_different, len(design.labels), design.labels.sizes
@@ -65,7 +65,7 @@ class Mixtures:
 
     @cached_property
     def labels(self) -> Labels:
-        """Which of an item's repeated texts are candidates, one row a mixture: by k, then by m."""
+        """Which of an item's repeated texts are candidates, one row per mixture: by k, then by m."""
         side = sum(self._copies)
         references = np.arange(2 * side + self.references) >= 2 * side
         candidates = [

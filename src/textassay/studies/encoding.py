@@ -1,4 +1,4 @@
-"""The encoder of a study: chosen, checked before any time is spent, and shown every text once."""
+"""The encoder of a study: chosen and checked first, then applied to every text once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,13 +9,12 @@ from textassay.encoders.base import Encoder
 from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.choose import DEFAULT, check_name, default_is_installed, get_encoder, missing_default
 from textassay.encoders.remembered import MOST_SAME, MOST_UNKNOWN, Reading, Remembered, read, remember
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request
 from textassay.metrics.views import needs_encoder
 
 FAMILY = "embedding"
-_WITHOUT_MODEL = "choose --encoder lsa, which needs no model"
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,19 @@ def choose(
         return Choice(list(requests), DEFAULT if encoder is None else encoder)
     asked = {*named}
     if FAMILY in families or any(request.metric.name in asked for request in needing):
-        raise InputError(f"{missing_default()}, or {_WITHOUT_MODEL}")
+        raise no_encoder()
     names = ", ".join(dict.fromkeys(request.metric.name for request in needing))
-    note = f"left out: {names}: {missing_default()}, or {_WITHOUT_MODEL}"
-    return Choice([request for request in requests if request not in needing], None, (note,))
+    return Choice([request for request in requests if request not in needing], None, (left_out(names),))
+
+
+def no_encoder() -> InputError:
+    """The error for metrics on vectors without an encoder."""
+    return InputError(f"{missing_default()}, or choose ", Setting("encoder", "lsa"), ", which needs no model")
+
+
+def left_out(names: str) -> str:
+    """The note on metrics that are not measured because no encoder is installed."""
+    return f"left out: {names}: {missing_default()}, or choose the encoder lsa, which needs no model"
 
 
 def reads_vectors(request: Request) -> bool:
@@ -66,7 +74,7 @@ def show_all(
     """An encoder that has seen the texts of the samples in use; whatever the cache on disk knows is not encoded again.
 
     `reference` and `candidates` are whole: an encoder may be fitted on them, or have vectors for all of their texts.
-    A user's own encoder object is not cached on disk: nothing says that its name changes when its vectors do.
+    A user's own encoder object is not cached on disk: its name need not change when its vectors do.
     """
     chosen = get_encoder(encoder, reference=reference, candidates=candidates) if isinstance(encoder, str) else encoder
     samples = [(sample.name, sample.texts.to_pylist()) for sample in used]
@@ -90,7 +98,7 @@ def _limits_of(seen: Remembered, reading: Reading) -> Iterator[str]:
     if shared > MOST_SAME * distinct:
         yield (
             f"the encoder gives {shared:,} of {distinct:,} different texts the vector of another one: it does not know "
-            "their words (MiniLM is made for English), and metrics on vectors say little here"
+            "their words (MiniLM is made for English), and metrics on vectors mean little here"
         )
     if seen.zero_vectors:
         of = f"{seen.zero_vectors:,} of {distinct:,} different texts"

@@ -110,7 +110,7 @@ def _counts(texts: pa.Array, pattern: str, belongs: NDArray[np.bool_]) -> I64:
     inside = belongs[data]
     begins = inside.copy()
     begins[1:] &= ~inside[:-1]
-    # A run that goes over the end of a text begins anew in the next one.
+    # A run that crosses the end of a text starts again in the next one.
     edges = bounds[:-1][bounds[:-1] < len(data)]
     begins[edges] = inside[edges]
     return np.diff(np.searchsorted(np.flatnonzero(begins), bounds))
@@ -142,7 +142,7 @@ class Trait:
 
     `pattern` is an RE2 expression, or `NOT_COMPOSED`. With `among`, only texts that match it are counted. A `cited`
     trait shows its most common match. `unseen_by` names tokenizers (or `LOWERCASE`) that hide it. No text has the trait
-    without one of the characters in `needs`, where any that is not ASCII stands for all of these.
+    without one of the characters in `needs`, where any character that is not ASCII counts as any other of them.
     """
 
     kind: str
@@ -387,7 +387,7 @@ def check_format(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer) 
 
 def _place(found: _Found) -> tuple[bool, float]:
     gap = abs(found.finding.candidate_share - found.finding.reference_share)
-    # What the tokens hide stays in the order of the traits, where stray white space is the least.
+    # What the tokenizer hides stays in the order of the traits, which ends with white space.
     return not found.seen, -gap if found.seen else 0.0
 
 
@@ -403,7 +403,7 @@ def _traits(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> I
     lower_cased = False
     sides = [(texts, bytes_in(texts)) for texts in (candidate, reference)]
     for trait in TRAITS:
-        # Texts without any capital have none at the beginning either: that is not worth saying twice.
+        # Texts without any capital have none at the beginning either: that is reported once.
         if lower_cased and trait.kind == "initial_capital":
             continue
         shares = []

@@ -189,7 +189,7 @@ class Outcome:
     @classmethod
     def _unreadable(cls, error: Exception) -> InputError:
         reason = f"{type(error).__name__}: {error}"
-        return InputError(f"not the JSON of textassay {cls.kind} ({reason}); wanted what --json wrote")
+        return InputError(f"not the JSON of textassay {cls.kind} ({reason}); wanted what to_json wrote")
 
     def to_html(self) -> str:
         """The report as one self-contained HTML page."""

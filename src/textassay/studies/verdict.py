@@ -53,5 +53,5 @@ def compared(text: str) -> str:
 
 
 def at_floor(p: float, n_draws: float) -> bool:
-    """Whether a p-value is the smallest one that so many draws can give; False if their number is not known."""
+    """Whether a p-value is the smallest one that this number of draws can give; False if the number is not known."""
     return not math.isnan(n_draws) and p <= 1.000001 / (n_draws + 1)

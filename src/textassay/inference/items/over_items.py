@@ -39,7 +39,7 @@ class Clusters:
 
     @classmethod
     def of(cls, count: int, groups: Iterable[Sequence[int]] = ()) -> "Clusters":
-        """So many items, and the places of those that belong together.
+        """The clusters of `count` items, from the places of those that belong together.
 
         >>> Clusters.of(4, [[1, 3]]).numbers.tolist()
         [0, 1, 2, 1]

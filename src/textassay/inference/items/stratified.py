@@ -41,7 +41,7 @@ _NO_VARIANCE = 1e-24
 
 @dataclass(frozen=True)
 class Unit:
-    """What is labelled by itself: its number of labellings, row 0 being observed.
+    """An independent unit of the test: its number of labellings, of which row 0 was observed.
 
     `listed`: the rows are all labellings, each once. Otherwise they are the observed one and a random sample.
     """

@@ -21,7 +21,7 @@ with mean :math:`\mu`, and to first order with covariance :math:`\frac{nm}{N (N 
 Under a symmetric distance without ties each three texts give each rank to exactly one of their edges, so
 :math:`\mu = 1/3` and :math:`A_i + 2 B_i = 1`: the two directions are mirror images, the covariance of each is
 :math:`(1/n + 1/m) \operatorname{Cov}(A)` of rank two, and TRM tends to :math:`2 \sum_k |Z_k|`. In general the mean is
-not 1/3. The statistic is that of Liu and Modarres (2011); the limit is derived anew here, given the pool.
+not 1/3. The statistic is that of Liu and Modarres (2011); the limit is derived here, given the pool.
 
 What is computed differs in one point from that limit: the covariance is the exact one over all labellings
 (`triangle_moments`), which tends to the above and includes what the first order leaves out. At 5 candidates and 10
@@ -55,7 +55,7 @@ from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.items.trm import MOST_TEXTS, UNITS, Direction, Variant, base_pairs, ranks, trm
 
-# Candidates and references in two triangles that share what the name says, both with a candidate as apex.
+# Candidates and references in two triangles that share what the name states, both with a candidate as apex.
 _ALIKE = {"nothing": (2, 4), "apex": (1, 4), "one": (2, 3), "apex one": (1, 3), "two": (2, 2), "all": (1, 2)}
 # The same where the first has a candidate as apex and the second a reference.
 _CROSS = {"nothing": (3, 3), "apex in base": (2, 3), "base has apex": (3, 2), "crossed": (2, 2)}
@@ -82,7 +82,7 @@ def moments(pool: ItemPool, *, distance: str, variant: Variant) -> Moments:
     """The moments of the shares of a pool with at least six texts and two on each side."""
     n, m = pool.sizes
     sums = _Sums.of(ranks(pool, distance=distance, variant=variant))
-    # Every base stands for both directions.
+    # Every base counts for both directions.
     unit = 2 * UNITS[variant]
     mean = np.tile(sums.total / (unit * _triangles(n + m)), 2)
     pairs = sums.pairs()

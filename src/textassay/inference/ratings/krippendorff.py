@@ -46,7 +46,7 @@ def alpha(item_of: I64, ratings: F64, *, metric: Metric = "interval") -> float:
     `item_of` has the place of each rating's item, from 0; a rating that is not a number is missing. NaN where no item
     has two ratings, and where all ratings are the same: then chance gives no disagreement either.
 
-    It says little about raters where items hardly differ: chance then explains almost all agreement, however good.
+    It shows little about raters if items hardly differ: chance then explains almost all agreement, however good.
 
     Klaus Krippendorff. Content analysis: an introduction to its methodology, chapter 11. Sage, 2004.
     Andrew F. Hayes, Klaus Krippendorff. Answering the call for a standard reliability measure for coding data.
@@ -130,7 +130,7 @@ def _all_agree(table: _Table) -> bool:
 
 
 def _resamples(table: _Table, n_resamples: int, seed: int) -> Iterator[F64]:
-    """How often each item is drawn, a row a resample, some resamples at a time."""
+    """How often each item is drawn, one row per resample, some resamples at a time."""
     rng, n = stream(seed, "alpha", "bootstrap"), len(table.sizes)
     at_once = max(1, _NUMBERS_AT_ONCE // max(table.times.shape))
     for start in range(0, n_resamples, at_once):
@@ -140,7 +140,7 @@ def _resamples(table: _Table, n_resamples: int, seed: int) -> Iterator[F64]:
 
 
 def _disagreement(table: _Table, weights: F64, metric: Metric) -> tuple[F64, F64]:
-    """1 - alpha of each resample and its standard error; a resample counts each item `weights` times, a row each.
+    """1 - alpha of each resample and its standard error; `weights` counts each item, one row per resample.
 
     With O and E the sums over pairs within items and over all pairs, 1 - alpha is d = O (n - 1) / E, and the influence
     of an item is o (n - 1) / E + d (m / n - 2 e / E): its own pairs, its share of the ratings, and its pairs with all.
@@ -162,7 +162,7 @@ def _disagreement(table: _Table, weights: F64, metric: Metric) -> tuple[F64, F64
 
 
 def _weighted(weights: F64, of_items: F64) -> F64:
-    """Sums over items, a row a resample; one row of figures stands for all resamples."""
+    """Sums over items, one row per resample; a single row of figures applies to all resamples."""
     return weights @ of_items[0] if len(of_items) == 1 else np.einsum("ij,ij->i", weights, of_items)
 
 

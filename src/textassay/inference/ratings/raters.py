@@ -31,7 +31,7 @@ class RatingUrn:
         return cls(ratings, weights, start, start[first], start[first + size])
 
     def draw(self, own: I64, uniform: F64) -> I64:
-        """Someone else's rating of each item that has one of the `own` ratings, a row for each row of uniform numbers.
+        """Someone else's rating of each item that has one of the `own` ratings, one row per row of uniform numbers.
 
         >>> urn = RatingUrn.of(np.array([0, 0, 0, 3, 3]), np.array([3, 3, 3, 2, 2]), weights=np.array([1, 1, 3, 1, 1]))
         >>> urn.draw(np.array([1, 4]), np.array([[0.2, 0.5], [0.3, 0.5], [0.9, 0.5]])).tolist()
@@ -41,7 +41,7 @@ class RatingUrn:
         return self.ratings[drawn + np.where(drawn >= self.start[own], self.weights[own], 0)]
 
 
-# Of raters with fewer ratings nothing is said.
+# Raters with fewer ratings are not judged.
 FEWEST_RATINGS = 10
 # The level at which a typical rater should show agreement, and of "more than four of five answers are the same".
 _LEVEL = 0.05
@@ -127,11 +127,11 @@ def rater_facts(
     given for the same answer to nearly all items: significantly more than four of five, and with fewer exceptions than
     half of what others have on these items, unless the exceptions agree with the others (p up to 0.01).
 
-    Simulated with noise as in the summarisation ratings of Hashimoto et al. (2019) (median agreement 0.5, 10 ratings an
-    item, one rater in five blind), up to 1 % of honest raters are flagged, and of blind ones 40 % with 25 ratings, 64 %
-    with 50, 93 % with 100 and 99 % with 200. With 3 ratings an item the means of others are mostly noise: 3 % with 25
-    ratings, 26 % with 100. Where honest raters differ half as much again from each other as there, 2.5 % of them are
-    flagged. Where nobody agrees, nobody is typical, and hardly anyone is flagged. These are chances for each rater:
+    Simulated with noise as in the summarisation ratings of Hashimoto et al. (2019) (median agreement 0.5, 10 ratings
+    per item, one rater in five blind), up to 1 % of honest raters are flagged, and of blind ones 40 % with 25 ratings,
+    64 % with 50, 93 % with 100 and 99 % with 200. With 3 ratings per item the means of others are mostly noise: 3 %
+    with 25 ratings, 26 % with 100. If honest raters differ from each other half as much again, 2.5 % of them are
+    flagged. If nobody agrees, nobody is typical, and hardly anyone is flagged. These are chances for each rater:
     corrected for 100 of them, a test would find fewer than 5 % of the blind ones with 25 ratings.
 
     >>> quality = np.arange(30) % 6.0
@@ -244,7 +244,7 @@ def _same_answers(table: _Ratings, own: I64) -> str:
     around = np.repeat(table.first[own] - np.cumsum(size) + size, size) + np.arange(size.sum())
     around = np.setdiff1d(around, own)
     share = max(_SAME, (1 + _most(table.given[around]) / len(around)) / 2)
-    # The chance of so many equal answers or more, where each is the same with the probability `share`.
+    # The probability of this many equal answers or more, where each is the same with the probability `share`.
     if betainc(most, len(own) - most + 1, share) >= _LEVEL:
         return ""
     return f"the same answer to {most} of {many(len(own), 'item')}"

@@ -16,7 +16,7 @@ _FEWEST_ALIKE = 5
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Items that are drawn together, in strata that are drawn from each by itself.
+    """Items that are resampled together, in strata that are resampled separately.
 
     A context with equally many texts of both sources is a group, and all such contexts are one stratum. Of the other
     contexts with both sources, those with the same numbers of each are a stratum. All other items are groups of one, a
@@ -77,7 +77,7 @@ class Groups:
         return _joined(kept)
 
     def exchanged(self, is_model: NDArray[np.bool_], n: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Sources exchanged at random within each context, and among the items without one: one column an exchange."""
+        """Sources exchanged at random within each context, and among the items without one: one column per exchange."""
         labels = np.repeat(is_model[:, None], n, axis=1)
         for group in (*self._by_size(), *([self.rest[None, :]] if len(self.rest) else [])):
             size = group.shape[1]
@@ -88,7 +88,7 @@ class Groups:
         return labels
 
     def _by_size(self) -> list[I64]:
-        """The contexts with both sources, those of one size together: one row a context."""
+        """The contexts with both sources, those of one size together, one row per context."""
         sizes = sorted({len(group) for group in self.mixed})
         return [np.array([group for group in self.mixed if len(group) == size]) for size in sizes]
 
@@ -126,7 +126,7 @@ def with_other_ratings(ratings: Ratings, rng: np.random.Generator) -> Ratings:
 def with_other_raters(ratings: Ratings, rng: np.random.Generator) -> Ratings:
     """The same items rated by raters drawn with replacement: all ratings of a rater as often as he or she was drawn.
 
-    An item whose raters were none of them drawn keeps its ratings.
+    An item keeps its ratings if none of its raters was drawn.
     """
     known, rater_of = np.unique(ratings.raters, return_inverse=True)
     times = np.bincount(rng.integers(len(known), size=len(known)), minlength=len(known))[rater_of]
@@ -150,7 +150,7 @@ def interval_around(estimate: float, values: F64, *, level: float, bounds: tuple
     """The quantiles of resampled values about their own mean, moved to the estimate.
 
     Noise in the ratings raises the score, and a resample has that noise twice; so the values lie higher than the
-    estimate as a whole, which says nothing about how far the estimate is off. Their spread does: in simulations with
+    estimate as a whole, which does not show the error of the estimate. Their spread does: in simulations with
     200 items and 20 ratings each it is 3 to 10 % wider than that of repeated studies.
     """
     tail = (1 - level) / 2

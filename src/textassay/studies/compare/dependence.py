@@ -1,4 +1,4 @@
-"""Dependence: notice that the texts of a comparison are not independent, without being told.
+"""Dependence: signs that the texts of a comparison are not independent.
 
 Tests and intervals take every text for a separate draw. Several texts per prompt or document break that, and so do the
 same prompts on both sides. Four checks look for signs of it: values that prompts or ids share, the order of the texts
@@ -260,13 +260,13 @@ def own_clusters(
         for sample in (candidate, reference)
     ]
     texts = pc.utf8_slice_codeunits(pa.concat_arrays(parts), 0, CHARACTERS)
-    twins = NearDuplicates.from_sequences(Sequences.from_tokens(tokenizer(texts)))
-    alike = twins.neighbours(SHINGLE, SIMILARITY)
-    shape = (len(twins.sizes), len(twins.sizes))
+    near = NearDuplicates.from_sequences(Sequences.from_tokens(tokenizer(texts)))
+    alike = near.neighbours(SHINGLE, SIMILARITY)
+    shape = (len(near.sizes), len(near.sizes))
     _, cluster_of = connected_components(csr_array((np.ones(len(alike)), alike.T), shape=shape), directed=False)
-    clusters = cluster_of[twins.class_of]
+    clusters = cluster_of[near.class_of]
     cut = len(parts[0])
-    counts = [np.bincount(side, minlength=len(twins.sizes)) for side in (clusters[:cut], clusters[cut:])]
+    counts = [np.bincount(side, minlength=len(near.sizes)) for side in (clusters[:cut], clusters[cut:])]
     return _own(counts[0], counts[1]), _own(counts[1], counts[0])
 
 

@@ -20,7 +20,7 @@ from textassay.studies.compare.result import Phrase
 WIDTH = 160
 _DOTS = "…"
 
-# What stands before, between and after the tokens of a phrase in the text itself.
+# The characters before, between and after the tokens of a phrase in the text itself.
 _SEAMS = {"char": ("", "", ""), "whitespace": (r"(?<!\S)", r"\s+", r"(?!\S)"), "hf": ("", r"\s*", "")}
 # What subword tokenizers put before a word or its continuation.
 _SUBWORD_MARK = re.compile("^(?:[Ġ▁]+|##)")
@@ -74,7 +74,7 @@ class Gram:
     words: tuple[str, ...] = ()
 
     def times_in(self, other: "Gram") -> int:
-        """How often it stands within the words of another gram."""
+        """How often it occurs within another gram."""
         places = range(other.n - self.n + 1)
         return sum(other.words[at : at + self.n] == self.words for at in places)
 
@@ -119,12 +119,12 @@ def _first_places(tokens: Tokens, keys: U64, n: int) -> NDArray[np.int64]:
 OWN_EVIDENCE = 0.5
 # A whole that is this clear, relative to its part, is listed in place of the part.
 NEARLY = 0.9
-# Overlapping grams that stand in the same texts (by Jaccard similarity) are pieces of one phrase.
+# Overlapping grams that occur in the same texts (by Jaccard similarity) are pieces of one phrase.
 SAME_TEXTS = 0.5
 
 
 def telling(grams: list[Gram], more: Material, less: Material, *, top: int) -> list[Gram]:
-    """At most `top` grams, the clearest first, leaving out those that a listed one already says.
+    """At most `top` grams, the clearest first, without those that a listed one explains.
 
     `grams` come with their words and the clearest first; `more` is the sample that has more of them.
     """
@@ -138,21 +138,21 @@ def telling(grams: list[Gram], more: Material, less: Material, *, top: int) -> l
             wider = (other for other in grams if other.z >= NEARLY * gram.z and gram.times_in(other))
             news = (other for other in wider if other is gram or not _is_said(other, said, more, less))
             listed.append(max(news, key=lambda other: (other.n, other.z)))
-            # Where `red panda` says all there is to say of `panda`, `panda cub` is no news either.
-            said += [part for part in grams if part.times_in(listed[-1]) and _says(listed[-1], part, more, less)]
+            # If `red panda` explains `panda`, it explains `panda cub` too.
+            said += [part for part in grams if part.times_in(listed[-1]) and _explains(listed[-1], part, more, less)]
     return sorted(listed, key=lambda gram: -gram.z)
 
 
 def _is_said(gram: Gram, said: list[Gram], more: Material, less: Material) -> bool:
-    return any(_says(one, gram, more, less) or _continues(one, gram, more) for one in said)
+    return any(_explains(one, gram, more, less) or _continues(one, gram, more) for one in said)
 
 
-def _says(said: Gram, gram: Gram, more: Material, less: Material) -> bool:
-    """Is the shift of a gram mostly that of one that was said and contains it or is part of it?"""
+def _explains(said: Gram, gram: Gram, more: Material, less: Material) -> bool:
+    """Whether a listed gram that contains this one, or is part of it, explains most of its shift."""
     if times := gram.times_in(said):
         own = _outside(gram, said, times, more, less)
     elif said.times_in(gram):
-        # Has the whole shifted more than its said part has?
+        # Whether the whole shifted more than its listed part.
         own = association_z((gram.more, gram.less), (said.more, said.less))
     else:
         return False
@@ -160,7 +160,7 @@ def _says(said: Gram, gram: Gram, more: Material, less: Material) -> bool:
 
 
 def _outside(gram: Gram, said: Gram, times: int, more: Material, less: Material) -> float:
-    """The z-score of what is left of a part outside the said whole."""
+    """The z-score of a part outside the listed whole."""
     rest = max(gram.more - times * said.more, 0), max(gram.less - times * said.less, 0)
     totals = int(more.view(Ngrams).table(gram.n).total), int(less.view(Ngrams).table(gram.n).total)
     return float(log_odds_z(np.array(rest[:1]), np.array(rest[1:]), totals=totals)[0])
@@ -177,7 +177,7 @@ def _continues(said: Gram, gram: Gram, material: Material) -> bool:
     return shared >= SAME_TEXTS * (len(few) + len(many) - shared)
 
 
-# So many of the strongest grams are looked at for each phrase that may be listed.
+# The number of grams considered for each phrase that may be listed.
 _DEPTH = 25
 # Grams scored at once, and texts looked at for different examples.
 _BLOCK, _MOST_HOLDERS = 1 << 20, 100

@@ -177,7 +177,7 @@ def between(texts: F32, centres: F64, flat: F64) -> F64:
     near = np.argsort(squares, axis=1, kind="stable")[:, :few]
     chosen = np.take_along_axis(squares, near, axis=1)
     gaps = chosen - chosen[:, :1]
-    # In units of the usual gap, so that most texts stand by their own region whatever distances the encoder makes.
+    # In units of the usual gap, so that most texts are near their own region, whatever the encoder's distances.
     weights = np.exp(-gaps / max(0.5 * float(np.median(gaps[:, min(1, few - 1)])), 1e-12))
     weights /= weights.sum(axis=1, keepdims=True)
     residual = exact - centres[near[:, 0]]
@@ -201,7 +201,7 @@ def _rounded_point(place: F64) -> Point:
 _WORDS, _EXAMPLES, _EXAMPLE_WIDTH = 4, 3, 160
 # A word is typical of a region when this many of its texts have it and chance hardly explains it.
 _LEAST_TEXTS, _LEAST_Z = 3, 3.0
-# What stands in more than this share of the reference texts is a common word.
+# A word in more than this share of the reference texts is common.
 _COMMON = 0.1
 
 
@@ -246,12 +246,12 @@ def _by_side(sides: tuple[Material, Material], labels: I64, distances: F64) -> l
 def typical_words(sides: tuple[Material, Material], labels: I64, k: int) -> list[tuple[str, ...]]:
     """The words that most set the texts of each region apart from all other texts, counted once a text.
 
-    Words that stand in many reference texts (the, with, on) name a region only where nothing rarer does.
+    Words in many reference texts (the, with, on) name a region only if no rarer word does.
     """
     tokens = sides[0].settings.tokenizer(pa.concat_arrays([side.sample.texts for side in sides]))
     texts = np.repeat(np.arange(len(labels)), tokens.lengths)
     size = len(tokens.vocabulary)
-    # One entry for each word of each text, however often it stands there.
+    # One entry per word and text, however often the word occurs there.
     pairs = np.unique(texts * np.int64(size) + tokens.ids)
     region_of, word_of = labels[pairs // size], pairs % size
     held = np.bincount(region_of * size + word_of, minlength=k * size).reshape(k, size)
@@ -271,7 +271,7 @@ def typical_words(sides: tuple[Material, Material], labels: I64, k: int) -> list
 
 
 def _readable(words: list[str]) -> list[str]:
-    """Words with a letter or digit, each once whatever its case; single letters of an alphabet say nothing."""
+    """Words with a letter or digit, each once whatever its case; single letters of an alphabet are left out."""
     seen: dict[str, str] = {}
     for word in words:
         if any(character.isalnum() for character in word) and not (len(word) == 1 and word.isascii()):
@@ -293,7 +293,7 @@ def _texts(side: Material, places: I64) -> tuple[str, ...]:
 
 _BLOCK = 1024
 _STRAY_WIDTH = 200
-# Farther than so many reference texts are from their nearest fellow.
+# A text is far if its nearest text is farther away than that of this share of reference texts among themselves.
 FAR = 0.95
 
 
@@ -316,7 +316,7 @@ def _even(texts: F32, others: F32) -> tuple[F32, F32]:
 def nearest(texts: F32, others: F32, *, same: bool = False) -> Nearest:
     """For each vector the nearest of the others, a block at a time; with `same`, of the rest of the same sample.
 
-    A zero vector stands for a text that the encoder cannot read. It would be nearer to every text than texts without
+    A text that the encoder cannot read has a vector of zeros. It would be nearer to every text than texts without
     a common word are to each other, so it is the neighbour of zero vectors only.
     """
     blank, read = np.count_nonzero(others, axis=1) == 0, np.count_nonzero(texts, axis=1) > 0
@@ -330,7 +330,7 @@ def nearest(texts: F32, others: F32, *, same: bool = False) -> Nearest:
         if same:
             away[np.arange(len(block)), np.arange(begin, begin + len(block))] = np.inf
         places[begin : begin + _BLOCK] = away.argmin(axis=1)
-    # The short cut above loses digits of small distances: those that are kept are computed anew.
+    # The fast formula above loses digits of small distances, so those that are kept are computed again.
     return Nearest(np.linalg.norm(texts.astype(np.float64) - others[places], axis=1), places)
 
 
@@ -367,7 +367,7 @@ _STARTS = 5
 
 
 def what_differs_in_meaning(candidate: Material, reference: Material, *, seed: int) -> Meaning | None:
-    """Regions, strays and the map of a candidate beside as many reference texts; None where there are too few texts.
+    """Regions, unmatched texts and the map of a candidate and as many reference texts; None if there are too few texts.
 
     Regions are clusters of both samples together, found without looking at which text is whose, so the counts in a
     region can be tested as if it had been chosen beforehand.
@@ -393,7 +393,7 @@ def what_differs_in_meaning(candidate: Material, reference: Material, *, seed: i
 
 
 def _best_clusters(both: Joint, k: int, seed: int) -> tuple[I64, F64, F64]:
-    """Labels, centres and distances to them: the tightest of several starts, so that regions hang on none of them."""
+    """Labels, centres and distances to them: the best of several starts, so that regions do not depend on one."""
     found = []
     for start in range(_STARTS):
         labels = cluster_labels(both, k, seed + start)

@@ -1,4 +1,4 @@
-"""Sizes: many metrics move with sample size, so samples are cut to one size unless told otherwise.
+"""Sizes: many metrics depend on the sample size, so samples are cut to one size by default.
 
 Estimates and intervals are made on the cut samples. Tests are valid for samples of unequal sizes and use all texts.
 """

@@ -3,8 +3,8 @@
 Items are taken to be independent of each other. A file that has one line per candidate breaks that: the same references
 come again and again, and what is odd about them counts as often. Such items are found by their texts and form a
 cluster. If candidates and references have one source, all texts of a cluster have, because its items share texts. So a
-labelling of a cluster deals all its texts anew to all its places: a shared text has one place, and whatever text it is
-dealt takes that place in every item that shares it.
+labelling of a cluster assigns all its texts again to all its places: a shared text has one place, and the text that is
+assigned to it has that place in every item that shares it.
 
 Only texts that hardly meet by chance count as shared: people give the answer "yes" to many questions, and a captioner
 writes one sentence for many pictures. Nor does a stock reply count: a text that some item has twice on one side, or
@@ -29,7 +29,7 @@ from textassay.inference.rng import stream
 
 # A shorter text is written twice by chance.
 _LONG = 20
-# Each item is compared with so many others of those that have one text, which links chains of any length.
+# Each item is compared with this many others that share a text, which links chains of any length.
 _NEIGHBOURS = 50
 # A cluster's labellings are measured on at most this many texts, or twice those of its largest item.
 MOST_TEXTS, _LARGEST = 40, 300

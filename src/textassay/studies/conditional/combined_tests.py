@@ -19,7 +19,7 @@ from textassay.studies.conditional.across_items import Combined
 from textassay.studies.conditional.clusters import clusters, cut
 from textassay.studies.conditional.per_item import ItemMeasured, ItemPlan, ItemWork, Tallies
 
-# Items are worked on in so many blocks, whatever the number of workers, and each block is summed up in order: the sums
+# Items are processed in this many blocks, whatever the number of workers, and each block is summed in order: the sums
 # are then the same to the last digit, and no item's draws are kept.
 _BLOCKS = 16
 
@@ -46,15 +46,15 @@ class Tests:
         if linked:
             yield (
                 f"{len(linked):,} items share references or candidates with other items: they are not independent, "
-                "so their texts are exchanged together, and intervals and signs are drawn by cluster"
+                "so their texts are exchanged together, and items are resampled by cluster"
             )
         for system, joint in self.joint.items():
             all_of_them = sum(map(len, self.groups[system]))
             tested = sum(map(len, joint.values()))
             if tested < all_of_them:
                 yield (
-                    f"{system!r}: {tested:,} of {all_of_them:,} items that share texts take part in the combined test: "
-                    "clusters of more texts are cut at random"
+                    f"{system!r}: {tested:,} of {all_of_them:,} items that share texts are in the combined test: "
+                    "larger clusters are cut at random"
                 )
 
 

@@ -22,7 +22,7 @@ from textassay.studies.conditional.result import Miss
 UNTESTED = Miss("untested", math.nan, math.nan, math.nan)
 # Candidates are off target when the closer side is at most three times as close as the other: |spread| <= place / 2.
 _OFF_TARGET = 0.5
-# What is tallied over items beside the metrics.
+# What is summed over items in addition to the metrics.
 CONTRASTS = ("spread", "candidates", "references")
 
 
@@ -30,7 +30,7 @@ CONTRASTS = ("spread", "candidates", "references")
 class Contrasts:
     """One item under each labelling: closeness of candidates and of references, and the triangle statistic.
 
-    Tied triangles count in equal parts: they speak for no side. (Counted for every rank, as the paper has it, the ties
+    Tied triangles count in equal parts for each side. (Counted for every rank, as the paper has it, the ties
     of a text that is repeated make most other labellings look worse than the observed one.)
     """
 
@@ -52,9 +52,9 @@ class Contrasts:
 
 
 def miss_of(found: Contrasts, *, exact: bool, level: float) -> Miss:
-    """Spread and place beyond chance, and in words where the item's own test is significant.
+    """Spread and place beyond chance, and the kind if the item's test is significant.
 
-    Where not even the most extreme labelling would be significant, nothing is tested: with 3 and 2 texts there are 10
+    If not even the most extreme labelling would be significant, nothing is tested: with 3 and 2 texts there are 10
     labellings, and no p-value is below 0.1.
     """
     statistic = found.statistic
@@ -69,7 +69,7 @@ def miss_of(found: Contrasts, *, exact: bool, level: float) -> Miss:
 
 
 def kind_of(spread: float, place: float) -> str:
-    """The way to miss, of candidates that differ.
+    """The kind of difference, for candidates that differ.
 
     >>> kind_of(1.0, 0.2), kind_of(-1.0, 0.2), kind_of(0.1, 1.2), kind_of(0.1, -1.2)
     ('too narrow', 'too wide', 'elsewhere', 'too close')
@@ -81,7 +81,7 @@ def kind_of(spread: float, place: float) -> str:
 
 @dataclass(frozen=True)
 class Overall:
-    """All items together: mean spread and place, and the p-values of what they say, adjusted for asking three things.
+    """All items together: mean spread and place, and three p-values, adjusted for each other.
 
     `unequal`: one side varies more than the other. `apart`: both sides are closer than chance. `close`: neither is as
     close as chance.

@@ -104,7 +104,7 @@ def central(references: Sequence[str], pool: ItemPool) -> int | None:
 
 
 def scattered(texts: Sequence[str]) -> list[int]:
-    """Places of the texts in an order that has to do neither with the file nor with what they say.
+    """Places of the texts in an order that depends neither on the file nor on the alphabet.
 
     In the order of the alphabet, texts of one place in a sample of labellings would have something in common from item
     to item, and the items' p-values with it.
@@ -360,7 +360,7 @@ class ItemWork:
 
 
 def _chosen(texts: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
-    """Which of so many texts each row names."""
+    """For each row, which of `count` texts it names."""
     mask = np.zeros((len(texts), count), dtype=bool)
     np.put_along_axis(mask, texts, True, axis=1)
     return mask

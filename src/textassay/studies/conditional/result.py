@@ -40,9 +40,9 @@ class Miss:
 
     The closeness of a side is how often the edge between two of its texts is the shortest of a triangle less how often
     it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
-    0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 both sides keep to themselves. Both run
-    from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` puts it in
-    words.
+    0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 the two sides form separate groups. Both
+    range from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` the
+    result in words.
     """
 
     kind: str
@@ -76,7 +76,7 @@ class SystemColumn(ResultColumn):
 
     Results over items have the mean as estimate and the p-value of the combined test (labels exchanged within items) as
     `p_value`. Their `parts` have `z`, `adjusted` (the p-value after correction for the whole table), `draws` and
-    `units` (joint labellings drawn, and what is labelled by itself: items, or clusters that share texts), `items` (that
+    `units` (joint labellings drawn, and independent units: items, or clusters of items that share texts), `items` (that
     have a number), `chance` (the mean over all labellings of the same texts), and other ways to combine the items'
     p-values, none of which decides anything: `harmonic_mean_raw` (the paper's), `harmonic_mean` (corrected), `fisher`,
     `simes`, `mean_p` and `mean_log_p`. `n` is the number of items. `at_baseline_size` has, by label, the mean over
@@ -98,7 +98,7 @@ class SystemColumn(ResultColumn):
 class CurvePoint:
     """One metric at a number of candidates and references: the p-value of the combined test and the power there.
 
-    `power` is the share of sets of as many items, drawn anew from these, that come out significant; `item_power` the
+    `power` is the share of sets of as many items, resampled from these, that are significant; `item_power` the
     share of single items that do.
     """
 
@@ -188,7 +188,7 @@ class Conditional(Outcome):
 def chance_of(result: Result) -> float:
     """What chance alone gives, to set beside the estimate; NaN where it is not known.
 
-    None of scores: exchanged labels mix a system's own repeats with the references, which says nothing of quality.
+    Scores have none: exchanged labels mix repeats of a system with the references, which does not show quality.
     """
     if result.undefined is not None or result.metric == "score":
         return math.nan

@@ -1,6 +1,6 @@
 """Sensitivity: how small the combined p-value gets with more candidates or references, and how many a power needs.
 
-Curves are drawn from items that share no texts, so that items drawn anew from them are independent.
+Curves are drawn from items that share no texts, so that items resampled from them are independent.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ from textassay.studies.conditional.setup import Setup
 
 # A curve tests every item at a dozen sizes, so it looks at some items only; at fewer where a test takes long.
 MOST_ITEMS, MOST_ITEMS_SLOW = 200, 40
-# Power is counted over this many sets of items drawn anew.
+# Power is the share over this many sets of resampled items.
 _SETS = 200
 _MOST_STEPS = 12
 # Joint labellings that each of these sets is compared with.
@@ -169,7 +169,7 @@ def power_of(
 ) -> float:
     """The share of sets of as many items, drawn from these with replacement, whose combined test is significant.
 
-    An item that is in a set twice stands for two items, so its second copy takes other draws than the first.
+    An item that is in a set twice represents two items, so its second copy has other draws than the first.
     """
     n = len(observed)
     chosen = stream(seed, "power", n).integers(n, size=(_SETS, n))

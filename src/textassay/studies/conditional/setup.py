@@ -1,4 +1,4 @@
-"""What a conditional study is made with: requests, distances and vectors, checked before any time is spent."""
+"""The setup of a conditional study: requests, distances and vectors, checked before anything is measured."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,23 +9,22 @@ from textassay.corpus.tokenizers import Tokenizer
 from textassay.distances.choose import NEEDS_ENCODER, Distance, Surroundings, check_distance, get_distance
 from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import Encoder
-from textassay.encoders.choose import DEFAULT, check_name, default_is_installed, missing_default
+from textassay.encoders.choose import DEFAULT, check_name, default_is_installed
 from textassay.encoders.remembered import Remembered
 from textassay.errors import InputError
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request, parse_requests
 from textassay.studies.conditional.per_item import Pools, all_texts, table_of
-from textassay.studies.encoding import reads_vectors, show_all
+from textassay.studies.encoding import left_out, no_encoder, reads_vectors, show_all
 from textassay.studies.format_check import check_format
 
 Own = Mapping[str, Callable[[str, str], float]]
 
-# What is measured unless told otherwise; those on vectors where an encoder is there.
+# The distances measured by default; those on vectors need an encoder.
 _DISTANCES = ("meteor", "cider", "bert")
-# The triangle statistic as the paper has it, and with ties in equal parts: where texts repeat, only that one is a test.
+# The triangle statistic of the paper, and with ties in equal parts: if texts repeat, only the latter is a valid test.
 _BY_DISTANCE = ("score", "trm", "trm:variant=split")
 _BY_VECTORS = ("mmd", "frechet")
-_WITHOUT_MODEL = "choose --encoder lsa, which needs no model"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ def set_up(
         check_own(name, function)
     if isinstance(encoder, str):
         check_name(encoder)
-    requests, left_out = _choose(metrics, list(distances), own, has_encoder=encoder is not None)
+    requests, unmeasured = _choose(metrics, list(distances), own, has_encoder=encoder is not None)
     needs = any(_needs_encoder(request) for request in requests)
     table = table_of(items, tokenizer)
     seen = None
@@ -67,7 +66,7 @@ def set_up(
     made = {n: own_distance(n, own[n], table) if n in own else get_distance(n, surroundings) for n in names}
     on_vectors = any(reads_vectors(request) for request in requests)
     values = seen.encode(table.texts) if seen is not None and on_vectors else None
-    notes = [*left_out, *(seen.notes if seen else ()), *_said_by(made.values()), *_format(items, tokenizer)]
+    notes = [*unmeasured, *(seen.notes if seen else ()), *_notes_of(made.values()), *_format(items, tokenizer)]
     shares = any(request.options.get("over") == "coco" for request in requests)
     return Setup(requests, Pools(table, made, values, shares), seen.name if seen else None, tuple(notes), seen)
 
@@ -75,10 +74,10 @@ def set_up(
 def _choose(
     metrics: Sequence[str], distances: Sequence[str], own: Own, *, has_encoder: bool
 ) -> tuple[list[Request], list[str]]:
-    """The requests, and what was left out for want of an encoder that nobody asked for by name."""
+    """The requests, and a note on what was left out because no encoder is installed."""
     for name in distances:
         check_distance(name, list(own))
-    specs, left_out = list(metrics), []
+    specs, notes = list(metrics), []
     encodes = has_encoder or default_is_installed()
     if not metrics:
         wanted = list(distances) or [name for name in _DISTANCES if encodes or name not in NEEDS_ENCODER]
@@ -87,7 +86,7 @@ def _choose(
             specs += _BY_VECTORS
         elif not distances:
             missing = ", ".join([*(f"distance {name}" for name in NEEDS_ENCODER), *_BY_VECTORS])
-            left_out = [f"left out: {missing}: {missing_default()}, or {_WITHOUT_MODEL}"]
+            notes = [left_out(missing)]
     elif distances:
         specs = [spec for metric in metrics for spec in _with_distances(metric, distances)]
     requests = parse_requests(specs, on="items")
@@ -97,8 +96,8 @@ def _choose(
         if request.options.get("over") == "coco" and request.options["distance"] != "rouge_l":
             raise InputError(f"over=coco is for distance=rouge_l; the distance is {request.options['distance']!r}")
         if _needs_encoder(request) and not encodes:
-            raise InputError(f"{missing_default()}, or {_WITHOUT_MODEL}")
-    return requests, left_out
+            raise no_encoder()
+    return requests, notes
 
 
 def _with_distances(spec: str, distances: Sequence[str]) -> list[str]:
@@ -122,13 +121,13 @@ def _encoded(items: ItemSet, encoder: str | Encoder, progress: Progress) -> Reme
     return show_all(encoder, reference=reference, candidates=candidates, used=used, progress=progress)
 
 
-def _said_by(distances: Iterable[Distance]) -> list[str]:
-    """What distances have to say of themselves, such as that WordNet is missing."""
+def _notes_of(distances: Iterable[Distance]) -> list[str]:
+    """Notes of the distances, such as that WordNet is missing."""
     return [note for distance in distances for note in getattr(distance, "notes", ())]
 
 
 def _format(items: ItemSet, tokenizer: Tokenizer) -> Iterable[str]:
-    """Differences in form come before every metric."""
+    """Notes on differences in format."""
     reference = Sample.of(all_texts(items.items), name="references")
     for system in items.systems:
         candidate = Sample.of(all_texts(items.items, system), name=system)

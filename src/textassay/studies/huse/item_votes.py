@@ -1,4 +1,4 @@
-"""What each item of a HUSE study tells: how its neighbours vote, what is wrong with it, and the map of all votes."""
+"""The items of a HUSE study: how their neighbours vote, their kinds, and the map of all votes."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from textassay.metrics.ratings.votes import Tied, VoteSets, mistaken, share_arou
 from textassay.studies.huse.preparation import RatedPlan
 from textassay.studies.huse.result import KINDS, AtK, DecisionMap, HuseItem
 
-# A source is told clearly where three of four neighbours are of it: of 16 that fall by chance, 12 do so in 4 of 100.
+# An item's source is clear if three of four neighbours share it. By chance 12 of 16 neighbours do in 4 of 100 items.
 CLEAR = 0.75
 _GRID = 48
 _MOST_EXCHANGES, _LABELS_AT_ONCE = 200, 2**22
@@ -50,10 +50,10 @@ def judged_items(rated: RatedItems, *, k: int, tied: Tied, per: Per) -> tuple[Hu
 
 
 def kind_of(votes: float, by_rating: float, by_log_prob: float) -> str:
-    """What tells an item's source clearly: its rating, its probability, or nothing.
+    """The kind of an item, by what makes its source clear: its rating, its probability, or nothing.
 
-    What only both together tell clearly is put down to the one that tells more by itself: were it put down to the
-    probability, most diversity failures of a model with none would be texts of low quality.
+    If only both together make it clear, the one that is clearer alone counts. If the probability counted, most
+    diversity failures of a model without any would be texts of low quality.
 
     >>> kind_of(0.5, 0.8, 0.9), kind_of(0.8, 0.7, 0.5), kind_of(0.8, 0.6, 0.9), kind_of(0.7, 0.7, 0.7)
     ('quality failure', 'quality failure', 'diversity failure', 'indistinguishable')
@@ -70,7 +70,7 @@ def _failures(votes: F64, by_rating: F64, by_log_prob: F64) -> tuple[NDArray[np.
 
 
 def kinds_by_chance(view: Ratings, plan: RatedPlan, *, k: int, tied: Tied, per: Per) -> tuple[float, ...]:
-    """How many items of each kind there would be with sources exchanged at random, on average."""
+    """The mean number of items of each kind if sources are exchanged at random."""
     n = min(plan.n_resamples, _MOST_EXCHANGES, max(_LABELS_AT_ONCE // len(view), 1))
     if not n:
         return ()
@@ -87,13 +87,13 @@ def scores_by_k(view: Ratings, *, chosen: int, tied: Tied, per: Per) -> tuple[At
     ks = range(1, max(chosen, min(_MOST_K, len(view) // 4)) + 1)
     points = view.points(per)
     both, quality = (_scores(part, view, ks, tied) for part in (points, points[:, :1]))
-    # A probability that is the same everywhere can add nothing, and HUSE-D is not defined either.
+    # If all probabilities are the same, HUSE-D is not defined.
     added = 1.0 if points[:, 1].any() else math.nan
     return tuple(AtK(k, h, q, added + h - q) for k, h, q in zip(ks, both, quality, strict=True))
 
 
 def _scores(points: F64, view: Ratings, ks: Sequence[int], tied: Tied) -> list[float]:
-    """Twice the share of mistaken votes for every k; no number where all items are the same point."""
+    """Twice the share of wrong votes for every k; NaN if all items are the same point."""
     if not points.any():
         return [math.nan] * len(ks)
     votes = votes_at(points, view.is_model, ks=ks, tied=tied, origin=view.origin)
@@ -101,7 +101,7 @@ def _scores(points: F64, view: Ratings, ks: Sequence[int], tied: Tied) -> list[f
 
 
 def decision_map(view: Ratings, *, k: int, per: Per) -> DecisionMap:
-    """The vote everywhere in the plane of both features, as far as items reach."""
+    """The vote on a grid over the plane of both features, within the range of the items."""
     means, log_probs = view.means, view.log_probs(per)
     across, up = _axis(means), _axis(log_probs)
     spread = [_unit(values) for values in (means, log_probs)]
@@ -116,7 +116,7 @@ def _axis(values: F64) -> list[float]:
 
 
 def _unit(values: F64) -> float:
-    """What a feature is divided by before distances are taken."""
+    """The divisor of a feature before distances are computed."""
     scaled = in_deviations(values)
     place = int(np.argmax(np.abs(scaled)))
     return float(values[place] / scaled[place]) if scaled[place] else 1.0

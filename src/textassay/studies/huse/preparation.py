@@ -37,10 +37,10 @@ class RatedPlan(Plan):
 
 
 def in_one_order(rated: RatedItems) -> RatedItems:
-    """The same items, raters and ratings, ordered by what they say; names of items and raters do not matter."""
+    """The same items, raters and ratings, ordered by their content; names of items and raters do not matter."""
     given = _by_item(rated)
     places = range(len(rated.items))
-    # Items that say the same and were rated alike may still differ in who rated them.
+    # Items with the same text and the same ratings may still differ in who rated them.
     items = sorted(places, key=lambda place: (_said(rated.items[place]), given[place], rated.marks[place]))
     new_place = np.argsort(items)
     item_of = new_place[rated.item_of]
@@ -57,7 +57,7 @@ def in_one_order(rated: RatedItems) -> RatedItems:
 
 
 def in_order_of(items: Sequence[RatedItem], judged: Sequence[HuseItem]) -> tuple[HuseItem, ...]:
-    """HuseResult items as a reader knows them: in the order of the file, after everything was measured in its own."""
+    """Judged items in the order of the file; everything was measured in another order."""
     places = {item: place for place, item in enumerate(items)}
     return tuple(sorted(judged, key=lambda each: places[each.item]))
 
@@ -74,7 +74,7 @@ def _said(item: RatedItem) -> tuple[bool, str, str, float, int]:
 
 
 def _raters(rated: RatedItems, item_of: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """Raters by what they rated and how."""
+    """Raters, ordered by what they rated and how."""
     given: list[list[tuple[int, float]]] = [[] for _ in rated.raters]
     for item, rater, rating in zip(item_of.tolist(), rated.rater_of.tolist(), rated.ratings.tolist(), strict=True):
         if rater != NOBODY:
@@ -86,9 +86,9 @@ def _raters(rated: RatedItems, item_of: np.ndarray) -> tuple[tuple[str, ...], np
 
 
 def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
-    """Cut the source with more items to the other's number, at random; items without a counterpart go first.
+    """Leave out items of the larger source at random until both have as many; items without a counterpart go first.
 
-    What comes back is in one order, whatever the file's, so that everything measured on it has one value.
+    The items returned are in one order, whatever the order of the file, so that all numbers are the same.
     """
     rated = in_one_order(rated)
     model = [place for place, item in enumerate(rated.items) if item.is_model]
@@ -101,13 +101,13 @@ def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
     if not excess:
         return rated
     left_out = _least_needed(rated.items, more, excess, seed)
-    said = (
-        f"{len(more):,} {name} items and {len(fewer):,} of the other source: {excess:,} left out at random, "
-        "those without a counterpart first"
+    note = (
+        f"{len(more):,} {name} items and {len(fewer):,} items of the other source: {excess:,} were left out at random, "
+        "items without a counterpart first"
     )
-    # In one order again: raters are ordered by the ratings that are left.
+    # Ordered again, because raters are ordered by the ratings that are left.
     cut = in_one_order(only_items(rated, lambda place: place not in left_out))
-    return replace(cut, notes=(*rated.notes, said))
+    return replace(cut, notes=(*rated.notes, note))
 
 
 def only_items(rated: RatedItems, keep: Callable[[int], bool]) -> RatedItems:
@@ -117,7 +117,7 @@ def only_items(rated: RatedItems, keep: Callable[[int], bool]) -> RatedItems:
 
 
 def without_raters(rated: RatedItems, names: Iterable[str]) -> RatedItems:
-    """All ratings but those of some raters; items that have none left are left out."""
+    """All ratings but those of some raters; items without any other rating are left out."""
     gone = {rated.raters.index(name) for name in names}
     chosen = np.array([rater not in gone for rater in rated.rater_of.tolist()], dtype=bool)
     kept = np.bincount(rated.item_of[chosen], minlength=len(rated.items)) > 0
@@ -136,7 +136,7 @@ def _cut(rated: RatedItems, kept: np.ndarray, chosen: np.ndarray) -> RatedItems:
 
 
 def _least_needed(items: tuple[RatedItem, ...], places: list[int], n: int, seed: int) -> set[int]:
-    """The n places to leave out: first of contexts that have more of this source than of the other."""
+    """The n places to leave out, first from contexts that have more of this source than of the other."""
     surplus: Counter[str] = Counter()
     sign = 1 if items[places[0]].is_model else -1
     for item in items:

@@ -22,17 +22,17 @@ from textassay.studies.outcome import (
 from textassay.studies.verdict import Verdict
 from textassay.version import __version__
 
-# What can be wrong with an item. A quality failure is told by its rating alone, a diversity failure only with the
-# model's probability beside it; everything else could be from either source.
+# Kinds of items. The source of a quality failure shows in its rating alone, that of a diversity failure only together
+# with the model's probability; every other item could be from either source.
 KINDS = ("quality failure", "diversity failure", "indistinguishable")
 
 
-# What readers of the paper call the scores.
+# The names of the scores in the paper.
 TITLES = {"huse": "HUSE", "huse_q": "HUSE-Q", "huse_d": "HUSE-D"}
 
 
 def titled(label: str) -> str:
-    """A metric's label with the name that readers know.
+    """A metric's label with the name of the score in the paper.
 
     >>> titled("huse_d k=8"), titled("huse")
     ('HUSE-D k=8', 'HUSE')
@@ -43,10 +43,10 @@ def titled(label: str) -> str:
 
 @dataclass(frozen=True)
 class HuseItem:
-    """One item, its mean rating and log-probability a token, and how its neighbours vote.
+    """One item, its mean rating and log-probability per token, and how its neighbours vote.
 
     `votes` is the share of its neighbours that come from the item's own source, with both features; `votes_by_rating`
-    and `votes_by_log_prob` are the same with one feature alone. `told` says whether the vote names its source rightly.
+    and `votes_by_log_prob` are the same with one feature alone. `told` is true if the vote names its source correctly.
     `share_model` is the share of neighbours from the model.
     """
 
@@ -90,10 +90,10 @@ class StabilityPoint:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What more data would bring to a score: half of its interval now and with more.
+    """The effect of more data on a score: half the width of its interval now and with more.
 
-    `half_width_more_items` is at twice the items, `half_width_more_ratings` at twice the ratings an item; `worth` puts
-    into words which to pay for.
+    `half_width_more_items` is with twice the items, `half_width_more_ratings` with twice the ratings per item; `worth`
+    describes the choice in words.
     """
 
     metric: str
@@ -108,8 +108,7 @@ class RaterFacts:
     """One rater: how many ratings, how they agree with everybody else's, and why they look random, if they do.
 
     `agreement` is the correlation of the rater's ratings with the mean rating of the same items by all others, NaN
-    where it does not exist; `p_value` is that of no agreement at all (one-sided), `reason` is empty for a rater in good
-    order.
+    if it does not exist; `p_value` is that of no agreement at all (one-sided), `reason` is empty if nothing is wrong.
     """
 
     name: str
@@ -142,9 +141,9 @@ class Agreement:
 
 @dataclass(frozen=True)
 class DecisionMap:
-    """The vote of the nearest neighbours over the plane of both features: share of the model, a row a log-probability.
+    """The vote of the nearest neighbours over the plane of both features: the share of neighbours from the model.
 
-    `ratings` and `log_probs` are the places of columns and rows, both ascending; `share_model[row][column]`.
+    `ratings` and `log_probs` are the coordinates of columns and rows, ascending; `share_model[row][column]`.
     """
 
     ratings: tuple[float, ...]
@@ -163,7 +162,7 @@ class ModelColumn(ResultColumn):
 
 @dataclass(frozen=True, repr=False)
 class HuseResult(Outcome):
-    """HUSE and all that explains it. `labels` names the metrics, one for each result.
+    """HUSE and what explains it. `labels` names the metrics, one per result.
 
     Results have among their `parts`: `accuracy`, and where there is a test `chance` (the mean score when sources are
     exchanged at random), `chance_low` and `chance_high` (the range that holds `level` of those), `told_below` (what a
@@ -280,7 +279,7 @@ def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Resu
 
 
 def _items(found: HuseResult) -> list[dict[str, Any]]:
-    """Each judged item by its place among the rated ones, where its texts are; its id is there to be read."""
+    """Each judged item with its place among the rated items, which have the texts, and its id."""
     places = {item: place for place, item in enumerate(found.rated.items)}
     return [
         {"place": places[judged.item], "id": judged.item.id}
@@ -367,7 +366,7 @@ def _read_rated(plain: Mapping[str, Any]) -> RatedItems:
 
 
 def _read_rated_item(plain: Mapping[str, Any]) -> RatedItem:
-    """A text is never without a log-probability: where JSON could not hold it, the model cannot write the text."""
+    """Every text has a log-probability: JSON has null for minus infinity."""
     log_prob = plain["log_prob"]
     return RatedItem(**{**plain, "log_prob": -math.inf if log_prob is None else log_prob})
 

@@ -32,16 +32,16 @@ from textassay.studies.huse.result import Agreement, RaterFacts
 from textassay.studies.outcome import Settings, settings_of
 from textassay.studies.wording import listed
 
-# Variances are known well enough from so many resamples.
+# The number of resamples that is enough for a variance.
 _MOST = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Variances of each score, one entry a score: of nested resamples, of the noise of ratings within it, of raters.
+    """Variances of each score, one entry per score: of nested resamples, of the noise of ratings in them, of raters.
 
-    `raters` is what drawing raters anew adds to drawing ratings anew: habits and tastes that go through all ratings of
-    a person. It is not in `nested`, where every item draws its ratings for itself.
+    `raters` is what resampling raters adds to resampling ratings: habits and tastes that affect all ratings of a
+    person. It is not part of `nested`, where the ratings of each item are resampled separately.
     """
 
     nested: F64
@@ -50,17 +50,17 @@ class Spread:
 
     @property
     def total(self) -> F64:
-        """All of it."""
+        """The variance from all sources."""
         return self.nested + self.raters
 
     @property
     def widening(self) -> F64:
-        """By how much nested resamples must be spread so that raters are in them."""
+        """The factor by which nested resamples must be spread to include raters."""
         return np.sqrt(np.divide(self.total, self.nested, out=np.ones_like(self.nested), where=self.nested > 0))
 
 
 def what_varies(view: Ratings, *, raters_known: bool) -> tuple[str, ...]:
-    """What drawing anew can change beside the items: ratings where one has several, raters who gave several."""
+    """What is resampled apart from items: ratings if an item has several, raters if a rater gave several."""
     if not (view.counts > 1).any():
         return ()
     people = len(np.unique(view.raters))
@@ -78,7 +78,7 @@ def spread_of(
     n = min(plan.n_resamples, _MOST)
     people = len(np.unique(view.raters))
     crossed = "raters" in varied
-    plan.progress.start("ratings and raters drawn anew", n * (1 + crossed))
+    plan.progress.start("resampling ratings and raters", n * (1 + crossed))
 
     def of_other_ratings(rng: np.random.Generator) -> list[float]:
         part = with_other_ratings(view, rng)
@@ -91,13 +91,13 @@ def spread_of(
     noise = _variance(plan.over(of_other_ratings, n=n, what="ratings-only"), nothing)
     if not crossed:
         return Spread(_variance(resampled, nothing), noise, nothing)
-    # A bootstrap of few has too little variance, by one in so many.
+    # The variance of a bootstrap of n raters is too small by the factor (n - 1) / n.
     drawn = _variance(plan.over(of_other_raters, n=n, what="raters-only"), nothing) * people / (people - 1)
     return Spread(_variance(resampled, nothing), noise, np.maximum(drawn - noise, 0.0))
 
 
 def _variance(values: F64, nothing: F64) -> F64:
-    """Of each column, over what is defined in it."""
+    """The variance of each column over its defined values."""
     if not len(values):
         return nothing
     found = [np.var(column[~np.isnan(column)]) if not np.isnan(column).all() else 0.0 for column in values.T]
@@ -107,10 +107,10 @@ def _variance(values: F64, nothing: F64) -> F64:
 def at_least(
     estimate: float, ends: tuple[float, float], parts: Mapping[str, float], n: int, level: float
 ) -> tuple[float, float]:
-    """An interval no narrower than what the number of items allows.
+    """An interval that is not narrower than the number of items allows.
 
-    Where no vote is wrong, no resample has a wrong one either; yet of 40 items that are all told rightly, one in ten of
-    others may not be. The error behind a score is a share of items, and Wilson's interval knows that.
+    If no vote is wrong, no resample has a wrong one either. But after 40 correct votes, one in ten other votes may be
+    wrong. The error behind a score is a share of items, so Wilson's interval of that share is a lower limit.
     """
     named = [name for name in ("accuracy", "accuracy_by_rating") if name in parts]
     if not named:
@@ -119,7 +119,7 @@ def at_least(
     for name in named:
         error = 1 - parts[name]
         low, high = wilson(error, n, level)
-        # The second error is taken away from the first, so its ends change places.
+        # The second error is subtracted from the first, so its limits are swapped.
         ways = (error - low, high - error) if name == "accuracy" else (high - error, error - low)
         down.append(2 * ways[0])
         up.append(2 * ways[1])
@@ -155,16 +155,16 @@ def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> 
     spread = spread_of(view, requests, values, plan, raters_known=raters_are_known(rated))
     chance = Chance(view, groups, plan, sum(request.metric.test is not None for request in requests))
     methods = Methods.of(rated, chance)
-    scene = _Scene(rated, chance, methods, began)
+    builder = _ScoreBuilder(rated, chance, methods, began)
     results = [
-        scene.result(request, estimate, _widened(values[:, column], float(spread.widening[column])))
+        builder.result(request, estimate, _widened(values[:, column], float(spread.widening[column])))
         for column, (request, estimate) in enumerate(zip(requests, estimates, strict=True))
     ]
     return Scores(tuple(results), values, spread, methods.settings())
 
 
 def _widened(values: F64, by: float) -> F64:
-    """Spread about their mean."""
+    """The values, spread about their mean by a factor."""
     known = values[~np.isnan(values)]
     centre = known.mean() if len(known) else 0.0
     moved: F64 = centre + by * (values - centre)
@@ -172,14 +172,14 @@ def _widened(values: F64, by: float) -> F64:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
+class _ScoreBuilder:
     rated: RatedItems
     chance: "Chance"
     methods: "Methods"
     began: float
 
     def result(self, request: Request, estimate: float, values: F64) -> Result:
-        """One score with all that goes with it."""
+        """One score with its interval, test and parts."""
         metric, defined, plan = request.metric, not math.isnan(estimate), self.chance.plan
         tested = metric.test is not None and plan.n_resamples > 0 and defined
         null = self.chance.of(request) if tested else np.zeros(0)
@@ -188,7 +188,7 @@ class _Scene:
             request,
             estimate,
             interval=self._interval(metric.bounds, estimate, values, parts) if defined else None,
-            # Low scores are the telling ones.
+            # The test is one-sided: low scores show a difference.
             p_value=p_value(-estimate, -null, exact=False) if tested else None,
             parts={**parts, **self.chance.summary(null)},
             undefined=None if defined else metric.undefined,
@@ -201,7 +201,7 @@ class _Scene:
         self, bounds: tuple[float, float], estimate: float, values: F64, parts: Mapping[str, float]
     ) -> Interval | None:
         known, level = values[~np.isnan(values)], self.chance.plan.level
-        # A resample may be undefined by bad luck (all ratings the same); an interval rests on the great majority.
+        # A resample is undefined if all its ratings are the same; an interval needs most resamples to be defined.
         if not len(known) or len(known) <= 0.9 * len(values):
             return None
         ends = interval_around(estimate, known, level=level, bounds=bounds)
@@ -212,7 +212,7 @@ class _Scene:
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """Scores when sources are exchanged at random within contexts: what texts that cannot be told apart would get."""
+    """Scores if sources are exchanged at random within contexts, as for texts that cannot be told apart."""
 
     view: Ratings
     groups: Groups
@@ -299,7 +299,7 @@ def _groups_drawn(groups: Groups) -> list[str]:
 
 
 def facts_of(rated: RatedItems, *, seed: int) -> tuple[RaterFacts, ...]:
-    """What can be said of each rater; nothing where raters are not known."""
+    """The agreement of each rater with the others; empty if raters are not known."""
     if not raters_are_known(rated):
         return ()
     found = rater_facts(rated.item_of, rated.rater_of, rated.ratings, len(rated.raters), seed=seed)
@@ -313,7 +313,7 @@ def facts_of(rated: RatedItems, *, seed: int) -> tuple[RaterFacts, ...]:
 def agreement_of(
     rated: RatedItems, raters: tuple[RaterFacts, ...], without: tuple[Result, ...], plan: RatedPlan
 ) -> Agreement | None:
-    """Krippendorff's alpha over all ratings; None where only means are known."""
+    """Krippendorff's alpha over all ratings; None if only means are known."""
     if not rated.single:
         return None
     ends = alpha_interval(rated.item_of, rated.ratings, level=plan.level, n_resamples=plan.n_resamples, seed=plan.seed)
@@ -329,7 +329,7 @@ def agreement_of(
 def scores_without(
     rated: RatedItems, flagged: Sequence[str], requests: Sequence[Request], plan: RatedPlan, *, fewest: int
 ) -> tuple[Result, ...]:
-    """The same scores after leaving out raters; nothing where too few items would be left."""
+    """The same scores after leaving out raters; empty if too few items would be left."""
     if not flagged:
         return ()
     rest = without_raters(rated, flagged)

@@ -1,4 +1,4 @@
-"""How steady HUSE is: scores on parts of the items and of the ratings, and what more of either would bring."""
+"""Stability of HUSE: scores on parts of the items and ratings, and the effect of more of either."""
 
 import math
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from textassay.studies.huse.preparation import RatedPlan
 from textassay.studies.huse.result import Outlook, StabilityPoint
 from textassay.studies.huse.scores import Scores
 
-# So many parts of each size; of many items fewer, since each takes longer and varies less.
+# The number of random parts of each size; fewer for many items, because each takes longer and varies less.
 _MOST_PARTS, _FEWEST_PARTS, _ITEMS_AT_ONCE = 100, 20, 100_000
 _STEPS = 8
-# Half of an interval this wide is what most would call precise: the second decimal of a score is then not all noise.
+# An interval of this half-width is precise enough that the second decimal of a score means something.
 PRECISE = 0.05
 
 
@@ -50,7 +50,7 @@ def n_parts(n_items: int) -> int:
 
 
 def item_steps(n: int, fewest: int) -> list[int]:
-    """Numbers of items to try, even ones from the fewest to just below all, and all."""
+    """Numbers of items to try: even numbers from the fewest upwards, and all items."""
     steps = np.linspace(fewest, n, _STEPS + 1)
     return sorted({2 * round(step / 2) for step in steps[:-1].tolist() if fewest <= step < n} | {n})
 
@@ -69,9 +69,9 @@ def rating_steps(most: int) -> list[int]:
 def outlook(
     view: Ratings, requests: Sequence[Request], scores: Scores, points: Sequence[StabilityPoint]
 ) -> tuple[Outlook, ...]:
-    """For each score, what twice the items or twice the ratings an item would do to its interval.
+    """For each score, what twice the items or twice the ratings per item would do to its interval.
 
-    The latter is not known where no item has two ratings.
+    The latter is not known if no item has two ratings.
     """
     spread = scores.spread
     found = []
@@ -80,7 +80,7 @@ def outlook(
             continue
         part = min(float((spread.ratings[column] + spread.raters[column]) / spread.total[column]), 1.0)
         half = (result.interval.high - result.interval.low) / 2
-        # Where no item has two ratings, their noise is in the interval, but nothing tells how much of it they are.
+        # If no item has two ratings, their noise is part of the interval, but the size of that part is not known.
         known = bool((view.counts > 1).any())
         more_items, more_ratings = half / math.sqrt(2), half * math.sqrt(1 - part / 2) if known else math.nan
         worth = _worth(half, more_items, more_ratings, _with_fewer(request.label, points), view)
@@ -92,24 +92,24 @@ def _worth(half: float, more_items: float, more_ratings: float, fewer: Stability
     n, ratings = len(view), len(view.ratings)
     if math.isfinite(more_ratings):
         said = [
-            f"{ratings:,} more ratings narrow the interval from ±{half:.2f} to ±{more_items:.2f} on new items, "
-            f"to ±{more_ratings:.2f} by other raters on the same ones"
+            f"{ratings:,} more ratings would narrow the interval from ±{half:.2f} to ±{more_items:.2f} on new items, "
+            f"or to ±{more_ratings:.2f} by other raters on the same items"
         ]
     else:
         said = [
-            f"{n:,} more items narrow the interval from ±{half:.2f} to ±{more_items:.2f}; what more ratings an item "
-            "would bring is not known here"
+            f"{n:,} more items would narrow the interval from ±{half:.2f} to ±{more_items:.2f}; the effect of more "
+            "ratings per item is not known"
         ]
     if half > PRECISE:
         needed = math.ceil(n * (half / PRECISE) ** 2 / 2) * 2
-        said.append(f"±{PRECISE:.2f} takes about {needed:,} items in all")
+        said.append(f"±{PRECISE:.2f} needs about {needed:,} items in total")
     if fewer is not None:
-        said.append(f"with {fewer.n} ratings an item it would have been {fewer.mean:.2f} on average")
+        said.append(f"with {fewer.n} ratings per item the score would be {fewer.mean:.2f} on average")
     return "; ".join(said)
 
 
 def _with_fewer(label: str, points: Sequence[StabilityPoint]) -> StabilityPoint | None:
-    """The score with about half of the ratings, where more than two an item are left of them."""
+    """The score with about half of the ratings per item, if that is more than two."""
     own = [point for point in points if point.metric == label and point.along == "ratings"]
     fewer = [point for point in own[:-1] if point.n > 2]
     return min(fewer, key=lambda point: abs(point.n - own[-1].n / 2)) if fewer else None

@@ -28,21 +28,23 @@ from textassay.studies.huse.verdict import judge
 
 # What the paper used: 16 neighbours among 200 items.
 PAPER_K, _PAPER_ITEMS = 16, 200
-# The paper found about 20 ratings an item necessary for summaries, 5 to 10 where the model is easily told.
+# The paper found about 20 ratings per item necessary for summaries, 5 to 10 if texts are easily told apart.
 _ENOUGH_RATINGS = 10
 _FEW_CONTEXTS, _FEW_RATERS = 20, 10
-# Contexts that hold less than this share of the items hardly move the interval.
+# Contexts with less than this share of the items hardly change the interval.
 _GOOD_PART = 0.25
-# Below this, HUSE of two bell curves one deviation apart is too high by 0.07 (100 items) to 0.15 (32), whatever the k.
+# With fewer items, HUSE of two normal distributions one deviation apart is too high by 0.07 (100 items) to 0.15 (32),
+# for any k.
 _FEW_ITEMS = 100
-# Where so many times the recommended neighbours vote, the border blurs: 0.09 on 40 of the paper's items, none on 100.
+# Factors between k and the recommended k that are too large or too small. With twice the recommended k the score is
+# 0.09 too high on 40 of the paper's items; on 100 there is no effect.
 _TOO_MANY, _TOO_FEW = 2.0, 1.5
 
 
 def notes_on(
     rated: RatedItems, view: Ratings, requests: Sequence[Request], results: Sequence[Result], *, k: int
 ) -> Iterator[str]:
-    """All that is to be said of a study whose items are judged with `k` neighbours."""
+    """The notes on a study whose items are judged with `k` neighbours."""
     yield from _on_log_probs(view)
     yield from _on_ratings(rated, view)
     yield from _on_contexts(rated.items, view)
@@ -54,30 +56,30 @@ def notes_on(
 def _on_log_probs(view: Ratings) -> Iterator[str]:
     impossible = int(np.isneginf(view.log_prob).sum())
     if impossible == len(view):
-        yield "all items are impossible under the model (log-probability minus infinity)"
+        yield "all items have probability 0 under the model (log-probability minus infinity)"
     elif impossible:
         yield (
-            f"items that are impossible under the model (log-probability minus infinity): {impossible:,}, taken as "
-            f"{view.log_probs('text').min():,.0f}; they stretch that feature"
+            f"{many(impossible, 'item')} with probability 0 under the model: the log-probability, minus infinity, is "
+            f"replaced by {view.log_probs('text').min():,.0f}, which widens the range of that feature"
         )
     if not view.points()[:, 1].any():
-        yield "the log-probabilities a token are all the same: they tell nothing, and HUSE-D is not defined"
+        yield "all log-probabilities per token are the same: they carry no information, and HUSE-D is not defined"
 
 
 def _on_ratings(rated: RatedItems, view: Ratings) -> Iterator[str]:
     if not rated.single:
-        yield "only mean ratings are known: intervals are over items alone, and nothing can be said of raters"
+        yield "only mean ratings are known: intervals are over items alone, and raters cannot be checked"
         return
     usual = float(np.median(view.counts))
     if usual < _ENOUGH_RATINGS:
         each = f"{usual:g} rating{'s' if usual != 1 else ''} per item"
         yield (
-            f"{each}: noise in ratings raises the scores; the paper needed about 20 for summaries and 5 to 10 where "
-            "the model is easily told"
+            f"{each}: noise in ratings raises the scores; the paper needed about 20 for summaries, and 5 to 10 if "
+            "texts are easily told apart"
         )
     people = len(np.unique(view.raters))
     if raters_are_known(rated) and people < _FEW_RATERS:
-        yield f"{many(people, 'rater')}: too few for an interval that knows how other raters would differ"
+        yield f"{many(people, 'rater')}: too few to include the differences between raters in the interval"
 
 
 def _on_contexts(items: Sequence[RatedItem], view: Ratings) -> Iterator[str]:
@@ -87,35 +89,35 @@ def _on_contexts(items: Sequence[RatedItem], view: Ratings) -> Iterator[str]:
             sources.setdefault(item.context, set()).add(item.is_model)
     alone = sum(len(seen) == 1 for seen in sources.values())
     if len(set(view.context.tolist())) == 1:
-        yield "one context for all items: it is taken for none"
+        yield "all items have the same context: it is ignored"
     elif sources and alone == len(sources):
-        yield f"none of {alone:,} contexts has texts of both sources: they are not used, items are drawn one by one"
+        yield f"none of {alone:,} contexts has texts of both sources: contexts are ignored, items resampled singly"
     elif alone:
-        yield f"{alone:,} of {len(sources):,} contexts have texts of one source only: those are drawn item by item"
+        yield f"{alone:,} of {len(sources):,} contexts have texts of one source only: their items are resampled singly"
     mixed = Groups.of(view).mixed
     if len(mixed) < _FEW_CONTEXTS and sum(map(len, mixed)) > _GOOD_PART * len(view):
-        yield f"{many(len(mixed), 'context')}: too few for an interval that knows how other contexts would differ"
+        yield f"{many(len(mixed), 'context')}: too few to include the differences between contexts in the interval"
 
 
 def on_size(n: int, k: int, *, most: float) -> Iterator[str]:
-    """Too few items for a claim, and neighbours that are too few or too many for them; `most` is the largest k."""
+    """Notes on too few items, and on too few or too many neighbours; `most` is the largest k."""
     if n < _FEW_ITEMS:
-        yield f"{n} items: on so few HUSE comes out too high, by about 0.1 in simulations"
+        yield f"{n} items: with fewer than {_FEW_ITEMS} items HUSE is too high, by about 0.1 in simulations"
     better = round(min(PAPER_K * (n / _PAPER_ITEMS) ** (2 / 3), most))
     if better >= _TOO_FEW * k:
-        yield f"with {n:,} items k = {better} has less bias than k = {k} (--k {better})"
+        yield f"with {n:,} items, k = {better} has less bias than k = {k}"
     elif k >= _TOO_MANY * better:
-        yield f"{k} of {n - 1} others vote on an item: so many can blur what tells it; see also --k {better}"
+        yield f"k = {k} of {n - 1} other items: too many neighbours can hide a difference; compare with k = {better}"
 
 
 def _on_rounding(view: Ratings, requests: Sequence[Request], results: Sequence[Result]) -> Iterator[str]:
-    """Scores that hang on how ties were rounded."""
+    """Scores that depend on how ties were rounded."""
     for request, result in zip(requests, results, strict=True):
         if request.options["variant"] == "released":
             exact = replace(request, options={**request.options, "variant": "exact"})(view)
             if abs(exact - result.estimate) >= 0.005:
-                moved = f"from {exact:.2f} to {result.estimate:.2f} (variant=exact keeps them)"
-                yield f"{titled(request.label)}: ties that rounding breaks move it {moved}"
+                values = f"exact ties would give {exact:.2f} instead of {result.estimate:.2f} (variant=exact)"
+                yield f"{titled(request.label)}: rounding breaks ties; {values}"
 
 
 DEFAULT = ("huse", "huse_q", "huse_d")
@@ -144,7 +146,7 @@ def huse(
     `ratings` is a path, a data frame, an iterable of rows as mappings, or `RatedItems`; `log_probs`, a path, a data
     frame or rows too, has log-probabilities apart from them. `model` is the source to take where there are several, and
     `scale` the lowest and the highest rating there can be. Metrics are written as on the command line (`["huse:k=8"]`);
-    `k` and `variant` hold for those that do not say otherwise.
+    `k` and `variant` apply to metrics that do not set them.
     """
     plan = RatedPlan(level, n_resamples, seed, engine or LocalEngine(), progress or Silent()).checked()
     seed = int(seed)
@@ -173,8 +175,8 @@ def huse(
 def _left_out(rated: RatedItems, flagged: Sequence[str]) -> RatedItems:
     gone = int(np.isin(rated.rater_of, [rated.raters.index(name) for name in flagged]).sum())
     said = (
-        f"raters who look as if they answer at random are left out: {len(flagged):,}, with {many(gone, 'rating')}; "
-        "they were chosen by agreement on these very ratings, which by itself lowers scores and raises alpha"
+        f"{many(len(flagged), 'rater')} who may have answered at random left out, with {many(gone, 'rating')}; "
+        "they were chosen by their agreement on the same ratings, which alone lowers scores and raises alpha"
     )
     rest = without_raters(rated, flagged)
     return replace(rest, notes=(*rest.notes, said))
@@ -184,7 +186,7 @@ def _check_size(rated: RatedItems, fewest: int) -> None:
     if len(rated.items) < fewest:
         raise InputError(
             f"{rated.where}: {many(len(rated.items), 'item')}, as many of both sources; wanted at least {fewest}, "
-            f"two for each of the k = {fewest // 2} neighbours (a smaller k: --k)"
+            f"two for each of the k = {fewest // 2} neighbours, or a smaller k"
         )
 
 
@@ -197,7 +199,7 @@ class _Study:
 
     @property
     def main(self) -> dict[str, Any]:
-        """The options that items, map and curves are made with: those of the first metric."""
+        """The options for items, map and curves: those of the first metric."""
         return {"per": "token", **self.requests[0].options}
 
     def outcome(self, *, stable: bool) -> HuseResult:
@@ -225,7 +227,7 @@ class _Study:
         )
 
     def _cloud(self) -> tuple[tuple[float, float], ...]:
-        """HUSE-D and HUSE-Q of resamples, moved and spread so that they lie about the estimates as the intervals do."""
+        """HUSE-D and HUSE-Q of resamples, centred on the estimates and scaled to the width of the intervals."""
         names = [request.metric.name for request in self.requests]
         if "huse_d" not in names or "huse_q" not in names:
             return ()
