@@ -45,7 +45,9 @@ class TestSize:
         assert list(on_size(n, k, most=1000)) == []
 
     def test_the_paper_s_k_is_large_for_less_than_78_items(self) -> None:
-        blurred = [n for n in range(32, 200) if any("too many neighbours" in note for note in on_size(n, 16, most=1000))]
+        blurred = [
+            n for n in range(32, 200) if any("too many neighbours" in note for note in on_size(n, 16, most=1000))
+        ]
         assert blurred == list(range(32, 78))
 
     def test_no_k_is_recommended_that_would_be_refused(self) -> None:
