@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
-    from typing import NoReturn
+    from typing import NoReturn, TextIO
 
 INTERRUPTED, INTERNAL = 130, 70
 _INTERRUPTED = "interrupted; no output file is incomplete"
@@ -21,10 +21,11 @@ _interrupts: list[int] = []
 def run(argv: "Sequence[str] | None" = None) -> int:
     """Run a command line and return the exit code: 0 done, 1 a gate failed, 2 bad input or usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments in (["--version"], ["-V"]):
+    if sys.stdout is not None and arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"textassay {__version__}\n")
         return 0
     debug = "--debug" in arguments
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
@@ -49,18 +50,88 @@ def entry() -> None:
     """Run the installed command. After an interrupt the process exits without waiting for computing threads."""
     try:
         _install_interrupt_handler()
+        _replace_closed_streams()
+        sys.stderr = _LossyStream(sys.stderr)
         code = run()
     except KeyboardInterrupt:
         _exit_interrupted()
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of our output has closed it; discard the buffer, so that Python prints no error at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    code = _flushed(code)
     if code == INTERRUPTED:
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _flushed(code: int) -> int:
+    """The exit code after all output is written: 2 if standard output is full or closed, and the run succeeded."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        code = code or _fail(f"standard output: cannot be written ({(error.strerror or str(error)).lower()})", 2)
+    else:
+        return code
+    # Discard the buffer, so that Python prints no error at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return code
+
+
+class _LossyStream:
+    """Standard error whose messages are lost where it is full: a lost note must not cost an output."""
+
+    def __init__(self, stream: "TextIO") -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except OSError:
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError:
+            # Discard the buffer, so that Python prints no error at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+
+class _ClosedStream:
+    """Takes the place of a standard stream that was closed before the start; writing to standard output fails."""
+
+    encoding = "utf-8"
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def write(self, text: str) -> int:
+        if self.descriptor == 1:
+            raise OSError(9, "closed")
+        return len(text)
+
+    def flush(self) -> None: ...
+
+    def isatty(self) -> bool:
+        return False
+
+    def fileno(self) -> int:
+        return self.descriptor
+
+
+def _replace_closed_streams() -> None:
+    """Give closed standard streams a descriptor, so that no file opened later gets theirs, and a stream object."""
+    for descriptor, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+            if descriptor:
+                setattr(sys, name, _ClosedStream(descriptor))
 
 
 def _install_interrupt_handler() -> None:
@@ -115,12 +186,18 @@ def _report(error: Exception) -> int:
     if isinstance(error, InputError):
         return _fail(printable(error.with_options()), 2)
     if isinstance(error, OSError):
-        return _fail(f"cannot read or write: {printable(str(error))}", 2)
+        return _fail(f"cannot read or write: {printable(_reason(error))}", 2)
     if isinstance(error, MemoryError):
         return _fail("out of memory; use --size N for smaller samples", INTERNAL)
     kind = type(error).__name__
     message = f"internal error: {kind}: {printable(str(error))} (a bug in textassay; --debug shows the traceback)"
     return _fail(message, INTERNAL)
+
+
+def _reason(error: OSError) -> str:
+    """The system's message, with the file if one is named."""
+    message = (error.strerror or str(error)).lower()
+    return message if error.filename is None else f"{error.filename}: {message}"
 
 
 def _fail(message: str, code: int) -> int:
