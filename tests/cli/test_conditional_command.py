@@ -51,7 +51,7 @@ def textassay(run_command: Command) -> Command:
     return partial(run_command, "conditional")
 
 
-def test_a_table_verdicts_and_the_worst_items(items: str, textassay: Command) -> None:
+def test_a_table_verdicts_and_the_items_that_differ_most(items: str, textassay: Command) -> None:
     found = textassay(items, *FAST)
     out = found.stdout
     assert (found.returncode, found.stderr) == (0, "")
@@ -76,7 +76,7 @@ def test_why_lists_items_without_a_number_and_top_says_how_many_are_shown(items:
     found = textassay(items, *FAST, "--why", "--top", "0")
     assert re.search(r"no number on 1 of 10 items[^']*'i3'", found.stdout)
     assert "Simes" in found.stdout
-    assert "the worst items" not in found.stdout
+    assert "the items that differ most" not in found.stdout
     assert textassay(items, *FAST, "--top", "1").stdout.count("spread ") == 1
 
 

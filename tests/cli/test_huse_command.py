@@ -91,12 +91,12 @@ def test_scores_verdict_failures_and_raters(ratings: str, textassay: Command) ->
 
 def test_why_shows_items_of_each_kind_and_top_says_how_many(ratings: str, textassay: Command) -> None:
     shown = textassay(ratings, *FAST, "--why", "--top", "1", columns="200").stdout
-    listed = re.findall(r"^(?:human|net) \S+: rating [\d.]+, log p a token -[\d.]+, neighbours", shown, flags=re.M)
+    listed = re.findall(r"^(?:human|net) \S+: rating [\d.]+, log p per token -[\d.]+, neighbours", shown, flags=re.M)
     assert 1 <= len(listed) <= 3
-    assert "for: story " in shown
+    assert "context: story " in shown
     more = textassay(ratings, *FAST, "--why", "--top", "4", columns="200").stdout
-    assert more.count("for: story ") > len(listed)
-    assert "for: story " not in textassay(ratings, *FAST, columns="200").stdout
+    assert more.count("context: story ") > len(listed)
+    assert "context: story " not in textassay(ratings, *FAST, columns="200").stdout
 
 
 def test_help_names_as_many_neighbours_as_the_metrics_take(run_command: Command) -> None:
@@ -150,7 +150,7 @@ def test_mean_ratings_give_the_same_scores_and_say_what_is_not_known(
     assert estimates(textassay(path, *FAST, "--json", "-")) == estimates(textassay(ratings, *FAST, "--json", "-"))
     shown = textassay(path, *FAST, columns="200").stdout
     assert "mean ratings only" in shown
-    assert "agreement not known: there are only mean ratings" in shown
+    assert "agreement unknown: there are only mean ratings" in shown
 
 
 def test_log_probs_may_come_from_a_file_of_their_own(ratings: str, tmp_path: Path, textassay: Command) -> None:

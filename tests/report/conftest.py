@@ -1,45 +1,25 @@
-"""What browser tests share: one browser for all, a reason where there is none, and visits that are watched."""
+"""Fixtures of browser tests: one browser for all, and visits that fail the test on any problem."""
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.report.browsing import Visits
-from tests.report.shelf import Shelf
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-# How long a busy machine may take to draw, in milliseconds; only what fails waits as long.
-PATIENCE = 60_000
+from tests.browser import started_chromium
+from tests.report.visits import ReportFiles, Visits
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """One browser for all tests of reports; not for other tests, which start browsers and event loops of their own."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs chromium")
-    playwright.expect.set_options(timeout=PATIENCE)
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-        yield opened
-        opened.close()
-    playwright.expect.set_options(timeout=None)
+    """One browser for all tests of reports; other tests start browsers and event loops of their own."""
+    with started_chromium() as chromium:
+        yield chromium
 
 
 @pytest.fixture
-def opened(browser: Any, shelf: Shelf[Any]) -> Iterator[Visits]:
-    """Opens reports of the file's shelf, closed behind the test; none may ask for anything or complain."""
-    visits = Visits(browser, shelf)
+def opened(browser: Any, reports: ReportFiles[Any]) -> Iterator[Visits]:
+    """Opens the reports of the test file and closes them after the test; none may request anything or fail."""
+    visits = Visits(browser, reports)
     yield visits
     visits.close()
-    assert visits.troubles == []
+    assert visits.problems == []

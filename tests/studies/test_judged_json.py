@@ -7,14 +7,14 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from tests.report.huse_builders import judged, undefined
+from tests.report.builders import huse_study, undefined
 from textassay.errors import InputError
 from textassay.studies.huse.result import HuseResult
 from textassay.version import __version__
 
 
 def test_the_documented_keys_come_first() -> None:
-    plain = judged().to_dict()
+    plain = huse_study().to_dict()
     assert list(plain) == ["textassay", "results", "details"]
     assert plain["textassay"] == __version__
     assert [result["metric"] for result in plain["results"]] == ["huse", "huse_q", "huse_d"]
@@ -29,7 +29,7 @@ def test_the_documented_keys_come_first() -> None:
 @pytest.mark.parametrize("raters", [True, False])
 @pytest.mark.parametrize("hostile", [True, False])
 def test_what_was_written_reads_back(raters: bool, hostile: bool) -> None:
-    found = judged(raters=raters, hostile=hostile)
+    found = huse_study(raters=raters, hostile=hostile)
     text = found.to_json()
     read = HuseResult.from_json(text)
     assert read.to_json() == text
@@ -46,8 +46,8 @@ def test_what_was_written_reads_back(raters: bool, hostile: bool) -> None:
 
 
 def test_the_ratings_read_back_with_their_kinds() -> None:
-    rated = judged().rated
-    read = HuseResult.from_dict(judged().to_dict()).rated
+    rated = huse_study().rated
+    read = HuseResult.from_dict(huse_study().to_dict()).rated
     assert (read.name, read.items, read.raters, read.scale, read.model) == (
         rated.name,
         rated.items,
@@ -65,7 +65,7 @@ def test_the_ratings_read_back_with_their_kinds() -> None:
 
 
 def test_what_is_not_a_number_is_null_and_comes_back() -> None:
-    found = judged()
+    found = huse_study()
     items = (replace(found.items[0], votes=math.nan), *found.items[1:])
     found = replace(
         found,
@@ -87,7 +87,7 @@ def test_what_is_not_a_number_is_null_and_comes_back() -> None:
 
 
 def test_a_text_the_model_cannot_write_keeps_its_probability() -> None:
-    found = judged()
+    found = huse_study()
     never = replace(found.rated.items[0], log_prob=-math.inf)
     rated = replace(found.rated, items=(never, *found.rated.items[1:]))
     found = replace(found, rated=rated, items=(replace(found.items[0], item=never), *found.items[1:]))
@@ -98,7 +98,7 @@ def test_a_text_the_model_cannot_write_keeps_its_probability() -> None:
 
 
 def test_items_of_one_name_are_told_apart() -> None:
-    found = judged()
+    found = huse_study()
     same = tuple(replace(item, id="x") for item in found.rated.items)
     items = tuple(replace(each, item=item) for each, item in zip(found.items, same, strict=True))
     found = replace(found, rated=replace(found.rated, items=same), items=items[::-1])
@@ -106,8 +106,8 @@ def test_items_of_one_name_are_told_apart() -> None:
 
 
 def test_raters_and_their_results_read_back() -> None:
-    found = judged().agreement
-    read = HuseResult.from_dict(judged().to_dict()).agreement
+    found = huse_study().agreement
+    read = HuseResult.from_dict(huse_study().to_dict()).agreement
     assert found is not None
     assert read is not None
     assert read.interval == found.interval

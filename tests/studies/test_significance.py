@@ -7,13 +7,12 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.report.builders import comparison
-from tests.report.huse_builders import judged
-from tests.report.item_builders import conditional
+from tests.report.builders import comparison, conditional, huse_study
 from tests.studies.test_verdict import overall
 from textassay.inference.p_values import is_significant
-from textassay.report.conditional.grid import item_grid, paired_rows
-from textassay.report.table import cell, grid
+from textassay.report.compare.content import table_lines as compare_lines
+from textassay.report.conditional.content import table_lines as conditional_lines
+from textassay.report.table import figure, paired_rows
 from textassay.studies.compare.verdict import Setting
 from textassay.studies.compare.verdict import judge as judge_candidate
 from textassay.studies.conditional.misses import Contrasts, miss_of
@@ -24,7 +23,7 @@ from textassay.studies.outcome import Contest
 COMPARED, CONDITIONAL, HUSE = (
     comparison(["a"], metrics=[("cnd", 2)]),
     conditional(["a"], labels=["trm meteor"]),
-    judged(),
+    huse_study(),
 )
 
 
@@ -41,8 +40,8 @@ def in_comparison(p: float, level: float) -> set[bool]:
     column = replace(COMPARED.candidates[0], adjusted=(p,), overall=overall(p))
     found = replace(COMPARED, candidates=(column,), level=level)
     verdict = judge_candidate([], column.overall, setting=Setting(level))
-    ((_, (line, *_)),) = grid(found).groups
-    return {line.figures[0].marked, verdict.level == "differs", column.differs(level)}
+    line, *_ = compare_lines(found)
+    return {line.figures[1].marked, verdict.level == "differs", column.differs(level)}
 
 
 def in_conditional(p: float, level: float) -> set[bool]:
@@ -51,8 +50,8 @@ def in_conditional(p: float, level: float) -> set[bool]:
     contest = Contest("a", "human", "trm meteor", 0.1, 0.05, 0.15, p)
     found = replace(CONDITIONAL, systems=(replace(system, results=(result,)),), contests=(contest,), level=level)
     verdict = judge_system(Evidence({"trm meteor": result}, 0.0, None, []), level=level)
-    ((_, (line, *_)),) = item_grid(found).groups
-    return {line.figures[0].marked, verdict.level == "differs", paired_rows(found)[0].marked}
+    line, *_ = conditional_lines(found)
+    return {line.figures[1].marked, verdict.level == "differs", paired_rows(found, found.contests)[0].marked}
 
 
 def item_is_labelled(k: int, n: int, level: float) -> bool:
@@ -65,7 +64,7 @@ def item_is_labelled(k: int, n: int, level: float) -> bool:
 def in_huse(p: float, level: float) -> set[bool]:
     result = replace(HUSE.results[0], metric="huse", p_value=p)
     verdict = judge_scores([result], level=level, n_resamples=10**9)
-    return {verdict.level == "differs", cell(result, p, level=level).marked}
+    return {verdict.level == "differs", figure(result, p, level=level).marked}
 
 
 @settings(max_examples=150, deadline=None)

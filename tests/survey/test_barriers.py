@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.survey.browser import DESKTOP, PHONE, Browser, barriers, opened_browser, overflow, small_targets
+from tests.browser import barriers, overflow
+from tests.survey.browser import DESKTOP, PHONE, Browser, opened_browser, small_targets
 from tests.survey.live_study import PER_RATER, LiveStudy, live_study
 from tests.survey.small_studies import quick_folder
 from textassay.survey.store.study_store import Store

@@ -10,7 +10,8 @@ from zlib import crc32
 
 import pytest
 
-from tests.survey.browser import DESKTOP, PHONE, Browser, opened_browser, overflow, small_targets, tab_to
+from tests.browser import overflow
+from tests.survey.browser import DESKTOP, PHONE, Browser, opened_browser, small_targets, tab_to
 from tests.survey.live_study import (
     CONTEXTS,
     HUMAN,

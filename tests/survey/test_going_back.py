@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.report.conftest import ARGUMENTS, CHROMIUM
-from tests.survey.browser import DESKTOP, Browser, barriers, opened_browser, overflow, small_targets
+from tests.browser import ARGUMENTS, CHROMIUM, barriers, overflow
+from tests.survey.browser import DESKTOP, Browser, opened_browser, small_targets
 from tests.survey.conftest import ITEMS, STUDY
 from tests.survey.server_process import served
 from tests.survey.small_studies import quick_folder

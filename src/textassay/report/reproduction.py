@@ -4,14 +4,14 @@ import textwrap
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import printable
 from textassay.metrics.registry import citation
-from textassay.report.table import fenced, markdown_escape, table
+from textassay.report.markdown import escaped, fenced, table
+from textassay.report.terminal import plain_table
 from textassay.reproduce.result import Cell, Claim, CurveAt, Grid, Numbers, Panel, Reproduction, Row
 from textassay.studies.wording import number, plus_minus
 
@@ -31,7 +31,7 @@ def render(reproduction: Reproduction) -> RenderableType:
 
 
 def _claims(reproduction: Reproduction) -> Table:
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    shown = plain_table()
     shown.add_column("published", ratio=2)
     shown.add_column("found here", ratio=5)
     shown.add_column("agrees", no_wrap=True)
@@ -47,7 +47,7 @@ def _agrees(claim: Claim) -> str:
 
 
 def _grid(grid: Grid) -> Table:
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    shown = plain_table()
     shown.add_column("", no_wrap=True)
     for column in grid.across.labels:
         shown.add_column(column, justify="right", no_wrap=True)
@@ -57,7 +57,7 @@ def _grid(grid: Grid) -> Table:
 
 
 def _numbers(numbers: Numbers) -> Table:
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    shown = plain_table()
     shown.add_column("")
     for column in numbers.columns:
         shown.add_column(Text(column), justify="right")
@@ -101,35 +101,32 @@ def _number(cell: Cell, between: str) -> str:
 def render_markdown(reproduction: Reproduction, *, picture: str | None = None) -> str:
     """One Markdown document; `picture` is where the drawing lies, seen from it."""
     lines = [
-        f"# {markdown_escape(reproduction.title)}",
+        f"# {escaped(reproduction.title)}",
         "",
-        *_wrapped(markdown_escape(citation(reproduction.paper))),
+        *_wrapped(escaped(citation(reproduction.paper))),
         "",
     ]
     options = "".join(f" --{name} {value}" for name, value in reproduction.options.items())
     lines += ["```sh", f"textassay reproduce {reproduction.name} --data FOLDER{options}", "```", ""]
-    lines += [*_wrapped(markdown_escape(reproduction.design)), "", "## Published and found", ""]
-    claims = [
-        [markdown_escape(claim.published), markdown_escape(claim.found), _agrees(claim)]
-        for claim in reproduction.claims
-    ]
+    lines += [*_wrapped(escaped(reproduction.design)), "", "## Published and found", ""]
+    claims = [[escaped(claim.published), escaped(claim.found), _agrees(claim)] for claim in reproduction.claims]
     lines += [*table(["published", "found here", "agrees"], claims, right=3), ""]
     if picture is not None:
-        lines += [f"![{markdown_escape(reproduction.title)}]({quote(picture)})", ""]
+        lines += [f"![{escaped(reproduction.title)}]({quote(picture)})", ""]
     for grid in reproduction.grids:
         lines += [
-            f"## {markdown_escape(grid.title)}",
+            f"## {escaped(grid.title)}",
             "",
-            f"Across: {markdown_escape(grid.across.what)}; down: {markdown_escape(grid.down.what)}.",
+            f"Across: {escaped(grid.across.what)}; down: {escaped(grid.down.what)}.",
             "",
         ]
         lines += [*table(["", *grid.across.labels], _rows(grid, " "), right=1), ""]
     for numbers in (*reproduction.tables, *map(_as_numbers, reproduction.panels)):
-        cells = [[markdown_escape(name), *rest] for name, *rest in _plain_rows(numbers)]
+        cells = [[escaped(name), *rest] for name, *rest in _plain_rows(numbers)]
         lines += [
-            f"## {markdown_escape(numbers.title)}",
+            f"## {escaped(numbers.title)}",
             "",
-            *table(["", *map(markdown_escape, numbers.columns)], cells, right=1),
+            *table(["", *map(escaped, numbers.columns)], cells, right=1),
             "",
         ]
     lines += ["## What differs from the paper", "", *_listed(reproduction.differs), ""]
@@ -138,7 +135,7 @@ def render_markdown(reproduction: Reproduction, *, picture: str | None = None) -
 
 
 def _listed(sentences: tuple[str, ...]) -> list[str]:
-    return [line for sentence in sentences for line in _wrapped(markdown_escape(sentence), "- ")]
+    return [line for sentence in sentences for line in _wrapped(escaped(sentence), "- ")]
 
 
 def _wrapped(text: str, bullet: str = "") -> list[str]:

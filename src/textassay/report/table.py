@@ -1,57 +1,73 @@
-"""The table of all reports: cells and names, for the terminal, Markdown, CSV and HTML."""
+"""The metric table of all reports: its cells, its rows, what is written around it, and paired differences."""
 
-import csv
 import inspect
-import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from markupsafe import Markup, escape
-from rich import box
-from rich.cells import cell_len
-from rich.table import Table
-from rich.text import Text
 
-from textassay.corpus.printable import printable, shortened
-from textassay.inference.p_values import is_significant
+from textassay.corpus.printable import shortened
+from textassay.inference.p_values import holm, is_significant
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, all_metrics
-from textassay.studies.compare.result import Comparison
-from textassay.studies.outcome import Contest
+from textassay.studies.outcome import Contest, Outcome, ResultColumn
 from textassay.studies.wording import number, p_text, plus_minus
 
 MARK = "*"
 ARROWS = {"higher": "↑", "lower": "↓", "closer": "≈"}
-# Half a width stands for an interval only if its sides are about equal: they may differ by this share of the width.
+ASPECTS = {"quality": "Quality", "diversity": "Diversity", "both": "Both at once"}
+# Half a width describes an interval only if its sides are about equal: they may differ by this share of the width.
 _LOPSIDED = 0.1
 
 
 @dataclass(frozen=True)
-class Cell:
-    """An estimate and its interval as text; `marked` when it differs significantly from the reference."""
+class Figure:
+    """A cell: the estimate, its interval, whether it is significant, and what else a form may show.
+
+    `p` is the p-value after adjustment, `chance` what chance alone gives, `items` how many items have a number where
+    that is not all of them, `detail` a tooltip, and `note` why there is no number.
+    """
 
     estimate: str
-    spread: str
-    marked: bool
+    spread: str = ""
+    marked: bool = False
+    p: str = ""
+    chance: str = ""
+    items: str = ""
+    detail: str = ""
+    note: str = ""
 
     def __str__(self) -> str:
         spread = f" {self.spread}" if self.spread else ""
         return f"{self.estimate}{spread}{MARK if self.marked else ''}"
 
+    @property
+    def text(self) -> str:
+        """The cell in one line, with what chance gives."""
+        return f"{self}{f' (chance {self.chance})' if self.chance else ''}"
 
-NOTHING = Cell("", "", False)
+
+_EMPTY = Figure("")
 
 
-def cell(result: Result, adjusted: float = math.nan, *, level: float) -> Cell:
-    """The cell of one result; `adjusted` is its adjusted p-value, if it has one."""
+def figure(result: Result, adjusted: float = math.nan, *, level: float, unadjusted: str = "") -> Figure:
+    """The cell of a result; `unadjusted` is the text of its p-value before the adjustment."""
     if result.undefined is not None:
-        return Cell(number(math.nan), "", False)
-    interval = result.interval
-    shown = spread(result.estimate, low=interval.low, high=interval.high) if interval else ""
-    return Cell(number(result.estimate), shown, is_significant(adjusted, level))
+        reason = shortened(result.undefined, 160)
+        return Figure(number(math.nan), detail=reason, note=f"No number: {reason}.")
+    interval, details = result.interval, []
+    if interval is not None:
+        details.append(f"{level_text(level)} interval {number(interval.low)} to {number(interval.high)}")
+    if unadjusted:
+        details.append(f"p {unadjusted} before adjustment")
+    return Figure(
+        number(result.estimate),
+        spread=spread(result.estimate, low=interval.low, high=interval.high) if interval else "",
+        marked=is_significant(adjusted, level),
+        detail=", ".join(details),
+    )
 
 
 def spread(estimate: float, *, low: float, high: float) -> str:
@@ -84,55 +100,234 @@ def level_text(level: float) -> str:
     return f"{100 * level:g} %"
 
 
-def reasons(comparison: Comparison) -> list[str]:
-    """Why a number, an interval or a test is missing, one line a metric (and candidate, where it is its own)."""
-    lines = []
-    metrics = all_metrics()
-    for place, label in enumerate(comparison.labels):
-        for column in (comparison.real, *comparison.candidates):
-            result = column.results[place]
-            if result.undefined is not None:
-                lines.append(f"{label}, {column.name}: no number: {result.undefined}")
-        metric = metrics.get(comparison.candidates[0].results[place].metric)
-        if metric is not None and metric.why_no_test:
-            lines.append(f"{label}: no test: {metric.why_no_test}")
-        if metric is not None and metric.why_no_interval:
-            lines.append(f"{label}: no interval: {metric.why_no_interval}")
-    return lines
+@dataclass(frozen=True)
+class Line:
+    """A row: one metric, the cell of the baseline first and then one per column.
+
+    `at` is empty, or the size at which this row repeats the row above, the largest at which the baseline could be
+    measured. `size` is the size of the baseline where it differs from that of the columns and nothing was repeated.
+    `notes` say why there is no interval or no test. Rows of one `section` belong together.
+    """
+
+    label: str
+    better: str
+    aspect: str
+    section: str
+    figures: tuple[Figure, ...]
+    at: str = ""
+    size: str = ""
+    notes: tuple[str, ...] = ()
+    tested: bool = False
+
+    @property
+    def arrow(self) -> str:
+        """The sign of which way is better; a repeated row has none."""
+        return "" if self.at else ARROWS.get(self.better, "")
 
 
-def legend(comparison: Comparison) -> list[str]:
-    """How to read the table."""
-    results = [result for column in comparison.candidates for result in column.results]
-    lines = []
-    if any(result.interval for result in results):
-        lines.append(
-            f"± half of the {level_text(comparison.level)} interval for the expected value at this sample size,"
-            " [low, high] its bounds where the estimate is not in the middle"
+def metric_lines(
+    outcome: Outcome,
+    baseline: ResultColumn,
+    *,
+    cell: Callable[[ResultColumn, Result, float], Figure],
+    again: Callable[[ResultColumn], Mapping[str, Result]],
+    size: Callable[[Result], str],
+    section: Callable[[Result], str],
+) -> list[Line]:
+    """One row per metric, and a second one where the columns were measured again at the size of the baseline.
+
+    `cell` makes a cell from a column, one of its results and the adjusted p-value, NaN without a test. `again` has the
+    results of a column at the size of the baseline, by label. `size` and `section` read the result of the baseline.
+    """
+    found = []
+    adjusted = [outcome.adjusted_p_values(column) for column in outcome.columns]
+    for place, (label, base) in enumerate(zip(outcome.labels, baseline.results, strict=True)):
+        real = cell(baseline, base, math.nan)
+        results = [column.results[place] for column in outcome.columns]
+        cells = [
+            cell(column, result, p[place]) for column, result, p in zip(outcome.columns, results, adjusted, strict=True)
+        ]
+        line = Line(
+            shortened(label, 60),
+            base.better,
+            base.aspect,
+            section(base),
+            (real, *cells),
+            size=size(base) if any(result.n != base.n for result in results) else "",
+            notes=_missing(base.metric, results),
+            tested=any(result.p_value is not None for result in results),
         )
-    if any(result.p_value is not None for result in results):
-        lines.append(
-            f"{MARK} differs from the reference: permutation test, adjusted for all metrics and never below the overall"
-            f" test, p <= {1 - comparison.level:g}"
-        )
-    if any(column.overall is not None for column in comparison.candidates):
-        lines.append(
-            "word-pair distance: 0 for equal distributions, 1 without a common word pair;"
-            " vector distance: 0 for equal distributions, about 0.2 between captions and news"
-        )
-    higher, lower, closer = (ARROWS[better] for better in ("higher", "lower", "closer"))
-    lines.append(
-        f"{higher} higher is better, {lower} lower is better, {closer} closer to real text's own value is better"
+        repeated = [again(column).get(label) for column in outcome.columns]
+        if not any(repeated):
+            found.append(line)
+            continue
+        smaller = [
+            _EMPTY if result is None else cell(column, result, math.nan)
+            for column, result in zip(outcome.columns, repeated, strict=True)
+        ]
+        found.append(replace(line, figures=(_EMPTY, *cells), size=""))
+        bare = tuple(replace(each, chance="", items="") for each in smaller)
+        found.append(Line(line.label, base.better, base.aspect, line.section, (real, *bare), at=size(base)))
+    return found
+
+
+def _missing(name: str, results: Sequence[Result]) -> tuple[str, ...]:
+    """Why a metric has no interval or no test, where other metrics could have them."""
+    metric = all_metrics().get(name)
+    if metric is None or not any(result.interval or result.p_value is not None for result in results):
+        return ()
+    return _why_not(metric)
+
+
+def _why_not(metric: Metric) -> tuple[str, ...]:
+    reasons = (("No interval", metric.why_no_interval), ("No test", metric.why_no_test))
+    return tuple(f"{what}: {reason}." for what, reason in reasons if reason)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The table of a page: rows by aspect, the numbers of footnotes, and whether there are intervals and tests."""
+
+    groups: tuple[tuple[str, tuple[Line, ...]], ...]
+    notes: Mapping[str, int]
+    intervals: bool
+    tests: bool
+    again: bool
+
+
+def grid(lines: Sequence[Line]) -> Grid:
+    """The rows under the titles of their aspects, quality first."""
+    groups = [(title, tuple(one for one in lines if one.aspect == aspect)) for aspect, title in ASPECTS.items()]
+    shown = [one for _, rows in groups for one in rows]
+    notes = dict.fromkeys(note for one in shown for note in (*one.notes, *(each.note for each in one.figures)) if note)
+    return Grid(
+        groups=tuple((title, rows) for title, rows in groups if rows),
+        notes={note: place for place, note in enumerate(notes, start=1)},
+        intervals=any(each.spread for one in shown for each in one.figures[1:]),
+        tests=any(one.tested for one in shown),
+        again=any(one.at for one in shown),
     )
-    return lines
 
 
-# A shorter beginning is not worth hiding, and with two names the whole is easier to read.
+def interval_legend(results: Iterable[Result], level: float, *, of: str) -> list[str]:
+    """How to read intervals; empty where there are none."""
+    if not any(result.interval for result in results):
+        return []
+    return [
+        f"± half of the {level_text(level)} interval of {of};"
+        " [low, high] its bounds where the estimate is not in the middle"
+    ]
+
+
+def better_legend(results: Iterable[Result], *, target: str) -> list[str]:
+    """Which way is better, for the arrows that the table has; `target` is what closer means."""
+    used = {result.better for result in results}
+    words = {"higher": "higher is better", "lower": "lower is better", "closer": f"closer to {target} is better"}
+    return [", ".join(f"{ARROWS[better]} {text}" for better, text in words.items() if better in used)]
+
+
+def better_words(better: str, target: str) -> str:
+    """Which way is better, for the label of a chart or a row."""
+    return f"closer to {target} is better" if better == "closer" else f"{better} is better"
+
+
+_MISLEADS = re.compile(r"\bIt misleads\b.*?\.(?=\s|$)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A metric in a sentence or two; `missing` says why it has no interval or no test."""
+
+    name: str
+    summary: Markup
+    misleads: Markup
+    better: str
+    missing: tuple[str, ...]
+
+
+def guide(results: Iterable[Result], *, target: str) -> list[Entry]:
+    """One entry per metric, in the order of the results; a metric that is not registered is left out."""
+    known = all_metrics()
+    names = dict.fromkeys(result.metric for result in results)
+    return [_entry(known[name], target) for name in names if name in known]
+
+
+def _entry(metric: Metric, target: str) -> Entry:
+    found = _MISLEADS.search(inspect.getdoc(metric.function) or "")
+    misleads = _with_code(" ".join(found.group().split()) if found else "")
+    better = better_words(metric.better, target)
+    return Entry(metric.name, _with_code(metric.summary), misleads, better, _why_not(metric))
+
+
+def _with_code(text: str) -> Markup:
+    """The text with everything between backticks as code."""
+    pieces = re.split(r"`+", text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
+    )
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A difference between two columns, its p-value adjusted over all of them, and the better column if significant."""
+
+    contest: Contest
+    adjusted: float
+    marked: bool
+    ahead: str
+
+    @property
+    def interval(self) -> str:
+        """The interval of the difference."""
+        return spread(self.contest.estimate, low=self.contest.low, high=self.contest.high)
+
+    @property
+    def gap(self) -> str:
+        """The difference with its interval and mark."""
+        return f"{number(self.contest.estimate)} {self.interval}{MARK if self.marked else ''}"
+
+    @property
+    def p(self) -> str:
+        """The adjusted p-value."""
+        return p_text(self.adjusted)
+
+
+def paired_rows(outcome: Outcome, contests: Sequence[Contest]) -> list[Paired]:
+    """All differences: the smallest adjusted p-value first, then the clearest; those without a number last."""
+    better = dict(zip(outcome.labels, (result.better for result in outcome.baseline), strict=True))
+    holm_adjusted = holm([contest.p_value for contest in contests])
+    adjusted = [p if math.isnan(one.adjusted) else one.adjusted for one, p in zip(contests, holm_adjusted, strict=True)]
+    rows = [
+        _paired(one, p, better.get(one.label, ""), outcome.level) for one, p in zip(contests, adjusted, strict=True)
+    ]
+    return sorted(rows, key=_rank)
+
+
+def _rank(row: Paired) -> tuple[float, float]:
+    return math.inf if math.isnan(row.adjusted) else row.adjusted, -_clarity(row.contest)
+
+
+def _paired(contest: Contest, adjusted: float, better: str, level: float) -> Paired:
+    marked = is_significant(adjusted, level)
+    ahead = contest.first if (contest.estimate > 0) == (better == "higher") else contest.second
+    known = marked and contest.estimate != 0 and better in ("higher", "lower")
+    return Paired(contest, adjusted, marked, ahead if known else "")
+
+
+def _clarity(contest: Contest) -> float:
+    """The difference in units of its own uncertainty; below 0 where there is no number."""
+    half = (contest.high - contest.low) / 2
+    if not (math.isfinite(contest.estimate) and math.isfinite(half)):
+        return -1.0
+    return abs(contest.estimate) / half if half > 0 else math.inf if contest.estimate else 0.0
+
+
+# A shorter beginning is not worth hiding, and two names are easier to read in full.
 _SHORTEST, _FEWEST = 5, 3
 
 
 def short_names(names: Sequence[str], *, fewest: int = _FEWEST) -> list[str]:
-    """The names without their common beginning, up to a place where a reader sees a part end.
+    """The names without their common beginning, cut after a separator.
 
     >>> short_names(["gpt2-large-T0.7", "gpt2-large-T0.9", "gpt2-large-T1.0"])
     ['…T0.7', '…T0.9', '…T1.0']
@@ -143,334 +338,3 @@ def short_names(names: Sequence[str], *, fewest: int = _FEWEST) -> list[str]:
     if len(names) < fewest or not ends or ends[-1] < _SHORTEST or any(len(name) <= ends[-1] for name in names):
         return list(names)
     return [f"…{name[ends[-1] :]}" for name in names]
-
-
-def fitted_names(names: Sequence[str], width: int) -> list[str]:
-    """The names in at most so many cells of a terminal, told apart wherever they differ, by number if need be.
-
-    >>> fitted_names(["model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2"], 24)
-    ['model-tempe…7-topk-run-1', 'model-tempe…7-topk-run-2']
-    """
-    for shorter in (list(names), short_names(names, fewest=2)):
-        for tail in (width // 2, 0):
-            cut = [_cut(name, width, tail) for name in shorter]
-            if len(set(cut)) == len(names):
-                return cut
-    prefixes = [f"{place} " for place in range(1, len(names) + 1)]
-    return [f"{prefix}{_cut(name, width - len(prefix), 0)}" for prefix, name in zip(prefixes, names, strict=True)]
-
-
-def _cut(name: str, width: int, tail: int) -> str:
-    """The name in so many cells, with up to `tail` cells of its end."""
-    if cell_len(name) <= width:
-        return name
-    end = next(name[len(name) - n :] for n in range(tail, -1, -1) if cell_len(name[len(name) - n :]) <= tail)
-    room = max(width - 1 - cell_len(end), 0)
-    return f"{next(name[:n] for n in range(room, -1, -1) if cell_len(name[:n]) <= room)}…{end}"
-
-
-def clarity(contest: Contest) -> float:
-    """The difference beside its own uncertainty; below 0 where there is no number."""
-    half = (contest.high - contest.low) / 2
-    if not (math.isfinite(contest.estimate) and math.isfinite(half)):
-        return -1.0
-    return abs(contest.estimate) / half if half > 0 else math.inf if contest.estimate else 0.0
-
-
-def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """CSV with a header; texts are made tame, numbers stay as they are."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fields, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: tame(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
-
-
-def tame(value: Any) -> Any:
-    """A text that begins like a formula would run in a spreadsheet; an apostrophe makes it text. Numbers are none.
-
-    Control characters are made visible: a table may be shown in a terminal, and its rows are lines.
-
-    >>> tame("=1+1"), tame(-1.5), tame("two lines")
-    ("'=1+1", -1.5, 'two lines')
-    """
-    if not isinstance(value, str):
-        return value
-    text = printable(value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
-
-
-# What could begin a tag, a link, a code span or a table cell inside a line.
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
-
-
-def markdown_escape(text: str) -> str:
-    r"""The text on one line, with every sign that Markdown would read escaped.
-
-    >>> print(escape("a|b *c*"))
-    a\|b \*c\*
-    """
-    return _SPECIAL.sub(r"\\\1", printable(text))
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: int = 0) -> list[str]:
-    """The lines of a table whose cells are escaped already; the columns from `right` on hold numbers."""
-    rules = ["---" if place < right else "---:" for place in range(len(head))]
-    return [f"| {' | '.join(line)} |" for line in (head, rules, *rows)]
-
-
-def fenced(lines: Iterable[str]) -> list[str]:
-    """Lines as they are, between fences that none of them can close."""
-    shown = [printable(line) for line in lines]
-    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return [f"{fence}text", *shown, fence]
-
-
-_MISLEADS = re.compile(r"\bIt misleads\b.*?\.(?=\s|$)", re.DOTALL)
-BETTER = {"higher": "higher is better", "lower": "lower is better", "closer": "closer to real is better"}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A metric in a sentence or two."""
-
-    name: str
-    summary: Markup
-    misleads: Markup
-    better: str
-    without: tuple[str, ...]
-
-
-def entries(results: Iterable[Result]) -> list[Entry]:
-    """One entry a metric, in the order of the results; a metric that is not known here is left out."""
-    known = all_metrics()
-    names = dict.fromkeys(result.metric for result in results)
-    return [_entry(known[name]) for name in names if name in known]
-
-
-def _entry(metric: Metric) -> Entry:
-    found = _MISLEADS.search(inspect.getdoc(metric.function) or "")
-    reasons = (("No interval", metric.why_no_interval), ("No test", metric.why_no_test))
-    return Entry(
-        metric.name,
-        _with_code(metric.summary),
-        _with_code(" ".join(found.group().split()) if found else ""),
-        BETTER[metric.better],
-        tuple(f"{what}: {reason}." for what, reason in reasons if reason),
-    )
-
-
-def _with_code(text: str) -> Markup:
-    """What stands between backticks becomes code."""
-    pieces = re.split(r"`+", text)
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
-    )
-
-
-TITLES = {"quality": "Quality", "diversity": "Diversity", "both": "Both at once"}
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A cell as shown: `detail` is brought up by a pointer, `note` is the number of a footnote or 0."""
-
-    estimate: str
-    spread: str
-    p: str
-    marked: bool
-    detail: str
-    note: int
-
-
-_NOTHING = Figure("", "", "", False, "", 0)
-
-
-@dataclass(frozen=True)
-class Line:
-    """A metric's row; `notes` are the numbers of its footnotes, `size` is real text's own n where it differs."""
-
-    label: str
-    sign: str
-    better: str
-    notes: tuple[int, ...]
-    real: Figure
-    size: int | None
-    figures: tuple[Figure, ...]
-    tested: bool
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The whole table: rows by aspect, footnotes in order, and whether there are intervals and tests at all."""
-
-    groups: tuple[tuple[str, tuple[Line, ...]], ...]
-    notes: tuple[str, ...]
-    intervals: bool
-    tests: bool
-
-
-def grid(comparison: Comparison) -> Grid:
-    """The table of a comparison, quality first, then diversity, then what joins both."""
-    notes: dict[str, int] = {}
-    results = [result for column in comparison.candidates for result in column.results]
-    groups = []
-    for aspect, title in TITLES.items():
-        places = [place for place, result in enumerate(comparison.real.results) if result.aspect == aspect]
-        if places:
-            lines = [line for place in places for line in _lines(comparison, place, notes)]
-            groups.append((title, tuple(lines)))
-    return Grid(
-        groups=tuple(groups),
-        notes=tuple(notes),
-        intervals=any(result.interval is not None for result in results),
-        tests=any(result.p_value is not None for result in results),
-    )
-
-
-def _lines(comparison: Comparison, place: int, notes: dict[str, int]) -> list[Line]:
-    """The row of a metric; where the yardstick had fewer texts, a second one with all columns at that size."""
-    line = _line(comparison, place, notes)
-    label, real = comparison.labels[place], comparison.real.results[place]
-    again = [column.at_baseline_size.get(label) for column in comparison.candidates]
-    if not any(again):
-        return [line]
-    smaller = [_NOTHING if result is None else _figure(result, comparison, notes) for result in again]
-    second = Line(f"at n = {real.n:,}", "", "", (), line.real, None, tuple(smaller), tested=False)
-    return [replace(line, real=_NOTHING, size=None), second]
-
-
-def _line(comparison: Comparison, place: int, notes: dict[str, int]) -> Line:
-    real = comparison.real.results[place]
-    results = [column.results[place] for column in comparison.candidates]
-    metric = all_metrics().get(real.metric)
-    reasons = []
-    if metric is not None and any(result.interval or result.p_value is not None for result in results):
-        reasons += [f"No interval: {metric.why_no_interval}."] if metric.why_no_interval else []
-        reasons += [f"No test: {metric.why_no_test}."] if metric.why_no_test else []
-    return Line(
-        label=shortened(comparison.labels[place], 60),
-        sign=ARROWS.get(real.better, ""),
-        better=BETTER.get(real.better, real.better),
-        notes=tuple(_noted(reason, notes) for reason in reasons),
-        real=_figure(real, comparison, notes),
-        size=real.n if any(result.n != real.n for result in results) else None,
-        figures=tuple(
-            _figure(column.results[place], comparison, notes, adjusted=column.adjusted[place])
-            for column in comparison.candidates
-        ),
-        tested=any(result.p_value is not None for result in results),
-    )
-
-
-def _figure(result: Result, comparison: Comparison, notes: dict[str, int], *, adjusted: float = math.nan) -> Figure:
-    level, floor = comparison.level, comparison.floor
-    shown = cell(result, adjusted, level=level)
-    details = []
-    if result.interval is not None and result.undefined is None:
-        details.append(f"{level_text(level)} interval {number(result.interval.low)} to {number(result.interval.high)}")
-    if result.p_value is not None:
-        details.append(f"p {p_text(result.p_value, floor=floor)} before adjustment")
-    if result.undefined is not None:
-        details.append(shortened(result.undefined, 160))
-    return Figure(
-        estimate=shown.estimate,
-        spread=shown.spread,
-        p="" if math.isnan(adjusted) else p_text(adjusted, floor=floor),
-        marked=shown.marked,
-        detail=", ".join(details),
-        note=0 if result.undefined is None else _noted(f"No number: {shortened(result.undefined, 160)}.", notes),
-    )
-
-
-def _noted(reason: str, notes: dict[str, int]) -> int:
-    """The number of a footnote; the same reason is written once."""
-    return notes.setdefault(reason, len(notes) + 1)
-
-
-MOST_NAME = 24
-# Between two columns; and what a label needs to be read when it is folded.
-_GAP, _LEAST_LABEL = 3, 10
-
-
-@dataclass(frozen=True)
-class BlockLine:
-    """A row: its label, the yardstick's cell and one a column; a rule stands between lines of different sections."""
-
-    label: Text
-    cells: tuple[Text, ...]
-    section: str
-
-
-def fits_whole(lines: Sequence[BlockLine], names: Sequence[str], width: int) -> bool:
-    """True when all columns fit side by side, each with its name."""
-    shown = [names[0], *fitted_names(names[1:], MOST_NAME)]
-    columns = [max(cell_len(name), cells) for name, cells in zip(shown, _widths(lines), strict=True)]
-    return _label_width(lines) + sum(column + _GAP for column in columns) <= width
-
-
-def fits_in_pieces(lines: Sequence[BlockLine], width: int) -> bool:
-    """True when the labels fit beside the yardstick and any one column."""
-    yardstick, *columns = _widths(lines)
-    return _label_width(lines) + yardstick + max(columns, default=0) + 2 * _GAP <= width
-
-
-def block_tables(lines: Sequence[BlockLine], names: Sequence[str], width: int) -> Iterator[Table]:
-    """Tables of at most this width, each with the yardstick beside the columns, or before them if it must be."""
-    numbers = _widths(lines)
-    widest = max(numbers[1:], default=0)
-    yardstick = max(numbers[0], cell_len(names[0]))
-    beside = _LEAST_LABEL + yardstick + widest + 2 * _GAP <= width
-    label = min(_label_width(lines), max(width - widest - _GAP - beside * (yardstick + _GAP), _LEAST_LABEL))
-    room = width - label - _GAP - beside * (yardstick + _GAP)
-    shown = [names[0], *fitted_names(names[1:], min(MOST_NAME, max(room, widest)))]
-    widths = [max(cell_len(name), number) for name, number in zip(shown, numbers, strict=True)]
-    for block in _blocks(widths, room, beside=beside):
-        yield _table(lines, {place: (shown[place], widths[place]) for place in block}, label)
-
-
-def _label_width(lines: Sequence[BlockLine]) -> int:
-    return max((line.label.cell_len for line in lines), default=0)
-
-
-def _widths(lines: Sequence[BlockLine]) -> list[int]:
-    """How wide the cells of each column are."""
-    columns = zip(*(line.cells for line in lines), strict=True)
-    return [max(cell_len(part) for text in column for part in text.plain.split("\n")) for column in columns] or [0]
-
-
-def _blocks(widths: Sequence[int], room: int, *, beside: bool) -> Iterator[list[int]]:
-    """The places of the columns of each table."""
-    kept = [0] if beside else []
-    block: list[int] = []
-    if not beside:
-        yield [0]
-    for place in range(1, len(widths)):
-        if block and sum(widths[i] + _GAP for i in block) + widths[place] > room:
-            yield kept + block
-            block = []
-        block.append(place)
-    yield kept + block
-
-
-def _table(lines: Sequence[BlockLine], block: Mapping[int, tuple[str, int]], label: int) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    table.add_column("metric", overflow="fold", width=label)
-    for place, (name, width) in block.items():
-        table.add_column(Text(name, justify="right"), width=width, no_wrap=True, style="" if place else "cyan")
-    previous = ""
-    for line in lines:
-        if previous not in ("", line.section):
-            table.add_section()
-        previous = line.section
-        table.add_row(line.label, *(_right(line.cells[place], width) for place, (_, width) in block.items()))
-    return table
-
-
-def _right(text: Text, width: int) -> Text:
-    """The text at the right, with the blanks at its end, which hold the place of a mark: a table would cut them."""
-    lines = text.split("\n", allow_blank=True)
-    for line in lines:
-        line.pad_left(width - line.cell_len)
-    return Text("\n").join(lines)

@@ -1,4 +1,4 @@
-"""The drawing of a quality-diversity plane: marks with intervals both ways, bands where real text stands, labels."""
+"""The drawing of a quality-diversity plane: marks with intervals both ways, bands of real text, labels."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ class Canvas:
     longest_name: float
 
     def frame(self, left: float = 0.0) -> Box:
-        """Where the data goes; `left` is the room for the labels of the upright axis."""
+        """Where the data goes; `left` is the space for the labels of the vertical axis."""
         return Box(left, 22.0, self.width - 30.0, self.height - 46.0)
 
 
@@ -49,25 +49,25 @@ NARROW = Canvas("plane-narrow", 360.0, 400.0, longest_name=96.0)
 
 @dataclass(frozen=True)
 class Point:
-    """A sample on the plane; `said` is the sentence a pointer brings up, `index` its place among the candidates."""
+    """A sample on the plane; `tooltip` names its values, `index` is its place among the candidates."""
 
     index: int
     name: str
     label: str
-    said: str
+    tooltip: str
     quality: Result
     diversity: Result
 
 
 @dataclass(frozen=True)
 class PlaneChart:
-    """What is drawn: the points, real text, the names of the axes and whether each runs backwards."""
+    """What is drawn: the points, real text, the names of the axes, and whether each is reversed."""
 
     points: Sequence[Point]
     real: Point
     quality: str
     diversity: str
-    turned: tuple[bool, bool]
+    reversed: tuple[bool, bool]
 
     def draw(self, canvas: Canvas) -> Markup:
         """The drawing at this size."""
@@ -83,23 +83,23 @@ class PlaneChart:
             height=canvas.height,
             key=canvas.key,
             title="Quality-diversity plane",
-            summary="; ".join(point.said for point in everyone),
+            summary="; ".join(point.tooltip for point in everyone),
         )
 
     def stretched(self) -> tuple[bool, bool]:
-        """Whether each axis is stretched around real text, because a sample far off would squeeze the others."""
+        """Whether each axis is stretched around real text, because one distant sample would compress the others."""
         x, y, _ = self._axes(WIDE)
         return x.bend > 0, y.bend > 0
 
     def _axes(self, canvas: Canvas) -> tuple[Axis, Axis, Box]:
         bare = canvas.frame()
-        y = _axis(self.real.diversity, [p.diversity for p in self.points], bare.bottom, bare.top, self.turned[1])
+        y = _axis(self.real.diversity, [p.diversity for p in self.points], bare.bottom, bare.top, self.reversed[1])
         frame = canvas.frame(34 + max((text_width(number(tick), _SMALL) for tick in y.ticks), default=0.0))
-        x = _axis(self.real.quality, [p.quality for p in self.points], frame.left, frame.right, self.turned[0])
+        x = _axis(self.real.quality, [p.quality for p in self.points], frame.left, frame.right, self.reversed[0])
         return x, y, frame
 
     def unlabelled(self, canvas: Canvas) -> int:
-        """How many marks go without a label for want of room."""
+        """How many marks have no label for lack of space."""
         return sum(place is None for *_, place in self._placed(canvas))
 
     def _placed(self, canvas: Canvas) -> list[tuple[Point, str, Spot, Place | None]]:
@@ -110,7 +110,10 @@ class PlaneChart:
             for point, name in zip(self.points, names, strict=True)
         ]
         covered = [box for point in self.points for box in _extent(point, x, y)]
-        return list(zip(self.points, names, spots, place_labels(spots, covered, frame), strict=True))
+        real = self.real.quality, self.real.diversity
+        marks = [Spot(x(real[0].estimate), y(real[1].estimate), 0.0, 0.0)] if all(map(drawable, real)) else []
+        places = place_labels(spots, covered, frame, marks=marks)
+        return list(zip(self.points, names, spots, places, strict=True))
 
     def _axis_names(self, frame: Box) -> Iterator[Markup]:
         middle, centre = (frame.top + frame.bottom) / 2, (frame.left + frame.right) / 2
@@ -121,10 +124,10 @@ class PlaneChart:
         yield element("text", upright, transform=f"translate(13 {middle:.0f}) rotate(-90)", **style)
 
 
-def _axis(real: Result, results: Sequence[Result], start: float, end: float, turned: bool) -> Axis:
+def _axis(real: Result, results: Sequence[Result], start: float, end: float, backwards: bool) -> Axis:
     values = [value for result in (real, *results) for value in reach(result)]
     centre = real.estimate if drawable(real) else math.nan
-    return axis(values, *((end, start) if turned else (start, end)), about=5, centre=centre)
+    return axis(values, *((end, start) if backwards else (start, end)), about=5, centre=centre)
 
 
 def _grid(x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
@@ -137,13 +140,13 @@ def _grid(x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
 
 
 def _bands(real: Point, x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
-    """Bands as wide as real text's own intervals, and lines that cross where real text stands."""
+    """Bands as wide as real text's own intervals, and lines that cross at real text."""
     if drawable(real.quality):
         left, right = _ends(real.quality, x)
         yield rectangle(left, frame.top, right - left, frame.bottom - frame.top, "band")
         at = x(real.quality.estimate)
         yield line(at, frame.top, at, frame.bottom, "real")
-        # Above the frame, where no label of a candidate can come in its way.
+        # Above the frame, where no label of a candidate can overlap it.
         half = text_width("real text", _FONT) / 2
         middle = min(max(at, frame.left + half), frame.right - half)
         yield element("text", "real text", x=middle, y=frame.top - 7, text_anchor="middle", class_="real-name")
@@ -167,7 +170,7 @@ def _mark(point: Point, x: Axis, y: Axis) -> Markup:
     bar = f"bar k{point.index % COLOURS}"
     return element(
         "g",
-        element("title", point.said),
+        element("title", point.tooltip),
         line(left, up, right, up, bar),
         line(across, top, across, bottom, bar),
         marker(point.index, across, up, 5.5),
@@ -176,7 +179,7 @@ def _mark(point: Point, x: Axis, y: Axis) -> Markup:
 
 
 def _extent(point: Point, x: Axis, y: Axis) -> list[Box]:
-    """What a mark and its two bars cover, with a little room."""
+    """What a mark and its two bars cover, with a margin."""
     across, up = x(point.quality.estimate), y(point.diversity.estimate)
     (left, right), (top, bottom) = _ends(point.quality, x), _ends(point.diversity, y)
     mark = Box(across - 7, up - 7, across + 7, up + 7)
@@ -185,7 +188,7 @@ def _extent(point: Point, x: Axis, y: Axis) -> list[Box]:
 
 def _label(index: int, name: str, spot: Spot, place: Place) -> Markup:
     box = place.box
-    # Anchored at the side that faces the mark: the real width of the text is only guessed.
+    # Anchored at the side that faces the mark: the width of the text is only estimated.
     anchor, at = "middle", (box.left + box.right) / 2
     if box.left > spot.x:
         anchor, at = "start", box.left

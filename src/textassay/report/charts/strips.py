@@ -1,4 +1,4 @@
-"""The chart of a strip: intervals of several columns on one axis, beside the band that a yardstick reaches."""
+"""The chart of a strip: intervals of several columns on one axis, beside the interval of a baseline."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from textassay.report.charts.svg import (
     rectangle,
     text_width,
 )
-from textassay.report.table import cell, short_names
+from textassay.report.table import figure, short_names
 from textassay.studies.wording import number
 
 _WIDTH, _LEFT, _RIGHT = 360.0, 98.0, 306.0
@@ -52,36 +52,34 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """What the band shows: its short name on the chart, its name in words where there is no number, and its column."""
+class Baseline:
+    """The column that the band shows, its short name on the chart, and its name where there is no number."""
 
     short: str
     missing: str
     bar: Bar
 
 
-def strip_axis(yardstick: Result, bars: Iterable[Bar]) -> Axis:
-    """The axis that holds the yardstick and all bars, wide around the yardstick."""
-    centre = yardstick.estimate if drawable(yardstick) else math.nan
+def strip_axis(baseline: Result, bars: Iterable[Bar]) -> Axis:
+    """The axis that covers the baseline and all bars, stretched around the baseline if needed."""
+    centre = baseline.estimate if drawable(baseline) else math.nan
     values = [value for bar in bars for value in (*reach(bar.result), bar.chance)]
-    return axis([*reach(yardstick), *values], _LEFT, _RIGHT, about=4, centre=centre)
+    return axis([*reach(baseline), *values], _LEFT, _RIGHT, about=4, centre=centre)
 
 
-def strip_chart(
-    yardstick: Yardstick, bars: Sequence[Bar], scale: Axis, *, key: str, title: str, level: float
-) -> Markup:
+def strip_chart(baseline: Baseline, bars: Sequence[Bar], scale: Axis, *, key: str, title: str, level: float) -> Markup:
     """The chart as an inline drawing."""
     foot = _TOP + _ROW * len(bars)
     return drawing(
         *_ground(scale, foot),
-        *_band(yardstick, scale, foot),
+        *_band(baseline, scale, foot),
         *_rows(bars, scale, level),
         width=_WIDTH,
         height=foot + _BOTTOM,
         key=key,
         title=title,
         summary="; ".join(
-            f"{shortened(bar.name, 40)} {cell(bar.result, level=level)}" for bar in (yardstick.bar, *bars)
+            f"{shortened(bar.name, 40)} {figure(bar.result, level=level)}" for bar in (baseline.bar, *bars)
         ),
     )
 
@@ -92,28 +90,28 @@ def _ground(scale: Axis, foot: float) -> Iterator[Markup]:
         yield element("text", number(tick), x=scale(tick), y=foot + 15, text_anchor="middle", class_="tick")
 
 
-def _band(yardstick: Yardstick, scale: Axis, foot: float) -> Iterator[Markup]:
-    result = yardstick.bar.result
+def _band(baseline: Baseline, scale: Axis, foot: float) -> Iterator[Markup]:
+    result = baseline.bar.result
     if not drawable(result):
-        yield element("text", f"{yardstick.missing}: no number", x=_LEFT, y=_TOP - 8, class_="tick")
+        yield element("text", f"{baseline.missing}: no number", x=_LEFT, y=_TOP - 8, class_="tick")
         return
     ends = [scale(value) for value in reach(result)]
     yield rectangle(min(ends), _TOP, max(ends) - min(ends), foot - _TOP, "band")
     yield line(scale(result.estimate), _TOP - 4, scale(result.estimate), foot, "real")
-    said = f"{yardstick.short} {number(result.estimate)}"
-    half = text_width(said, _FONT) / 2
+    text = f"{baseline.short} {number(result.estimate)}"
+    half = text_width(text, _FONT) / 2
     at = min(max(scale(result.estimate), half), _WIDTH - half)
-    yield element("text", said, x=at, y=_TOP - 8, text_anchor="middle", class_="real-name")
+    yield element("text", text, x=at, y=_TOP - 8, text_anchor="middle", class_="real-name")
 
 
 def _rows(bars: Sequence[Bar], scale: Axis, level: float) -> Iterator[Markup]:
     names = [shortened(bar.name, 60) for bar in bars]
     for index, (bar, name, label) in enumerate(zip(bars, names, short_names(names), strict=True)):
         result, y = bar.result, _TOP + _ROW * (index + 0.5)
-        shown = cell(result, level=level)
-        said = f"{name}: {shown}" if result.undefined is None else f"{name}: {shortened(result.undefined, 160)}"
+        shown = figure(result, level=level)
+        tooltip = f"{name}: {shown}" if result.undefined is None else f"{name}: {shortened(result.undefined, 160)}"
         parts = [
-            element("title", said),
+            element("title", tooltip),
             element("text", fitted(label, _LEFT - 10, _FONT), x=0, y=y + 4, class_="name"),
             element("text", shown.estimate, x=_WIDTH, y=y + 4, text_anchor="end", class_="value"),
         ]

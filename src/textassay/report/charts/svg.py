@@ -14,7 +14,7 @@ from textassay.corpus.printable import printable
 from textassay.inference.result import Result
 from textassay.studies.wording import number
 
-# Told apart by shape as well as by colour: 8 shapes and 7 colours have no common divisor, so 56 pairs differ.
+# Distinguished by shape as well as by colour: 8 shapes and 7 colours have no common divisor, so 56 pairs differ.
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "hexagon")
 COLOURS = 7
 
@@ -22,7 +22,7 @@ _NARROW, _WIDE = 0.57, 1.05
 
 
 def element(tag: str, *children: str, **attributes: object) -> Markup:
-    """One element; `class_` stands for class, an underscore inside a name for a hyphen, None leaves an attribute out.
+    """One element; `class_` is written as class, an underscore inside a name as a hyphen; None leaves an attribute out.
 
     >>> print(element("text", "a < b", x=1.25, class_="name"))
     <text x="1.2" class="name">a &lt; b</text>
@@ -58,7 +58,7 @@ def drawing(*children: str, width: float, height: float, key: str, title: str, s
 
 
 def as_file(picture: Markup, *, width: float, height: float) -> str:
-    """A drawing in a file of its own: inside a page it knows its language and its size, here it must be told."""
+    """A drawing in a file of its own, with the namespace and the size that it has from the page otherwise."""
     view = f"0 0 {width:g} {height:g}"
     file = element("svg", picture, xmlns="http://www.w3.org/2000/svg", viewBox=view, width=width, height=height)
     return f"{file}\n"
@@ -70,7 +70,7 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
 
 
 def rectangle(x: float, y: float, width: float, height: float, class_: str) -> Markup:
-    """A rectangle; at least a pixel each way, so that a very narrow interval is still seen."""
+    """A rectangle; at least a pixel each way, so that a very narrow interval is still visible."""
     return element("rect", x=x, y=y, width=max(width, 1.0), height=max(height, 1.0), class_=class_)
 
 
@@ -124,14 +124,14 @@ _OUTLINES = {
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is in a font of this size; there is no font to ask here."""
+    """The approximate width of a text in a font of this size; the font itself is not known here."""
     return size * sum(
         0.0 if unicodedata.combining(c) else _WIDE if unicodedata.east_asian_width(c) in "WF" else _NARROW for c in text
     )
 
 
 def fitted(text: str, room: float, size: float) -> str:
-    """The text with its middle left out where it is too wide: names of one family differ at their ends.
+    """The text without its middle where it is too wide, because names of one family differ at their ends.
 
     >>> fitted("gpt2-large-temperature-0.7", 90, 11)
     'gpt2-la…re-0.7'
@@ -170,16 +170,17 @@ class Box:
         return (self.right - self.left) * (self.bottom - self.top)
 
 
-# An outlier may make the axis this many times as long as the typical distance from real text; beyond, it is stretched.
+# An outlier may make the axis this many times as long as the typical distance from real text; beyond that, the axis is
+# stretched.
 _LOPSIDED = 12.0
 _AIR = 0.06
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A scale from values (`low` to `high`) to pixels (`start` to `end`; swapped ends turn it round).
+    """A scale from values (`low` to `high`) to pixels (`start` to `end`; swapped ends reverse it).
 
-    With a `bend` it is stretched around `centre`, asinh((value - centre) / bend): linear nearby, logarithmic far off.
+    With a `bend` it is stretched around `centre`, asinh((value - centre) / bend): linear near it, logarithmic far away.
     """
 
     low: float
@@ -191,7 +192,7 @@ class Axis:
     ticks: tuple[float, ...] = ()
 
     def __call__(self, value: float) -> float:
-        """The pixel of a value, held inside the axis."""
+        """The pixel of a value, limited to the axis."""
         at, low, high = (self._unbent(v) for v in (min(max(value, self.low), self.high), self.low, self.high))
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
@@ -206,7 +207,7 @@ class Axis:
 
 
 def axis(values: Iterable[float], start: float, end: float, *, centre: float = math.nan, about: int = 4) -> Axis:
-    """An axis that holds all finite values with some air and about so many ticks, stretched around `centre` if needed.
+    """An axis that covers all finite values and has about this many ticks, stretched around `centre` if needed.
 
     >>> axis([0.81, 0.83, 0.86], 0, 100).ticks
     (0.82, 0.84, 0.86)
@@ -242,7 +243,7 @@ def _even_ticks(scale: Axis, about: int, finest: float) -> list[float]:
 
 
 def _bent_ticks(scale: Axis, about: int) -> list[float]:
-    """Places all along the axis, each moved to a round number nearby, and kept where it is clear of the one before."""
+    """Places along the axis, each moved to a round number nearby, and kept if it does not touch the previous one."""
     ticks: list[float] = []
     apart = 0.7 * abs(scale.end - scale.start) / about
     for place in range(12 * about + 1):
@@ -271,7 +272,7 @@ def _exact(value: float, step: float) -> float:
 
 
 def legible(scale: Axis, size: float) -> list[float]:
-    """The ticks of a level axis whose labels, in a font of this size, stay clear of each other."""
+    """The ticks of a level axis whose labels, in a font of this size, do not touch each other."""
     kept: list[float] = []
     end = -math.inf
     for tick in sorted(scale.ticks, key=scale):
@@ -283,7 +284,7 @@ def legible(scale: Axis, size: float) -> list[float]:
 
 
 def reach(result: Result) -> list[float]:
-    """The finite values that a drawing of this result must hold: its estimate and the ends of its interval."""
+    """The finite values that a drawing of this result must cover: its estimate and the ends of its interval."""
     if not drawable(result):
         return []
     ends = [result.interval.low, result.interval.high] if result.interval else []
@@ -299,7 +300,7 @@ _WIDTH, _HEIGHT, _GAP = 600.0, 26.0, 1.5
 
 
 def piece_bar(counts: Iterable[tuple[str, int]]) -> Markup:
-    """The pieces, each with its class and how many items it stands for; the numbers stand beside it as text."""
+    """A bar with one piece per class, as long as its count; the numbers are given beside it as text."""
     known = list(counts)
     total = sum(count for _, count in known) or 1
     pieces, at = [], 0.0

@@ -7,44 +7,46 @@ from markupsafe import Markup
 from textassay.corpus.printable import many, shortened
 from textassay.inference.result import Result
 from textassay.report.charts.plane import NARROW, WIDE, PlaneChart, Point
-from textassay.report.charts.strips import Bar, Strip, Yardstick, strip_axis, strip_chart
+from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
 from textassay.report.charts.svg import Axis, drawable
-from textassay.report.table import BETTER, cell, short_names
+from textassay.report.compare.content import TARGET
+from textassay.report.table import better_words, figure, short_names
 from textassay.studies.compare.result import Column, Comparison
 
 STRETCHED = "axis stretched around real text"
 
 
 def beside_real(comparison: Comparison, column: Column, place: int) -> Result:
-    """The result of a column that compares with real text: of the same size wherever there is one."""
+    """The result of a column that is comparable with real text: of the same size if there is one."""
     return column.beside_real(comparison.labels[place], column.results[place])
 
 
 def size_remark(comparison: Comparison, place: int) -> str:
-    """Which size is drawn, where it is not the candidates' own, and a warning where sizes could not be made equal."""
+    """The size that is drawn if it is not that of the candidates, and a warning if sizes could not be made equal."""
     real = comparison.real.results[place]
     whole = {column.results[place].n for column in comparison.candidates}
     drawn = {beside_real(comparison, column, place).n for column in comparison.candidates}
     if not drawable(real) or not drawn or whole == {real.n}:
         return ""
     if drawn == {real.n}:
-        return f"all drawn at n = {real.n:,}, the most that real text allows; the table also has n = {_spoken(whole)}"
-    return f"real text is measured at n = {real.n:,}, candidates at n = {_spoken(drawn)}; the value may move with size"
+        whole_sizes = _sizes_text(whole)
+        return f"all drawn at n = {real.n:,}, the largest size of real v real; the table also has n = {whole_sizes}"
+    return f"real text has n = {real.n:,}, candidates n = {_sizes_text(drawn)}; the value may depend on the size"
 
 
-def _spoken(sizes: set[int]) -> str:
+def _sizes_text(sizes: set[int]) -> str:
     return f"{min(sizes):,}" + (f" to {max(sizes):,}" if len(sizes) > 1 else "")
 
 
 # Pairs to prefer, quality first; with neither, the first metric of each aspect.
 _PAIRS = (("cr", "nrr"), ("bleu", "self_bleu"))
-# Metrics of diversity whose value falls as texts become more diverse: their axis is turned round.
+# Metrics of diversity whose value decreases as texts become more diverse: their axis is reversed.
 _FALLING = frozenset({"self_bleu", "repetition"})
 
 
 @dataclass(frozen=True)
 class Plane:
-    """Two drawings of one plane, for wide and for narrow pages, and what is to be said beside them."""
+    """Two drawings of one plane, for wide and for narrow pages, its labels, and remarks."""
 
     wide: Markup
     narrow: Markup
@@ -70,7 +72,7 @@ def draw_plane(comparison: Comparison) -> Plane | None:
         real=real,
         quality=_axis_name("quality", labels[0], real.quality),
         diversity=_axis_name("diversity", labels[1], real.diversity),
-        turned=(_turned(real.quality), _turned(real.diversity)),
+        reversed=(_reversed(real.quality), _reversed(real.diversity)),
     )
     return Plane(
         wide=chart.draw(WIDE),
@@ -107,37 +109,37 @@ def _point(index: int, column: Column, comparison: Comparison, axes: tuple[int, 
     name = shortened(column.name, 60)
     quality, diversity = (beside_real(comparison, column, place) for place in axes)
     values = ", ".join(
-        f"{shortened(comparison.labels[place], 60)} {cell(result, level=comparison.level)}"
+        f"{shortened(comparison.labels[place], 60)} {figure(result, level=comparison.level)}"
         for place, result in zip(axes, (quality, diversity), strict=True)
     )
     return Point(index, name, name, f"{name}: {values}", quality, diversity)
 
 
 def _axis_name(aspect: str, label: str, result: Result) -> str:
-    turned = ", axis turned round" if _turned(result) else ""
+    turned = ", reversed axis" if _reversed(result) else ""
     return f"more {aspect} → ({shortened(label, 30)}{turned})"
 
 
-def _turned(result: Result) -> bool:
+def _reversed(result: Result) -> bool:
     return result.better == "lower" or result.metric in _FALLING
 
 
 def _plane_remarks(comparison: Comparison, axes: tuple[int, int], points: list[Point], chart: PlaneChart) -> list[str]:
-    """What the drawing leaves out, how it is stretched, and where sizes differ."""
-    said = []
+    """Candidates and labels that are left out, stretched axes, and differences in size."""
+    remarks = []
     missing = [point.name for point in points if not (drawable(point.quality) and drawable(point.diversity))]
     if missing:
-        said.append(f"Not drawn, without a number on one of the axes: {', '.join(missing)}.")
+        remarks.append(f"Not drawn, because a number is missing on one of the axes: {', '.join(missing)}.")
     unlabelled = chart.unlabelled(WIDE)
     if unlabelled:
         are = "is" if unlabelled == 1 else "are"
-        said.append(f"{many(unlabelled, 'label')} {are} left out for want of room; the legend names every mark.")
+        remarks.append(f"{many(unlabelled, 'label')} {are} left out for lack of space; the legend names every mark.")
     labels = [shortened(comparison.labels[place], 60) for place in axes]
     stretched = [label for label, bent in zip(labels, chart.stretched(), strict=True) if bent]
     if stretched:
-        said.append(f"{' and '.join(stretched)}: {STRETCHED}; what is far from it is farther than it looks.")
+        remarks.append(f"{' and '.join(stretched)}: {STRETCHED}; distant values are farther away than they appear.")
     sizes = [(label, size_remark(comparison, place)) for label, place in zip(labels, axes, strict=True)]
-    return said + [f"{label}: {remark}." for label, remark in sizes if remark]
+    return remarks + [f"{label}: {remark}." for label, remark in sizes if remark]
 
 
 def strip(comparison: Comparison, place: int) -> Strip:
@@ -146,12 +148,10 @@ def strip(comparison: Comparison, place: int) -> Strip:
     bars = [Bar(column.name, beside_real(comparison, column, place)) for column in comparison.candidates]
     label = shortened(comparison.labels[place], 60)
     scale = strip_axis(real, bars)
-    yardstick = Yardstick("real", "real text", Bar(comparison.real.name, real))
+    baseline = Baseline("real", "real text", Bar(comparison.real.name, real))
     title = f"{label} of each candidate"
-    chart = strip_chart(yardstick, bars, scale, key=f"strip-{place}", title=title, level=comparison.level)
-    return Strip(
-        label, real.aspect, BETTER.get(real.better, real.better), chart, _strip_remarks(scale, comparison, place)
-    )
+    chart = strip_chart(baseline, bars, scale, key=f"strip-{place}", title=title, level=comparison.level)
+    return Strip(label, real.aspect, better_words(real.better, TARGET), chart, _strip_remarks(scale, comparison, place))
 
 
 def _strip_remarks(scale: Axis, comparison: Comparison, place: int) -> tuple[str, ...]:

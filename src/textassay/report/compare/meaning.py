@@ -1,7 +1,8 @@
 """The section on meaning: a map of both samples, regions, and unmatched texts.
 
 Each region has two circles around one centre: a filled one whose area is the candidate's share of texts there, and a
-dashed one for the reference's share. Too much is a disc that has outgrown its dashes, too little a disc lost in them.
+dashed one for the reference's share. A candidate has too many texts where the filled circle is larger than the dashed
+one, and too few where it is smaller.
 """
 
 import math
@@ -34,14 +35,14 @@ _MOST = 3
 
 
 def meaning_lines(column: Column, level: float, *, most: int = _MOST) -> Iterator[tuple[str, str]]:
-    """A head and what follows it: regions with too much or too little, and the shares of texts without counterpart."""
+    """Pairs of a heading and its list: regions with too many texts, and regions with too few."""
     meaning = column.meaning
     if meaning is None:
         return
     if regions := meaning.over(level):
-        yield "too much about", _listed(regions, most)
+        yield "too many texts about", _listed(regions, most)
     if regions := meaning.under(level):
-        yield "too little about", _listed(regions, most)
+        yield "too few texts about", _listed(regions, most)
 
 
 def region_name(region: Region) -> str:
@@ -62,7 +63,7 @@ def _listed(regions: Sequence[Region], most: int) -> str:
 
 # All circles of a sample together cover this part of the canvas.
 _COVERED = 0.16
-# A flat map still gets this part of its width as height: its labels need room.
+# A flat map still gets this part of its width as height, because its labels need space.
 _LEAST_HEIGHT = 0.45
 # Half of a dot, and the width of an outline.
 _DOT, _EDGE = 5.0, 2.0
@@ -94,7 +95,7 @@ class Fit:
 def fit_map(meaning: Meaning, *, width: float, most_height: float) -> Fit:
     """The largest scale at which dots and circles, whose size is fixed, fit on the canvas."""
     points = (*meaning.candidate_points, *meaning.reference_points, *(region.place for region in meaning.regions))
-    # A sheet is wider than high: so is the map, whichever way its layout came out.
+    # The map is wider than high, like a sheet, so a tall layout is turned.
     (left, _), (right, _) = _ends(points, 0)
     (top, _), (bottom, _) = _ends(points, 1)
     turned = bottom - top > right - left
@@ -120,7 +121,7 @@ def _reach(discs: Sequence[tuple[float, float]], scale: float) -> tuple[float, f
 
 
 def _most(discs: Sequence[tuple[float, float]], room: float) -> float:
-    """The largest scale at which discs of fixed size stay within the room: halving, since the reach only grows."""
+    """The largest scale at which discs of fixed size fit: bisection, because their extent grows with the scale."""
     low, high = 0.0, room
     for _ in range(30):
         middle = (low + high) / 2
@@ -139,7 +140,7 @@ def larger_share(region: Region) -> float:
 
 
 def piled(places: Iterable[Point]) -> list[Point]:
-    """Texts at one place side by side around it, as seeds in a sunflower: a text repeated often is seen to be."""
+    """Texts at one place side by side around it, like sunflower seeds, so that repeated texts remain visible."""
     at: Counter[Point] = Counter()
     spread = []
     for x, y in places:
@@ -178,13 +179,13 @@ class Numbered:
     region: Region
 
 
-# What is written beside a region: its lines, its badge, and where they go, None where there is no room.
+# A numbered region, the lines of its label, its badge, and the place of the label, None where there is no space.
 Placed = tuple[Numbered, list[str], Spot, Place | None]
 
 
 @dataclass(frozen=True)
 class MeaningMap:
-    """What is drawn for the candidate at this place of the comparison."""
+    """The map of one candidate and the reference."""
 
     index: int
     name: str
@@ -194,14 +195,14 @@ class MeaningMap:
     points: int
 
     def draw(self, canvas: Canvas) -> tuple[Markup, int]:
-        """The map at this size, and how many numbered regions go without their words there for want of room."""
+        """The map at this size, and how many numbered regions have no label there for lack of space."""
         fit = fit_map(self.meaning, width=canvas.width, most_height=canvas.most_height)
         placed = self.placed(canvas, fit)
         candidate, reference = (
             piled(fit(point) for point in _thinned(points, self.points)[:: canvas.every])
             for points in (self.meaning.candidate_points, self.meaning.reference_points)
         )
-        # Large regions first, so that a small one is not buried.
+        # Large regions first, so that small ones are not covered.
         regions = sorted(self.meaning.regions, key=lambda region: -larger_share(region))
         chart = drawing(
             *(_ground(region, kind_of(region, self.level), fit) for region in regions),
@@ -219,7 +220,7 @@ class MeaningMap:
         return chart, sum(place is None for *_, place in placed)
 
     def _asides(self, canvas: Canvas, fit: Fit, placed: Sequence[Placed]) -> Iterator[Markup]:
-        """A word or two in regions without a number, where nothing else is written."""
+        """A word or two in regions without a number, where there is space."""
         taken = [_around(spot) for *_, spot, _ in placed] + [place.box for *_, place in placed if place is not None]
         listed = [numbered.region for numbered in self.numbered]
         for region in sorted(self.meaning.regions, key=lambda region: -larger_share(region)):
@@ -243,15 +244,17 @@ class MeaningMap:
         return list(zip(self.numbered, texts, spots, places, strict=True))
 
     def _summary(self) -> str:
-        said = [f"{_WORDS[n.kind]}: {shortened(shown_name(n.region), 60)} ({shares(n.region)})" for n in self.numbered]
-        return "; ".join(said) or "No region has significantly too much or too little."
+        regions = [
+            f"{_WORDS[n.kind]}: {shortened(shown_name(n.region), 60)} ({shares(n.region)})" for n in self.numbered
+        ]
+        return "; ".join(regions) or "No region has significantly too many or too few texts."
 
 
-_WORDS = {"more": "too much", "less": "too little"}
+_WORDS = {"more": "too many", "less": "too few"}
 
 
 def kind_of(region: Region, level: float) -> str:
-    """More, less or even: what the candidate significantly writes there."""
+    """more, less or even: whether the candidate has significantly more or fewer texts there."""
     if not is_significant(region.p_value, level) or region.surplus == 0:
         return "even"
     return "more" if region.surplus > 0 else "less"
@@ -278,7 +281,7 @@ def _ground(region: Region, kind: str, fit: Fit) -> Markup:
 
 
 def _rings(region: Region, kind: str, fit: Fit) -> Markup:
-    """The outlines of both shares, drawn over the dots, and what a pointer brings up."""
+    """The outlines of both shares, drawn over the dots, and a tooltip."""
     x, y = fit(region.place)
     name = shortened(shown_name(region), 80)
     return element(
@@ -291,7 +294,7 @@ def _rings(region: Region, kind: str, fit: Fit) -> Markup:
 
 
 def _labels(placed: Sequence[Placed]) -> Iterator[Markup]:
-    """Lines to labels that stand apart, then badges, then words, so that nothing is written over."""
+    """Lines to distant labels, then badges, then words, so that no word is covered."""
     yield from (_leader(spot, place) for *_, spot, place in placed if place is not None and place.leader)
     yield from (_badge(numbered, spot) for numbered, _, spot, _ in placed)
     yield from (_label(numbered, lines, spot, place) for numbered, lines, spot, place in placed if place is not None)
@@ -307,14 +310,14 @@ def _badge(numbered: Numbered, spot: Spot) -> Markup:
 
 
 def _lines(numbered: Numbered, canvas: Canvas) -> list[str]:
-    """As many typical words as there is room for, and on a large canvas how much too much or too little."""
+    """As many typical words as fit, and on a large canvas both shares."""
     region = numbered.region
     shown = _fitting(region.words or [shown_name(region)], canvas.longest_label)
     return [shown, f"{_WORDS[numbered.kind]}: {shares(region)}"] if canvas.shares else [shown]
 
 
 def _fitting(words: Sequence[str], room: float) -> str:
-    """As many of the words as there is room for, or what fits of the first."""
+    """As many of the words as fit, or what fits of the first."""
     short = [shortened(word, 40) for word in words]
     lists = (", ".join(short[:n]) for n in range(len(short), 1, -1))
     return next((text for text in lists if text_width(text, _FONT) <= room), fitted(short[0], room, _FONT))
@@ -334,7 +337,7 @@ def _height(lines: Sequence[str]) -> float:
 
 
 def _label(numbered: Numbered, lines: Sequence[str], spot: Spot, place: Place) -> Markup:
-    # Anchored at the side that faces the badge: the real width of the text is only guessed.
+    # Anchored at the side that faces the badge: the width of the text is only estimated.
     anchor, x = "middle", (place.box.left + place.box.right) / 2
     if place.box.left > spot.x:
         anchor, x = "start", place.box.left + _PAD
@@ -377,8 +380,8 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Strays:
-    """Texts without counterpart: their share, as a bar, too, and some of them."""
+class Unmatched:
+    """Texts without a counterpart: their share, also as a bar, and the most distant of them."""
 
     share: float
     gauge: Markup
@@ -396,17 +399,17 @@ class MeaningView:
     unlabelled: int
     more: Side
     less: Side
-    far: Strays
-    missed: Strays
+    far: Unmatched
+    missed: Unmatched
 
 
 def meaning_views(
-    comparison: Comparison, *, regions: int, points: int, strays: int, examples: int
+    comparison: Comparison, *, regions: int, points: int, unmatched: int, examples: int
 ) -> list[MeaningView]:
-    """A view of every candidate whose meaning was looked at, with so much of each list."""
+    """A view of every candidate with regions, with at most this much of each list."""
     level = comparison.level
     return [
-        _view(index, column, level, _Most(regions, points, strays, examples))
+        _view(index, column, level, _Most(regions, points, unmatched, examples))
         for index, column in enumerate(comparison.candidates)
         if column.meaning is not None and column.meaning.regions
     ]
@@ -416,7 +419,7 @@ def meaning_views(
 class _Most:
     regions: int
     points: int
-    strays: int
+    unmatched: int
     examples: int
 
 
@@ -440,8 +443,8 @@ def _view(index: int, column: Column, level: float, most: _Most) -> MeaningView:
         unlabelled=unlabelled,
         more=Side(rows["more"], len(over) - len(rows["more"])),
         less=Side(rows["less"], len(under) - len(rows["less"])),
-        far=_strays(meaning.far, meaning.far_share, f"k{index % COLOURS}", most.strays),
-        missed=_strays(meaning.missed, meaning.missed_share, "kr", most.strays),
+        far=_unmatched(meaning.far, meaning.far_share, f"k{index % COLOURS}", most.unmatched),
+        missed=_unmatched(meaning.missed, meaning.missed_share, "kr", most.unmatched),
     )
 
 
@@ -458,14 +461,14 @@ def _row(numbered: Numbered, index: int, longest: float, examples: int) -> Regio
     )
 
 
-def _strays(found: Sequence[Stray], share: float, colour: str, most: int) -> Strays:
+def _unmatched(found: Sequence[Stray], share: float, colour: str, most: int) -> Unmatched:
     at = _BAR * (1 - FAR)
     tick = element("line", x1=at, y1=-2.0, x2=at, y2=_THICK + 2, class_="expected")
-    return Strays(share, _bar(share, colour, tick), found[:most])
+    return Unmatched(share, _bar(share, colour, tick), found[:most])
 
 
 def _bar(part: float, colour: str, *marks: Markup) -> Markup:
-    """A bar of so much of its room; the number stands beside it as text."""
+    """A bar that fills this part of its length; the number is given beside it as text."""
     fill = [rectangle(0.0, 0.0, _BAR * part, _THICK, f"fill {colour}")] if part > 0 else []
     room = element("rect", x=0.0, y=0.0, width=_BAR, height=_THICK, class_="room")
     box = f"0 -2 {_BAR:.0f} {_THICK + 4:.0f}"

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import many, shortened
 from textassay.inference.result import Result
-from textassay.report.charts.strips import Bar, Strip, Yardstick, strip_axis, strip_chart
+from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
 from textassay.report.charts.svg import (
     COLOURS,
     SHAPES,
@@ -23,8 +23,8 @@ from textassay.report.charts.svg import (
     piece_bar,
     stamps,
 )
-from textassay.report.conditional.grid import BETTER
-from textassay.report.conditional.words import part_sizes
+from textassay.report.conditional.content import TARGET, part_sizes
+from textassay.report.table import better_words
 from textassay.studies.conditional.result import (
     KIND_WORDS,
     KINDS,
@@ -38,13 +38,13 @@ from textassay.studies.wording import p_text
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 480.0, 300.0
 _CURVE_FRAME = Box(56.0, 14.0, _CURVE_WIDTH - 14.0, _CURVE_HEIGHT - 42.0)
-# Smaller p-values are drawn here: nothing is decided there any more, and one line would flatten all others.
+# Smaller p-values are drawn here: they decide nothing more, and one such line would flatten all others.
 _SMALLEST = 1e-100
 
 
 @dataclass(frozen=True)
 class Need:
-    """What one metric needs for the wanted power: numbers as text, and the power there is with everything."""
+    """What one metric needs for the wanted power: numbers as text, and the power with all texts."""
 
     label: str
     candidates: str
@@ -55,7 +55,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Curve:
-    """The chart of one system, its lines in order, what each needs and every point behind it."""
+    """The chart of one system, the labels of its lines in order, and what each metric needs."""
 
     sensitivity: Sensitivity
     labels: tuple[str, ...]
@@ -65,7 +65,7 @@ class Curve:
 
 
 def curves(found: Sequence[Sensitivity]) -> list[Curve]:
-    """A chart for each system whose sensitivity was looked at."""
+    """A chart for each system with a sensitivity curve."""
     return [_curve(index, each) for index, each in enumerate(found)]
 
 
@@ -103,7 +103,7 @@ def _chart(index: int, sensitivity: Sensitivity, lines: Sequence[Sequence[CurveP
         height=_CURVE_HEIGHT,
         key=f"curve-{index}",
         title=f"p-value of {name} by number of candidates",
-        summary="; ".join(_said(points) for points in lines if points),
+        summary="; ".join(_described(points) for points in lines if points),
     )
 
 
@@ -111,7 +111,7 @@ def _height(point: CurvePoint) -> float:
     return math.log10(max(point.p_value, _SMALLEST))
 
 
-def _said(points: Sequence[CurvePoint]) -> str:
+def _described(points: Sequence[CurvePoint]) -> str:
     first, last = points[0], points[-1]
     return (
         f"{shortened(first.label, 40)}: p {p_text(first.p_value)} at {first.candidates}"
@@ -136,8 +136,8 @@ def _curve_ground(x: Axis, y: Axis, counts: Sequence[int]) -> Iterator[Markup]:
 
 def _limit(y: Axis, limit: float) -> Iterator[Markup]:
     yield line(_CURVE_FRAME.left, y(limit), _CURVE_FRAME.right, y(limit), "real")
-    said = f"p = {10**limit:.3g}"
-    yield element("text", said, x=_CURVE_FRAME.left + 2, y=y(limit) - 5, class_="real-name")
+    text = f"p = {10**limit:.3g}"
+    yield element("text", text, x=_CURVE_FRAME.left + 2, y=y(limit) - 5, class_="real-name")
 
 
 def _line(place: int, points: Sequence[CurvePoint], x: Axis, y: Axis) -> Markup:
@@ -145,7 +145,7 @@ def _line(place: int, points: Sequence[CurvePoint], x: Axis, y: Axis) -> Markup:
     path = "M" + "L".join(f"{across:.1f} {down:.1f}" for across, down in pixels)
     return element(
         "g",
-        element("title", _said(points)),
+        element("title", _described(points)),
         element("path", d=path, class_=f"bar curve k{place % COLOURS}"),
         *(marker(place, across, down, 4.0) for across, down in pixels),
     )
@@ -167,7 +167,7 @@ def _need(sensitivity: Sensitivity, label: str) -> Need:
     )
 
 
-# Names of classes; the shapes point the way: inwards for narrow, outwards for wide.
+# CSS classes by kind.
 CLASSES = {
     "too narrow": "narrow-kind",
     "too wide": "wide-kind",
@@ -187,17 +187,17 @@ _SHAPES = {
 
 
 def kind_class(kind: str) -> str:
-    """The class that colours a kind; an unknown one looks untested."""
+    """The class that colours a kind; an unknown kind is shown as untested."""
     return CLASSES.get(kind, CLASSES["untested"])
 
 
 def kind_word(kind: str) -> str:
-    """What people read for a kind."""
+    """The words that a report shows for a kind."""
     return KIND_WORDS.get(kind, kind)
 
 
 def kind_key(kind: str) -> Markup:
-    """The mark of a kind, to stand before its name."""
+    """The mark of a kind, for use before its name."""
     mark = element("g", marker(_shape(kind), 8.0, 8.0, 5.0), class_=kind_class(kind))
     return element("svg", mark, viewBox="0 0 16 16", class_="key", aria_hidden="true")
 
@@ -212,7 +212,7 @@ def _shape(kind: str) -> int:
 
 
 def kind_bar(counts: Sequence[int]) -> Markup:
-    """A bar as long as all items, a piece a kind; the numbers stand beside it as text."""
+    """A bar for all items with one piece per kind; the numbers are given beside it as text."""
     return piece_bar((kind_class(kind), count) for kind, count in zip(KINDS, counts, strict=True))
 
 
@@ -223,7 +223,7 @@ _SMALL = 11.0
 
 @dataclass(frozen=True)
 class Scatter:
-    """The chart of one system, and how many of its items have no place on it."""
+    """The chart of one system, and how many of its items are not on it."""
 
     index: int
     system: SystemColumn
@@ -232,7 +232,7 @@ class Scatter:
 
 
 def scatters(conditional: Conditional, *, cell: float) -> list[Scatter]:
-    """A chart a system, all with the same axes; marks closer than a cell of so many pixels are drawn once."""
+    """One chart per system, all with the same axes; marks within the same cell of this many pixels are drawn once."""
     points = [point for system in conditional.systems for kind in KINDS for point in _points(system, kind)]
     if not points:
         return []
@@ -242,7 +242,7 @@ def scatters(conditional: Conditional, *, cell: float) -> list[Scatter]:
 
 
 def _points(system: SystemColumn, kind: str) -> list[tuple[float, float]]:
-    """Place and spread of the items that miss in this way; items without a test have no mark."""
+    """Place and spread of the items of this kind; items without a test have no mark."""
     if kind == "untested":
         return []
     misses = [item.miss for item in system.items if item.miss.kind == kind]
@@ -250,7 +250,7 @@ def _points(system: SystemColumn, kind: str) -> list[tuple[float, float]]:
 
 
 def _scale(values: list[float], start: float, end: float) -> Axis:
-    # Chance, at zero, and some of both sides are always in sight.
+    # Chance, at zero, and both sides of it are always visible.
     return axis([*values, -1.0, 1.0], start, end, about=6)
 
 
@@ -258,7 +258,7 @@ def _scatter(index: int, system: SystemColumn, x: Axis, y: Axis, cell: float) ->
     by_kind = {kind: _points(system, kind) for kind in KINDS}
     drawn = sum(map(len, by_kind.values()))
     counts = ", ".join(f"{kind_word(kind)} {system.count(kind):,}" for kind in KINDS)
-    # What was found lies on top of what was not.
+    # Significant items are drawn on top of the others.
     marks = [kind_marks(kind, _cells(points, x, y, cell), 3.2) for kind, points in reversed(by_kind.items()) if points]
     chart = drawing(
         *_scatter_ground(x, y),
@@ -274,7 +274,7 @@ def _scatter(index: int, system: SystemColumn, x: Axis, y: Axis, cell: float) ->
 
 
 def _cells(points: list[tuple[float, float]], x: Axis, y: Axis, cell: float) -> list[tuple[float, float]]:
-    """Pixels of the points, one a cell: a page of ten thousand items has no room for ten thousand marks."""
+    """Pixels of the points, one per cell: a page of ten thousand items has no room for ten thousand marks."""
     found = {(round(x(a) / cell), round(y(b) / cell)): None for a, b in points}
     return [(across * cell, down * cell) for across, down in found]
 
@@ -291,7 +291,7 @@ def _scatter_ground(x: Axis, y: Axis) -> Iterator[Markup]:
 def _names() -> Iterator[Markup]:
     middle, centre = (_SCATTER_FRAME.top + _SCATTER_FRAME.bottom) / 2, (_SCATTER_FRAME.left + _SCATTER_FRAME.right) / 2
     style = {"text_anchor": "middle", "class_": "axis-name"}
-    yield element("text", "place: off target →", x=centre, y=_SCATTER_FRAME.bottom + 36, **style)
+    yield element("text", "place: farther apart →", x=centre, y=_SCATTER_FRAME.bottom + 36, **style)
     turned = f"translate(13 {middle:.0f}) rotate(-90)"
     yield element("text", "← too wide   spread   too narrow →", transform=turned, **style)
 
@@ -302,15 +302,15 @@ def item_strip(conditional: Conditional, place: int) -> Strip:
     bars = [_bar(conditional, system, place) for system in conditional.systems]
     label = shortened(conditional.labels[place], 60)
     scale = strip_axis(human, bars)
-    yardstick = Yardstick("human", "human", Bar(conditional.human.name, human))
+    baseline = Baseline("human", "human", Bar(conditional.human.name, human))
     title = f"{label} of each system"
-    chart = strip_chart(yardstick, bars, scale, key=f"strip-{place}", title=title, level=conditional.level)
+    chart = strip_chart(baseline, bars, scale, key=f"strip-{place}", title=title, level=conditional.level)
     remarks = tuple(_remarks(conditional, place, bars, scale))
-    return Strip(label, human.aspect, BETTER.get(human.better, human.better), chart, remarks)
+    return Strip(label, human.aspect, better_words(human.better, TARGET), chart, remarks)
 
 
 def beside_human(conditional: Conditional, system: SystemColumn, place: int) -> Result:
-    """The result of a system that compares with people: of the same size wherever there is one."""
+    """The result of a system that is comparable with the human one: of the same size if there is one."""
     return system.at_baseline_size.get(conditional.labels[place], system.results[place])
 
 
@@ -324,6 +324,6 @@ def _remarks(conditional: Conditional, place: int, bars: Sequence[Bar], scale: A
         yield "Axis stretched around the human value"
     if any(bar.result is not system.results[place] for bar, system in zip(bars, conditional.systems, strict=True)):
         size = part_sizes(conditional.human.results[place], conditional.human_sizes)
-        yield f"All drawn at {size} texts per item, the most that people allow; the table also has whole items"
+        yield f"All drawn at {size} texts per item, the largest size with a human value; the table also has whole items"
     if any(not math.isnan(bar.chance) for bar in bars):
-        yield "The open ring is chance"
+        yield "The open circle is chance"

@@ -1,22 +1,24 @@
-"""Items of a conditional study as a reader sees them: ranked, side by side, and as data of the page.
+"""The items of a conditional report: ranked, with texts side by side, and as data of the page.
 
-Every item takes part in the list as long as there is room for its numbers. After that the items that miss farthest
-come with their texts and every p-value, until the page is full. A text is written where it first appears; from then on
-its number stands for it.
+The list has every item as long as there is room for its numbers. The items that differ most come with their texts and
+every p-value, until the page is full.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import Any
 
+from markupsafe import Markup
+
 from textassay.corpus.items.item_set import Item
-from textassay.corpus.printable import printable, shortened
+from textassay.corpus.printable import shortened
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
-from textassay.report.page import MOST_CHARACTERS, Block, block_of, fitted
+from textassay.report.conditional.content import DIFFERENCES
+from textassay.report.items import Block, TextTable, embedded, filled, in_turns, readable, scaled
 from textassay.report.table import ARROWS
 from textassay.studies.conditional.result import KIND_WORDS, KINDS, Conditional, ItemOutcome, Miss, SystemColumn
 from textassay.studies.wording import p_text
@@ -54,7 +56,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Side:
-    """One system on one item: its texts, how many more there are, how it misses, and each metric's number there."""
+    """One system on one item: its texts, how many more there are, how they differ, and the results."""
 
     name: str
     miss: Miss | None
@@ -75,13 +77,13 @@ class ItemView:
 
 
 def outcomes(conditional: Conditional) -> list[tuple[ItemOutcome | None, ...]]:
-    """For each item what each system reached there, None where it has nothing."""
+    """For each item the outcomes of all systems, None for a system without any."""
     by_id = [{outcome.id: outcome for outcome in system.items} for system in conditional.systems]
     return [tuple(found.get(item.id) for found in by_id) for item in conditional.items.items]
 
 
 def worst_first(conditional: Conditional) -> list[int]:
-    """Places of the items, those first that any system misses farthest; what a test found comes before all else."""
+    """Places of the items: those with a significant test first, and among them those that differ most."""
     far = [
         max((_weight(found.miss) for found in each if found), default=(False, 0.0)) for each in outcomes(conditional)
     ]
@@ -92,31 +94,20 @@ def _weight(miss: Miss) -> tuple[bool, float]:
     return miss.kind not in ("same", "untested"), miss.far
 
 
-def readable(text: str, most: int) -> str:
-    r"""The text with its lines kept and all else that could steer a reader made visible, cut where it is too long.
-
-    >>> print(readable("one\ntwo \x1b[31m", 100), readable("a long text", 6))
-    one
-    two \x1b[31m a lon…
-    """
-    shown = text if len(text) <= most else f"{text[: most - 1]}…"
-    return "\n".join(printable(line) for line in shown.replace("\r\n", "\n").split("\n"))
-
-
 def excerpt(item: Item, most: int = 90) -> str:
-    """What tells an item from others: the start of its prompt, or else of its first reference."""
+    """The start of the item's prompt, or else of its first reference."""
     text = item.prompt or next(iter(item.references), "")
     return readable(" ".join(text.split()), most)
 
 
 def folded(texts: Iterable[str], *, central: str | None = None, shared: Iterable[str] = ()) -> list[Text]:
-    """Each text once with its count, in the order of their first appearance."""
+    """Each text once with its count, in order of first appearance."""
     known = set(shared)
     return [Text(text, count, text == central, text in known) for text, count in Counter(texts).items()]
 
 
 def item_views(conditional: Conditional, places: Sequence[int], *, texts: int, characters: int) -> list[ItemView]:
-    """The items at these places with up to so many texts a side, each cut to so many characters."""
+    """The items at these places with at most this many texts per side, each cut to this many characters."""
     found = outcomes(conditional)
     return [_view(conditional, place, found[place], texts, characters) for place in places]
 
@@ -139,22 +130,22 @@ def _cut(texts: Sequence[Text], most: int, characters: int) -> tuple[Text, ...]:
     return tuple(Text(readable(each.text, characters), each.count, each.central, each.shared) for each in texts[:most])
 
 
-# p-values as whole ten-thousandths, standard scores as hundredths, shares as hundredths: digits that are shown.
+# p-values as whole ten-thousandths, standard scores and shares as hundredths: the digits that are shown.
 _P, _Z, _SHARE = 10_000, 100, 100
 
 
 def items_block(conditional: Conditional, *, room: int) -> Block:
-    """As many items as fit into so many bytes, those that miss farthest first."""
+    """As many items as fit into this many bytes, those that differ most first."""
     order = worst_first(conditional)
     frame = _frame(conditional)
     writer = _Writer(conditional, frame["decimals"], frame["profiled"], frame["sides"])
-    fit = fitted(frame, map(writer.row, order), map(writer.texts, order), room=room)
-    frame |= {"rows": sorted(fit.rows), "texts": fit.texts}
-    return block_of(frame, listed=len(fit.rows), with_texts=len(fit.texts))
+    rows, texts = filled(frame, map(writer.row, order), map(writer.texts, order), room=room)
+    frame |= {"rows": sorted(rows), "texts": texts}
+    return Block(Markup(embedded(frame)), len(rows), len(texts))  # noqa: S704
 
 
 def _frame(conditional: Conditional) -> dict[str, Any]:
-    """What holds for all items: names, words, and how many decimals each metric's column shows."""
+    """What all items share: names, words, and the number of decimals per metric."""
     results = [[o.results[at] for s in conditional.systems for o in s.items] for at in range(len(conditional.labels))]
     # The profile has the same parts on every item, but items without a number have none.
     some = [next((r for r in column if profile(r)), None) for column in results]
@@ -181,7 +172,7 @@ def _decimals(values: Sequence[float]) -> int:
 
 
 class _Writer:
-    """Writes rows and texts as arrays; it remembers which texts it has written."""
+    """Writes rows and texts as arrays."""
 
     def __init__(self, conditional: Conditional, decimals: list[int], profiled: list[int], sides: list[str]) -> None:
         self._conditional = conditional
@@ -189,7 +180,7 @@ class _Writer:
         self._human = {outcome.id: outcome for outcome in conditional.human.items}
         self._scales = [10**digits for digits in decimals]
         self._profiled, self._sides = profiled, sides
-        self._written: dict[str, int] = {}
+        self._text = TextTable()
 
     def row(self, place: int) -> list[Any]:
         """Place, id, and for each system: kind, spread, place, p and the estimates; 0 for a system without any."""
@@ -197,7 +188,7 @@ class _Writer:
         return [place, readable(item.id, 120), *(self._numbers(outcome) for outcome in self._outcomes[place])]
 
     def texts(self, place: int) -> list[Any]:
-        """Place, prompt, references, the central one, candidates a system, and the numbers behind the scores."""
+        """Place, prompt, references, the central one, candidates per system, and the numbers behind the scores."""
         item, found = self._conditional.items.items[place], self._outcomes[place]
         central = self._conditional.central[place]
         human = self._human.get(item.id)
@@ -213,30 +204,24 @@ class _Writer:
             [self._reasons(outcome) for outcome in (human, *found)],
         ]
 
-    def _text(self, text: str) -> str | int:
-        if text in self._written:
-            return self._written[text]
-        self._written[text] = len(self._written)
-        return readable(text, MOST_CHARACTERS)
-
     def _numbers(self, outcome: ItemOutcome | None) -> list[Any] | int:
         if outcome is None:
             return 0
         miss = outcome.miss
         kind = KINDS.index(miss.kind) if miss.kind in KINDS else KINDS.index("untested")
-        z_scores = [_whole(z, _Z) for z in (miss.spread, miss.place)]
+        z_scores = [scaled(z, _Z) for z in (miss.spread, miss.place)]
         return [kind, *z_scores, self._p(miss.p_value), *self._estimates(outcome)]
 
     def _estimates(self, outcome: ItemOutcome | None) -> list[int | None]:
         results = outcome.results if outcome else ()
-        return [_whole(result.estimate, scale) for result, scale in zip(results, self._scales, strict=False)]
+        return [scaled(result.estimate, scale) for result, scale in zip(results, self._scales, strict=False)]
 
     def _p_values(self, outcome: ItemOutcome | None) -> list[int | None]:
         return [None if r.p_value is None else self._p(r.p_value) for r in (outcome.results if outcome else ())]
 
     def _p(self, p: float) -> int | None:
-        """Rounded, but never to the other side of the level."""
-        whole, level = _whole(p, _P), self._conditional.level
+        """Rounded, but never across the level of significance."""
+        whole, level = scaled(p, _P), self._conditional.level
         if whole is None or is_significant(whole / _P, level) == is_significant(p, level):
             return whole
         return whole + (1 if whole / _P < p else -1)
@@ -247,26 +232,20 @@ class _Writer:
 
     def _shares(self, result: Result) -> list[int | None]:
         found = profile(result)
-        return [_whole(share, _SHARE) for side in self._sides for share in found.get(side, (math.nan,) * 3)]
+        return [scaled(share, _SHARE) for side in self._sides for share in found.get(side, (math.nan,) * 3)]
 
-    def _reasons(self, outcome: ItemOutcome | None) -> dict[str, str | int]:
+    def _reasons(self, outcome: ItemOutcome | None) -> dict[str, str | int | None]:
         results = outcome.results if outcome else ()
         return {str(at): self._text(r.undefined) for at, r in enumerate(results) if r.undefined is not None}
 
 
-def _whole(value: float, scale: float) -> int | None:
-    return round(value * scale) if math.isfinite(value) else None
-
-
-# What a system misses an item by, if at all.
-_FOUND = tuple(kind for kind in KINDS if kind not in ("same", "untested"))
-# So many different texts a side, each cut to so many characters.
+# Different texts per side, and characters per text.
 _MOST_TEXTS, _LONGEST = 4, 160
 
 
 @dataclass(frozen=True)
 class Written:
-    """A text, shortened and printable, and how often it was written; `central` if nearest to all other references."""
+    """A text, shortened and printable, and how often it occurs; `central` if it is nearest to all other references."""
 
     text: str
     times: int
@@ -278,7 +257,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Worst:
-    """An item that a system misses: who, where, how, and the texts of both sides with the number that is not shown."""
+    """An item on which a system differs: system, item, kind, texts of both sides, and how many are not shown."""
 
     system: str
     id: str
@@ -291,7 +270,7 @@ class Worst:
 
     @property
     def how(self) -> str:
-        """The kind of miss and the numbers behind it."""
+        """The kind of difference and the numbers behind it."""
         spread, place, p = self.miss.spread, self.miss.place, self.miss.p_value
         words = KIND_WORDS.get(self.miss.kind, self.miss.kind)
         return f"{words} (spread {spread:+.1f}, place {place:+.1f}, p {p_text(p)})"
@@ -304,19 +283,18 @@ class Worst:
 
 
 def worst_items(conditional: Conditional, top: int) -> list[Worst]:
-    """At most `top` items, the farthest off first; systems take turns, so that one does not fill the list."""
+    """At most `top` items, those that differ most first; systems take turns, so that none fills the list."""
     places = {item.id: place for place, item in enumerate(conditional.items.items)}
-    ranked = [[(system, outcome) for outcome in _ranked(system)[:top]] for system in conditional.systems]
-    turns = [pair for pair in chain.from_iterable(zip_longest(*ranked)) if pair is not None]
+    ranked = [[(system, outcome) for outcome in _ranked(system)] for system in conditional.systems]
     found = []
-    for system, outcome in turns[: max(top, 0)]:
+    for system, outcome in in_turns(ranked, top):
         place = places[outcome.id]
         found.append(_worst(system, outcome, conditional.items.items[place], conditional.central[place]))
     return found
 
 
 def _ranked(system: SystemColumn) -> list[ItemOutcome]:
-    missed = [outcome for outcome in system.items if outcome.miss.kind in _FOUND]
+    missed = [outcome for outcome in system.items if outcome.miss.kind in DIFFERENCES]
     return sorted(missed, key=lambda outcome: -outcome.miss.far)
 
 

@@ -22,7 +22,7 @@ from textassay.report.charts.svg import (
     piece_bar,
     stamps,
 )
-from textassay.report.huse.words import log_prob_of, whole_texts
+from textassay.report.huse.content import log_prob_of, whole_texts
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
 
 _CLASSES = {
@@ -31,23 +31,23 @@ _CLASSES = {
     "indistinguishable": "alike-kind",
 }
 _SHAPES = {"quality failure": "down", "diversity failure": "diamond", "indistinguishable": "hexagon"}
-# As in the paper: squares are people's, circles the model's.
+# As in the paper: squares are human items, circles items from the model.
 _SOURCE_SHAPES = ("square", "circle")
 SOURCE_CLASSES = ("human-source", "model-source")
 
 
 def kind_class(kind: str) -> str:
-    """The class that colours a kind; an unknown one looks like those that cannot be told."""
+    """The class that colours a kind; an unknown kind is shown as indistinguishable."""
     return _CLASSES.get(kind, _CLASSES["indistinguishable"])
 
 
 def kind_key(kind: str) -> Markup:
-    """The mark of a kind, to stand before its name."""
+    """The mark of a kind, for use before its name."""
     return _key(_SHAPES.get(kind, "hexagon"), kind_class(kind))
 
 
 def source_key(is_model: bool) -> Markup:
-    """The mark of a source, to stand before its name."""
+    """The mark of a source, for use before its name."""
     return _key(_SOURCE_SHAPES[is_model], SOURCE_CLASSES[is_model])
 
 
@@ -57,23 +57,23 @@ def _key(shape: str, class_: str) -> Markup:
 
 
 def source_marks(is_model: bool, places: Iterable[tuple[float, float]], r: float) -> Markup:
-    """The mark of a source at many places; circles are thick dots, which need a larger one behind to have an edge."""
+    """The mark of a source at many places; circles are thick dots, drawn over larger ones that give them an edge."""
     marks = stamps(SHAPES.index(_SOURCE_SHAPES[is_model]), places, r)
     behind = [element("g", marks, class_="edge")] if is_model else []
     return element("g", *behind, marks, class_=SOURCE_CLASSES[is_model])
 
 
 def kind_bar(counts: Sequence[int]) -> Markup:
-    """A bar as long as all items, a piece a kind; the numbers stand beside it as text."""
+    """A bar for all items with one piece per kind; the numbers are given beside it as text."""
     return piece_bar((kind_class(kind), count) for kind, count in zip(KINDS, counts, strict=True))
 
 
-# The vote in so many steps, the middle one without colour.
+# The vote is drawn in this many steps, the middle one without colour.
 STEPS = 11
 _SMALL = 11.0
 _LONGEST_NAME = 84.0
-# Up to so many items, their class and the size of their squares; the size of circles goes with the class.
-_CROWDS: tuple[tuple[float, str, float], ...] = ((400, "few", 3.4), (1500, "many", 2.4), (math.inf, "crowd", 1.6))
+# Up to this many items: their class and the size of their squares; the class sets the size of circles.
+_DENSITIES: tuple[tuple[float, str, float], ...] = ((400, "few", 3.4), (1500, "many", 2.4), (math.inf, "dense", 1.6))
 _TURNS = 6
 
 
@@ -86,7 +86,7 @@ class Canvas:
     height: float
 
     def frame(self, named: bool) -> Box:
-        """Where the data goes; names of ratings need room at the left."""
+        """Where the data goes; names of ratings need space at the left."""
         return Box(46.0 + named * (_LONGEST_NAME - 8), 12.0, self.width - 12.0, self.height - 44.0)
 
 
@@ -96,7 +96,7 @@ NARROW = Canvas("map-narrow", 360.0, 380.0)
 
 @dataclass(frozen=True)
 class Drawn:
-    """The drawing at one size, with the axes that say where items are on it."""
+    """The drawing at one size, with the axes that give the places of items."""
 
     key: str
     chart: Markup
@@ -106,28 +106,28 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Map:
-    """Both drawings, how many items have no place for want of a number, and the class for how crowded it is."""
+    """Both drawings, how many items are not drawn because a number is missing, and a class for the density of marks."""
 
     wide: Drawn
     narrow: Drawn
     missing: int
-    crowd: str
+    density: str
 
 
 def draw_map(found: HuseResult, *, cell: float) -> Map | None:
-    """The map; marks closer than a cell of so many pixels are drawn once. None where no item has a place."""
+    """The map; marks within the same cell of this many pixels are drawn once. None if no item has a place."""
     whole = whole_texts(found)
     known = [(log_prob_of(j, whole=whole), j.rating, j.item.is_model) for j in found.items]
     placed = [point for point in known if _finite(*point)]
     if not placed:
         return None
     wide, narrow = (_draw(found, placed, canvas, cell) for canvas in (WIDE, NARROW))
-    return Map(wide, narrow, len(found.items) - len(placed), _crowd(len(placed))[0])
+    return Map(wide, narrow, len(found.items) - len(placed), _density(len(placed))[0])
 
 
-def _crowd(count: int) -> tuple[str, float]:
-    """A class and the size of squares: where there are many items, marks are small, or they would hide each other."""
-    return next((name, size) for most, name, size in _CROWDS if count <= most)
+def _density(count: int) -> tuple[str, float]:
+    """A class and the size of squares: with many items marks are small, or they would cover each other."""
+    return next((name, size) for most, name, size in _DENSITIES if count <= most)
 
 
 def _finite(*values: float) -> bool:
@@ -138,7 +138,7 @@ def _draw(found: HuseResult, placed: Sequence[tuple[float, float, bool]], canvas
     labels = found.rated.labels if canvas is WIDE else {}
     frame = canvas.frame(bool(labels))
     across = [x for x, _, _ in placed]
-    # A text that the model cannot write at all would otherwise press all others against the edge.
+    # A text with an extremely low probability would otherwise push all others to the edge.
     x = axis(across, frame.left, frame.right, about=6, centre=sorted(across)[len(across) // 2])
     y = axis([y for _, y, _ in placed], frame.bottom, frame.top, about=6)
     chart = drawing(
@@ -150,22 +150,22 @@ def _draw(found: HuseResult, placed: Sequence[tuple[float, float, bool]], canvas
         height=canvas.height,
         key=canvas.key,
         title="Decision map: rating against log-probability",
-        summary=_said(found, placed),
+        summary=_described(found, placed),
     )
     return Drawn(canvas.key, chart, x, y)
 
 
-def _said(found: HuseResult, placed: Sequence[tuple[float, float, bool]]) -> str:
+def _described(found: HuseResult, placed: Sequence[tuple[float, float, bool]]) -> str:
     model = sum(is_model for *_, is_model in placed)
-    told = sum(judged.told for judged in found.items)
+    right = sum(judged.told for judged in found.items)
     return (
-        f"{len(placed) - model:,} human items as squares, {model:,} of {shortened(found.rated.model, 40)} as circles;"
-        f" neighbours name the source of {told:,} of {len(found.items):,} rightly"
+        f"{len(placed) - model:,} human items as squares, {model:,} from {shortened(found.rated.model, 40)} as circles;"
+        f" neighbours name the right source for {right:,} of {len(found.items):,}"
     )
 
 
 def _shades(found: DecisionMap, x: Axis, y: Axis) -> Iterator[Markup]:
-    """One path a step of the vote, in which neighbouring cells of a row are one rectangle."""
+    """One path per step of the vote, in which neighbouring cells of a row are one rectangle."""
     lefts, tops = _edges(found.log_probs, x), _edges(found.ratings, y)
     paths: dict[int, list[str]] = {}
     for row, (low, high) in enumerate(tops):
@@ -185,7 +185,7 @@ def _step(share: float) -> int:
 
 
 def _edges(places: Sequence[float], scale: Axis) -> list[tuple[float, float]]:
-    """From where to where each cell goes: half-way to its neighbours, and to the end of the axis at both sides."""
+    """The ends of each cell: half-way to its neighbours, and at the ends of the axis."""
     middles = [scale((a + b) / 2) for a, b in pairwise(places)]
     ends = [scale(scale.low), *middles, scale(scale.high)] if places else []
     return list(pairwise(ends))
@@ -214,8 +214,8 @@ def _ground(x: Axis, y: Axis, frame: Box, names: dict[float, str]) -> Iterator[M
 
 
 def _marks(placed: Sequence[tuple[float, float, bool]], x: Axis, y: Axis, cell: float) -> Iterator[Markup]:
-    """The marks of both sources in turns, so that neither hides all of the other."""
-    _, size = _crowd(len(placed))
+    """The marks of both sources in turns, so that neither covers all of the other."""
+    _, size = _density(len(placed))
     for turn in range(_TURNS):
         for is_model in (False, True):
             pixels = [(x(a), y(b)) for a, b, model in placed if model == is_model]
@@ -228,7 +228,7 @@ def _marks(placed: Sequence[tuple[float, float, bool]], x: Axis, y: Axis, cell: 
 def _names(frame: Box, canvas: Canvas, *, whole: bool) -> Iterator[Markup]:
     middle, centre = (frame.top + frame.bottom) / 2, (frame.left + frame.right) / 2
     style = {"text_anchor": "middle", "class_": "axis-name"}
-    what = "log-probability of the text" if whole else "log-probability a token"
-    across = f"{what}: likelier under the model →" if canvas is WIDE else f"{what} →"
+    what = "log-probability of the text" if whole else "log-probability per token"
+    across = f"{what}: more likely under the model →" if canvas is WIDE else f"{what} →"
     yield element("text", across, x=centre, y=frame.bottom + 36, **style)
     yield element("text", "mean rating →", transform=f"translate(13 {middle:.0f}) rotate(-90)", **style)

@@ -3,46 +3,46 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from jinja2 import Template
 from markupsafe import Markup
 
+from textassay.corpus.printable import many, shortened
+from textassay.corpus.ratings.assembly import raters_are_known
 from textassay.inference.result import Result
 from textassay.report.charts.svg import Axis, drawable, drawing, element, line, marker, reach, rectangle
-from textassay.report.huse.decision_map import STEPS, draw_map, kind_class, kind_key, source_key
-from textassay.report.huse.items import entry_view, groups, huse_block, most_telling, source_bars
-from textassay.report.huse.raters import raters
-from textassay.report.huse.score_charts import METRICS, draw_plane, k_curves, stability_curves
-from textassay.report.huse.words import (
+from textassay.report.huse.content import (
+    active_raters,
     all_notes,
     chosen_k,
     citations,
-    huse_facts,
     k_range,
-    level_of,
+    log_prob_words,
     model_name,
     outcome_sentence,
+    scale_text,
     score,
     tie_rule,
-    unbroken,
     untested_reasons,
     whole_texts,
 )
-from textassay.report.page import WORDS, asset, page_with_items, policy, setting_text, template
-from textassay.report.table import entries as guide_entries
-from textassay.report.table import level_text
+from textassay.report.huse.decision_map import STEPS, draw_map, kind_class, kind_key, source_key
+from textassay.report.huse.items import clearest, entry_view, groups, huse_block, source_bars
+from textassay.report.huse.raters import raters
+from textassay.report.huse.score_charts import METRICS, draw_plane, k_curves, stability_curves
+from textassay.report.items import render_with_items
+from textassay.report.page import COMMON_SETTINGS, Page, setting_rows, setting_text, span
+from textassay.report.table import guide, level_text
+from textassay.report.verdicts import level_of
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult, titled
 from textassay.studies.wording import p_text, share
-from textassay.version import __version__
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _MIDDLE = 300.0, 54.0, 6.0, 294.0, 20.0
 
 
 @dataclass(frozen=True)
 class Score:
-    """A card: everything but the drawing is plain text, empty where it is not known."""
+    """A card: everything but the drawing is plain text, empty if it is not known."""
 
     title: str
     aspect: str
@@ -58,13 +58,13 @@ class Score:
 
 _ASPECTS = {
     "huse": "quality and diversity together",
-    "huse_q": "quality: what ratings alone can tell",
+    "huse_q": "quality: what ratings alone show",
     "huse_d": "diversity: what the model's probability adds",
 }
 
 
 def scores(found: HuseResult) -> list[Score]:
-    """A card for each result, in the order HUSE, HUSE-Q, HUSE-D, and what has further options behind them."""
+    """A card per result, in the order HUSE, HUSE-Q, HUSE-D, then results with other options."""
     first = {result.metric: place for place, result in reversed(list(enumerate(found.results)))}
     order = [first[metric] for metric in TITLES if metric in first]
     order += [place for place in range(len(found.results)) if place not in order]
@@ -83,7 +83,7 @@ def _score(found: HuseResult, place: int, scale: Axis) -> Score:
         untested=untested_reasons(found).get(result.metric, ""),
         chance=_chance(result, found.level),
         meaning=_meaning(result),
-        undefined="" if drawable(result) else result.undefined or "no reason is known",
+        undefined="" if drawable(result) else result.undefined or "unknown reason",
         gauge=_gauge(place, result, scale) if drawable(result) else None,
     )
 
@@ -96,12 +96,12 @@ def _interval(result: Result) -> str:
 
 
 def _chance(result: Result, level: float) -> str:
-    """The yardstick: what texts of one source score at this size."""
+    """What indistinguishable texts score at this size."""
     mean, low, high = (result.parts.get(name, math.nan) for name in ("chance", "chance_low", "chance_high"))
     if not drawable(result) or not math.isfinite(mean):
         return ""
-    said = f"Indistinguishable texts would score {score(mean)}"
-    return f"{said}, {score(low)} to {score(high)} in {level_text(level)} of cases." if low <= high else f"{said}."
+    text = f"Indistinguishable texts would score {score(mean)}"
+    return f"{text}, {score(low)} to {score(high)} in {level_text(level)} of cases." if low <= high else f"{text}."
 
 
 def _meaning(result: Result) -> str:
@@ -110,27 +110,27 @@ def _meaning(result: Result) -> str:
         return ""
     if result.metric == "huse_d":
         return _diversity(result)
-    seen = "the rating alone" if result.metric == "huse_q" else "rating and probability"
+    features = "the rating alone" if result.metric == "huse_q" else "rating and probability"
     error = result.estimate / 2
     if error >= 0.5:
-        return f"By {seen}, neighbours name the wrong source as often as a guess would: nothing tells them apart."
-    return f"By {seen}, neighbours name the wrong source of {share(error)} of texts; a guess would of 50 %."
+        return f"By {features}, the nearest neighbours identify the source no better than a random guess."
+    return f"By {features}, the nearest neighbours name the wrong source for {share(error)} of texts, a guess for 50 %."
 
 
 def _diversity(result: Result) -> str:
-    """The loss of diversity in words, and a caution where the interval does not rule out that there is none."""
+    """The loss of diversity in words, and a caution if the interval includes no loss."""
     if result.estimate >= 1:
-        noise = " Above 1 is noise." if result.estimate > 1 else ""
-        return f"The model's probability adds nothing to what ratings tell: no lack of diversity shows.{noise}"
+        noise = " A value above 1 is noise." if result.estimate > 1 else ""
+        return f"The model's probability adds nothing to the ratings: no lack of diversity was found.{noise}"
     more = share((1 - result.estimate) / 2)
-    said = f"With the model's probability beside the rating, neighbours tell a further {more} of texts"
+    text = f"With the model's probability as well, the source of a further {more} of texts is identified"
     if result.interval is not None and result.interval.high < 1:
-        return f"{said}: the model misses some of what people write."
-    return f"{said}; as its interval reaches 1, that may be chance."
+        return f"{text}: the model does not write some of what people write."
+    return f"{text}. This may be chance, because the interval includes 1."
 
 
 def _scale(results: Sequence[Result]) -> Axis:
-    """One line for all cards, so that 1 is at the same place on each: it holds all intervals and bands of chance."""
+    """One axis for all cards, with 1 at the same place on each; it covers all intervals and bands of chance."""
     values = [value for result in results if drawable(result) for value in (*reach(result), *_by_chance(result))]
     known = [value for value in (*values, 0.0, 1.1) if math.isfinite(value)]
     return Axis(min(known), max(known), _LEFT, _RIGHT)
@@ -154,21 +154,19 @@ def _gauge(place: int, result: Result, scale: Axis) -> Markup:
     parts.append(line(min(ends), _MIDDLE, max(ends), _MIDDLE, "bar k0"))
     parts.append(marker(0, scale(result.estimate), _MIDDLE, 6.0))
     name = TITLES.get(result.metric, result.metric)
-    summary = f"{name} {score(result.estimate)}, {_interval(result) or 'no interval'}; the band is what chance gives"
+    summary = f"{name} {score(result.estimate)}, {_interval(result) or 'no interval'}; the band shows chance"
     return drawing(
         *parts, width=_WIDTH, height=_HEIGHT, key=f"gauge-{place}", title=f"{name} between 0 and 1", summary=summary
     )
 
 
-_STYLES = ("report.css", "items.css", "huse.css")
-_SCRIPTS = ("report.js", "items_tools.js", "huse_store.js", "huse_list.js", "huse_map.js", "huse.js")
-# Up to here every item has its own mark on the map.
+# Up to this number every item has its own mark on the map.
 _EACH_ITS_MARK = 1_000
 
 
 @dataclass(frozen=True)
-class HuseLimits:
-    """How much of each list is shown; what is left out is said. `cell` is the grid of the map's marks in pixels."""
+class Limits:
+    """How much of each list is shown; the page states what is left out. `cell` is the grid of the map in pixels."""
 
     cell: float
     static: int
@@ -183,55 +181,61 @@ class HuseLimits:
 
 # The first that leaves room for the items is used.
 _LADDER = (
-    HuseLimits(cell=2.5, static=8, characters=600, cloud=500, raters=500),
-    HuseLimits(cell=4.0, static=4, characters=300, cloud=200, raters=100),
-    HuseLimits(cell=6.0, static=0, characters=0, cloud=0, raters=0, flagged=5, signatures=6),
+    Limits(cell=2.5, static=8, characters=600, cloud=500, raters=500),
+    Limits(cell=4.0, static=4, characters=300, cloud=200, raters=100),
+    Limits(cell=6.0, static=0, characters=0, cloud=0, raters=0, flagged=5, signatures=6),
+)
+
+
+_SECTIONS = (
+    ("scores", "Scores"),
+    ("plane", "Quality and diversity"),
+    ("map", "Decision map"),
+    ("items", "Items"),
+    ("neighbours", "Neighbours"),
+    ("stability", "Stability"),
+    ("raters", "Raters"),
+    ("reading", "How to read this"),
+    ("signatures", "Signatures"),
 )
 
 
 def render_html(found: HuseResult) -> str:
     """The report of a HUSE study as one self-contained HTML page.
 
-    It stays under 1.5 MB: the most telling items come with their texts, as many as there is room for, and the page says
-    how many do not. Scores, notes and charts are always whole.
+    It stays under 1.5 MB: the clearest examples come with their texts, as many as fit, and the page states how many do
+    not. Scores, notes and charts are always complete.
     """
+    page = Page.of(
+        "huse/page.html.j2",
+        styles=("page.css", "items.css", "huse.css"),
+        scripts=("page.js", "tools.js", "huse/store.js", "huse/list.js", "huse/map.js", "huse/static.js"),
+        filters={
+            "kind_class": kind_class,
+            "kind_key": kind_key,
+            "source_key": source_key,
+            "score": score,
+            "titled": titled,
+        },
+    )
     contents = (_content(found, limits) for limits in _LADDER)
-    return page_with_items(_template(), contents, lambda content, room: huse_block(found, content["map"], room=room))
+    return render_with_items(page, contents, lambda content, room: huse_block(found, content["map"], room=room))
 
 
-@cache
-def _template() -> Template:
-    filters: dict[str, Any] = {
-        "kind_class": kind_class,
-        "kind_key": kind_key,
-        "source_key": source_key,
-        "score": score,
-        "titled": titled,
-        "unbroken": unbroken,
-        "share": lambda value: unbroken(share(value)),
-        "level": lambda value: unbroken(level_text(value)),
-    }
-    return template("huse.html.j2", filters)
-
-
-def _content(found: HuseResult, limits: HuseLimits) -> dict[str, Any]:
-    style, script = asset(*_STYLES), asset(*_SCRIPTS)
+def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
     k = chosen_k(found)
     return {
         "j": found,
         "limits": limits,
-        "version": __version__,
-        "style": style,
-        "script": script,
-        "policy": policy(style=style, script=script),
-        "level": level_of(found),
-        "words": WORDS,
+        "sections": _SECTIONS,
+        "level": level_of(found.verdict),
         "titles": TITLES,
         "line_titles": [TITLES[metric] for metric in METRICS],
         "model": model_name(found),
         "whole": whole_texts(found),
+        "log_prob_words": log_prob_words(found),
         "summary": outcome_sentence(found),
-        "facts": huse_facts(found),
+        "settings": huse_settings(found),
         "interval": setting_text(found, "interval") or "bootstrap over items",
         "notes": all_notes(found),
         "scores": scores(found),
@@ -248,13 +252,41 @@ def _content(found: HuseResult, limits: HuseLimits) -> dict[str, Any]:
         "by_k": k_curves(found, k),
         "stability": stability_curves(found),
         "raters": raters(found, most=limits.raters),
-        "signatures": list(zip(found.labels, found.results, strict=True)),
+        "signatures": [(label, result.signature) for label, result in zip(found.labels, found.results, strict=True)],
         "citations": citations(found),
-        "guide": guide_entries(found.results),
+        "guide": guide(found.results, target="the human value"),
     }
 
 
-def _static(found: HuseResult, limits: HuseLimits) -> list[tuple[str, list[Any]]]:
-    """For readers without scripts and on paper: the most telling items of each kind."""
-    chosen = [(kind, most_telling(found, kind, limits.static)) for kind in KINDS]
+def huse_settings(found: HuseResult) -> list[tuple[str, str]]:
+    """Terms and values of what was measured."""
+    rated = found.rated
+    model = sum(item.is_model for item in rated.items)
+    k = chosen_k(found)
+    variants = dict.fromkeys(str(r.options["variant"]) for r in found.results if "variant" in r.options)
+    terms = [
+        ("Items", f"{len(rated) - model:,} human, {model:,} from the model"),
+        ("Ratings", _ratings(found)),
+        ("Ratings per item", span(judged.n_ratings for judged in found.items) if rated.single else ""),
+        ("Scale", shortened(scale_text(found), 80)),
+        ("Neighbours", f"k = {k}" if k else ""),
+        ("Ties", ", ".join(shortened(name, 30) for name in variants)),
+        ("Interval level", level_text(found.level)),
+        *setting_rows(found, COMMON_SETTINGS),
+    ]
+    return [(term, value) for term, value in terms if value]
+
+
+def _ratings(found: HuseResult) -> str:
+    """How many ratings were measured, and by how many raters if that is known."""
+    rated = found.rated
+    if not rated.single:
+        return "one mean per item"
+    by = f" by {many(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
+    return f"{len(rated.ratings):,}{by}"
+
+
+def _static(found: HuseResult, limits: Limits) -> list[tuple[str, list[Any]]]:
+    """For readers without scripts and on paper: the clearest examples of each kind."""
+    chosen = [(kind, clearest(found, kind, limits.static)) for kind in KINDS]
     return [(kind, [entry_view(found, p, characters=limits.characters) for p in places]) for kind, places in chosen]

@@ -1,35 +1,40 @@
-"""Items of a HUSE study as a reader sees them: grouped by context, ranked, and as data of the page.
+"""The items of a HUSE report: grouped by context, ranked, and as data of the page.
 
-Every item takes part in the list and on the map as long as there is room for its numbers. After that the most telling
-items come with their texts until the page is full. A text is written where it first appears; from then on its number
-stands for it.
+The list and the map have every item as long as there is room for its numbers. The clearest examples come with their
+texts until the page is full.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
 from typing import Any
 
 from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
 from textassay.report.charts.svg import Axis
-from textassay.report.conditional.items import readable
+from textassay.report.huse.content import (
+    KINDS_EXPLAINED,
+    PLURALS,
+    count_of,
+    log_prob_of,
+    log_prob_words,
+    score,
+    whole_texts,
+)
 from textassay.report.huse.decision_map import Map, kind_bar
-from textassay.report.huse.words import KINDS_EXPLAINED, PLURALS, count_of, log_prob_of, score, whole_texts
-from textassay.report.page import MOST_CHARACTERS, Block, block_of, fitted
+from textassay.report.items import Block, TextTable, embedded, filled, in_turns, readable, scaled
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
 from textassay.studies.wording import share
 
-# A context of more items than this is a task, not a pair: its items stand alone.
+# A context with more items than this is a task, not a pair: its items are listed alone.
 _MOST_TOGETHER = 12
 
 
 @dataclass(frozen=True)
 class Group:
-    """All items of a kind: how many of which source, and what the kind means."""
+    """All items of a kind: how many per source, and what the kind means."""
 
     kind: str
     plural: str
@@ -41,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True)
 class ItemView:
-    """One item with its text as it may be shown; None where the file has no texts."""
+    """One item with its text as it may be shown; None if the file has no texts."""
 
     judged: HuseItem
     text: str | None
@@ -50,7 +55,7 @@ class ItemView:
 
 @dataclass(frozen=True)
 class EntryView:
-    """Items that stand together, the model's first, under their context."""
+    """Items with the same context, those of the model first."""
 
     context: str | None
     items: tuple[ItemView, ...]
@@ -58,19 +63,21 @@ class EntryView:
 
 _MEANING = {
     "quality failure": (
-        "Of the items with about the same rating, at least three in four are of its source; or of those that are alike"
-        " in rating and probability, and the rating alone tells no less than the probability alone. A model's text of"
-        " this kind reads worse than people's do; a human one shows what the model does not reach."
+        "At least three in four items with about the same rating come from its own source; or at least three in four"
+        " items with similar rating and probability do, and the rating alone is at least as clear as the probability"
+        " alone. A model text of this kind reads worse than human texts; a human text of this kind shows what the model"
+        " does not achieve."
     ),
     "diversity failure": (
-        "Ratings alone do not tell it clearly: of the items that are alike in rating and probability at least three in"
-        " four are of its source, and the probability alone tells more than the rating alone. A human text that the"
-        " model would hardly write, or one that it writes all too surely. HUSE-D is what the probability adds less what"
-        " it takes away, so it may find no loss where there are some of these."
+        "Ratings alone do not make its source clear, but at least three in four items with similar rating and"
+        " probability come from its own source, and the probability alone is clearer than the rating alone. It is a"
+        " human text that the model would hardly write, or a model text with a much higher probability than human"
+        " texts. HUSE-D is what the probability adds minus what it takes away, so HUSE-D can show no loss although"
+        " there are some diversity failures."
     ),
     "indistinguishable": (
-        "Neither with the rating nor with both are three in four neighbours of its source: here the model does as"
-        " people do, or too little is known to tell."
+        "Fewer than three in four neighbours come from its own source, by the rating and by rating and probability:"
+        " here the model is like people, or there is too little data."
     ),
 }
 
@@ -84,13 +91,13 @@ def groups(found: HuseResult) -> list[Group]:
         human, model = (count_of(found, kind, is_model=is_model) for is_model in (False, True))
         explained = f"{KINDS_EXPLAINED[kind].capitalize()}. {_MEANING[kind]}"
         if found.chance_kinds:
-            explained += f" If nothing told the sources apart, there would be about {chance[kind]:,.0f}."
+            explained += f" If the sources were indistinguishable, about {chance[kind]:,.0f} would be expected."
         found_groups.append(Group(kind, PLURALS[kind], explained, human, model, (human + model) / total))
     return found_groups
 
 
 def source_bars(found: HuseResult) -> list[tuple[bool, int, Markup]]:
-    """For each source whether it is the model, how many items it has, and the bar of their kinds."""
+    """For each source whether it is the model, the number of its items, and a bar of their kinds."""
     return [
         (is_model, sum(counts), kind_bar(counts))
         for is_model in (False, True)
@@ -99,7 +106,7 @@ def source_bars(found: HuseResult) -> list[tuple[bool, int, Markup]]:
 
 
 def entries(found: HuseResult) -> list[tuple[int, ...]]:
-    """Places of the items that stand together, in the order of the first; those of one source only stand alone."""
+    """Places of items with the same context, in the order of the first; contexts with one source are split up."""
     by_context: dict[str, list[int]] = defaultdict(list)
     for place, judged in enumerate(found.items):
         context = judged.item.context
@@ -115,37 +122,47 @@ def _pairs(found: HuseResult, places: Sequence[int]) -> bool:
     return len(sources) == 2 and len(places) <= _MOST_TOGETHER
 
 
-def clearness(judged: HuseItem) -> float:
-    """How clearly neighbours vote, for or against its source: 0 even, 0.5 all of one source."""
-    votes = judged.votes_by_rating if judged.kind == "quality failure" else judged.votes
-    return abs(votes - 0.5) if math.isfinite(votes) else -1.0
+def _clarity(judged: HuseItem) -> tuple[float, float]:
+    """A sort key that puts clear examples first: the surest votes, and for indistinguishable items the most even."""
+    by_rating, votes = _or_even(judged.votes_by_rating), _or_even(judged.votes)
+    if judged.kind == "quality failure":
+        return -by_rating, -votes
+    return (-votes, by_rating) if judged.kind == "diversity failure" else (abs(votes - 0.5), abs(by_rating - 0.5))
 
 
-def telling_order(found: HuseResult) -> list[tuple[int, ...]]:
-    """The entries, most telling first: each kind and source gets its share of any beginning of the list."""
+def _or_even(votes: float) -> float:
+    return 0.5 if math.isnan(votes) else votes
+
+
+def clearest_first(found: HuseResult) -> list[tuple[int, ...]]:
+    """The entries, clear examples first: any beginning of the list has its share of each kind and source."""
     rank: dict[int, float] = {}
     classes: dict[tuple[str, bool], list[int]] = defaultdict(list)
     for place, judged in enumerate(found.items):
         classes[judged.kind, judged.item.is_model].append(place)
     for places in classes.values():
-        ordered = sorted(places, key=lambda p: (-clearness(found.items[p]), p))
+        ordered = sorted(places, key=lambda p: (_clarity(found.items[p]), p))
         rank |= {place: (at + 0.5) / len(ordered) for at, place in enumerate(ordered)}
     return sorted(entries(found), key=lambda places: min(rank[place] for place in places))
 
 
-def most_telling(found: HuseResult, kind: str, most: int) -> list[tuple[int, ...]]:
-    """The entries of the clearest items of a kind, both sources taking turns."""
+def clearest(found: HuseResult, kind: str, most: int) -> list[tuple[int, ...]]:
+    """The entries of the clearest items of a kind, both sources in turns."""
     entry_of = {place: places for places in entries(found) for place in places}
-    own = [place for place, judged in enumerate(found.items) if judged.kind == kind]
+    return list(dict.fromkeys(entry_of[place] for place in _of_kind(found, kind)))[:most]
+
+
+def _of_kind(found: HuseResult, kind: str) -> list[int]:
+    """Places of the items of a kind, clear examples first, the model's and human ones in turns."""
     sides: tuple[list[int], list[int]] = ([], [])
-    for place in sorted(own, key=lambda p: (-clearness(found.items[p]), p)):
-        sides[found.items[place].item.is_model].append(place)
-    turns = sorted((at, not is_model, p) for is_model in (False, True) for at, p in enumerate(sides[is_model]))
-    return list(dict.fromkeys(entry_of[place] for *_, place in turns))[:most]
+    for place, judged in enumerate(found.items):
+        if judged.kind == kind:
+            sides[not judged.item.is_model].append(place)
+    return in_turns([sorted(side, key=lambda p: (_clarity(found.items[p]), p)) for side in sides])
 
 
 def entry_view(found: HuseResult, places: Sequence[int], *, characters: int) -> EntryView:
-    """The items at these places with texts cut to so many characters."""
+    """The items at these places with texts cut to this many characters."""
     items = [found.items[place] for place in places]
     context = items[0].item.context
     whole = whole_texts(found)
@@ -156,31 +173,32 @@ def entry_view(found: HuseResult, places: Sequence[int], *, characters: int) -> 
     return EntryView(None if context is None else readable(context, characters), tuple(views))
 
 
-# Ratings and log-probabilities as thousandths, votes as hundredths: digits that are shown or seen on the map.
+# Ratings and log-probabilities as thousandths, votes as hundredths: the digits that are shown or drawn.
 _FINE, _SHARE = 1000, 100
 _LONGEST_ID = 60
 
 
 def huse_block(found: HuseResult, drawn: Map | None, *, room: int) -> Block:
-    """As many items as fit into so many bytes, the most telling first."""
-    order = telling_order(found)
+    """As many items as fit into this many bytes, clear examples first."""
+    order = clearest_first(found)
     frame = _frame(found, drawn)
-    writer = _Writer(found)
-    fit = fitted(
-        frame, (_rows(found, places) for places in order), (writer.texts(places) for places in order), room=room
+    write = TextTable()
+    rows, texts = filled(
+        frame, (_rows(found, places) for places in order), (_texts(found, places, write) for places in order), room=room
     )
-    frame |= {"entries": fit.rows, "texts": fit.texts}
-    # Before the texts of an entry stands its context.
-    return block_of(frame, listed=sum(map(len, fit.rows)), with_texts=sum(len(entry) - 1 for entry in fit.texts))
+    frame |= {"entries": rows, "texts": texts}
+    # The first text of an entry is its context.
+    listed, with_texts = sum(map(len, rows)), sum(len(entry) - 1 for entry in texts)
+    return Block(Markup(embedded(frame)), listed, with_texts)  # noqa: S704
 
 
 def _frame(found: HuseResult, drawn: Map | None) -> dict[str, Any]:
-    """What holds for all items: names, and where they are on both drawings of the map."""
+    """What all items share: names, and the axes of both drawings of the map."""
     return {
         "total": len(found.items),
         "kinds": list(KINDS),
         "sources": ["human", shortened(found.rated.model, _LONGEST_ID)],
-        "log_prob": "log-prob of the text" if whole_texts(found) else "log-prob a token",
+        "log_prob": log_prob_words(found),
         "single": found.rated.single,
         "maps": {one.key: [_axis(one.x), _axis(one.y)] for one in (drawn.wide, drawn.narrow)} if drawn else {},
         "entries": [],
@@ -193,7 +211,7 @@ def _axis(scale: Axis) -> list[float]:
 
 
 def _rows(found: HuseResult, places: tuple[int, ...]) -> list[list[Any]]:
-    """Items that stand together: place, id, source, kind, rating, log-probability, votes, those by rating, ratings.
+    """The items of an entry: place, id, source, kind, rating, log-probability, votes, those by rating, ratings.
 
     Last come the votes by probability alone.
     """
@@ -202,9 +220,9 @@ def _rows(found: HuseResult, places: tuple[int, ...]) -> list[list[Any]]:
         judged = found.items[place]
         kind = KINDS.index(judged.kind) if judged.kind in KINDS else len(KINDS) - 1
         log_prob = log_prob_of(judged, whole=whole_texts(found))
-        fine = [_whole(value, _FINE) for value in (judged.rating, log_prob)]
+        fine = [scaled(value, _FINE) for value in (judged.rating, log_prob)]
         shares = (judged.votes, judged.votes_by_rating, judged.votes_by_log_prob)
-        both, by_rating, by_log_prob = (_whole(value, _SHARE) for value in shares)
+        both, by_rating, by_log_prob = (scaled(value, _SHARE) for value in shares)
         name = readable(judged.item.id, _LONGEST_ID)
         rows.append(
             [place, name, int(judged.item.is_model), kind, *fine, both, by_rating, judged.n_ratings, by_log_prob]
@@ -212,37 +230,20 @@ def _rows(found: HuseResult, places: tuple[int, ...]) -> list[list[Any]]:
     return rows
 
 
-class _Writer:
-    """Writes texts as arrays; it remembers which ones it has written."""
-
-    def __init__(self, found: HuseResult) -> None:
-        self._items = found.items
-        self._written: dict[str, int] = {}
-
-    def texts(self, places: tuple[int, ...]) -> list[Any]:
-        """The context, then each item's text; null where there is none."""
-        items = [self._items[place].item for place in places]
-        return [self._text(items[0].context), *(self._text(item.text) for item in items)]
-
-    def _text(self, text: str | None) -> str | int | None:
-        if text is None or text in self._written:
-            return None if text is None else self._written[text]
-        self._written[text] = len(self._written)
-        return readable(text, MOST_CHARACTERS)
-
-
-def _whole(value: float, scale: float) -> int | None:
-    return round(value * scale) if math.isfinite(value) else None
+def _texts(found: HuseResult, places: tuple[int, ...], write: TextTable) -> list[Any]:
+    """The context, then the text of each item; null if there is none."""
+    items = [found.items[place].item for place in places]
+    return [write(items[0].context), *(write(item.text) for item in items)]
 
 
 _LONGEST, _UNKNOWN = 300, "–"
-# Of the neighbours, how many are of an item's own source: by both features, and by one of them.
-VOTES = ("neighbours of its source", "by rating", "by probability")
+# The share of neighbours from an item's own source: by both features, and by one of them.
+VOTES = ("neighbours from its source", "by rating", "by probability")
 
 
 @dataclass(frozen=True)
 class Example:
-    """An item to show. Strings are printable and short, but not escaped for any page."""
+    """An item to show. Strings are printable and short, but not escaped for HTML or Markdown."""
 
     id: str
     source: str
@@ -252,15 +253,15 @@ class Example:
 
     @property
     def figures(self) -> str:
-        """Its rating, its log-probability a token, and how its neighbours vote: with both, and with each alone."""
+        """The rating, the log-probability per token, and the votes of its neighbours."""
         judged = self.judged
-        known = [f"rating {score(judged.rating)}", f"log p a token {score(judged.log_prob)}"]
+        known = [f"rating {score(judged.rating)}", f"log p per token {score(judged.log_prob)}"]
         known += [f"{name} {votes}" for name, votes in zip(VOTES, self.votes, strict=True) if votes != _UNKNOWN]
         return ", ".join(known)
 
     @property
     def votes(self) -> tuple[str, str, str]:
-        """The shares that are named in `VOTES`; a dash where there is none."""
+        """The shares named in `VOTES`; a dash if there is none."""
         judged = self.judged
         both, by_rating, by_log_prob = (
             _UNKNOWN if math.isnan(votes) else share(votes)
@@ -271,30 +272,8 @@ class Example:
 
 def examples(found: HuseResult, top: int) -> dict[str, list[Example]]:
     """At most `top` items of each kind; kinds without any are left out."""
-    chosen = {kind: [_example(found, judged) for judged in _of_kind(found, kind, top)] for kind in KINDS}
+    chosen = {kind: [_example(found, found.items[p]) for p in _of_kind(found, kind)[: max(top, 0)]] for kind in KINDS}
     return {kind: items for kind, items in chosen.items() if items}
-
-
-def _of_kind(found: HuseResult, kind: str, top: int) -> list[HuseItem]:
-    """The model's items and people's in turn, so that neither fills the list."""
-    sides = [
-        sorted((j for j in found.items if j.kind == kind and j.item.is_model == is_model), key=_clarity)[: max(top, 0)]
-        for is_model in (True, False)
-    ]
-    turns: Iterator[HuseItem | None] = chain.from_iterable(zip_longest(*sides))
-    return [judged for judged in turns if judged is not None][: max(top, 0)]
-
-
-def _clarity(judged: HuseItem) -> tuple[float, float]:
-    """To sort by: items that votes tell most surely come first; of those not told, the most undecided."""
-    by_rating, votes = _known(judged.votes_by_rating), _known(judged.votes)
-    if judged.kind == "quality failure":
-        return -by_rating, -votes
-    return (-votes, by_rating) if judged.kind == "diversity failure" else (abs(votes - 0.5), abs(by_rating - 0.5))
-
-
-def _known(votes: float) -> float:
-    return 0.5 if math.isnan(votes) else votes
 
 
 def _example(found: HuseResult, judged: HuseItem) -> Example:

@@ -1,4 +1,4 @@
-"""How far raters agree: Krippendorff's alpha on its scale, each rater, and scores without those who look random."""
+"""The section on raters: Krippendorff's alpha, each rater, and scores without raters who look random."""
 
 import math
 from collections.abc import Iterator
@@ -8,21 +8,21 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
 from textassay.report.charts.svg import Axis, drawing, element, line, marker
-from textassay.report.huse.words import interval_text, score, without_flagged
+from textassay.report.huse.content import interval_text, score, without_flagged
 from textassay.studies.huse.result import Agreement, HuseResult, RaterFacts, titled
 
-# Krippendorff's customary limits: below the first he would draw no conclusion, from the second on a firm one.
+# Krippendorff's limits: no conclusion below the first, a firm one from the second on.
 TENTATIVE, FIRM = 0.667, 0.8
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _MIDDLE = 360.0, 66.0, 8.0, 352.0, 28.0
 
 
 @dataclass(frozen=True)
 class Beside:
-    """A score with all raters and without flagged ones, as text; `change` is empty where there is no number."""
+    """A score with all raters and without flagged ones, as text; `change` is empty if there is no number."""
 
     title: str
-    everybody: str
-    everybody_interval: str
+    all_raters: str
+    all_raters_interval: str
     without: str
     without_interval: str
     change: str
@@ -31,9 +31,9 @@ class Beside:
 
 @dataclass(frozen=True)
 class Raters:
-    """What the section shows; `left_out` counts raters who do not fit into its table.
+    """What the section shows; `left_out` counts raters who are not in its table.
 
-    `excluded` is True where flagged raters are in no score.
+    `excluded` is True if flagged raters are in no score.
     """
 
     alpha: str
@@ -50,7 +50,7 @@ class Raters:
 
 
 def raters(found: HuseResult, *, most: int) -> Raters | None:
-    """The section with at most so many raters in its table, flagged ones first; None where there are only means."""
+    """The section with at most this many raters in its table, flagged ones first; None if there are only means."""
     agreement = found.agreement
     if agreement is None:
         return None
@@ -77,17 +77,17 @@ def _order(rater: RaterFacts) -> tuple[bool, float]:
 
 def _meaning(alpha: float) -> str:
     if not math.isfinite(alpha):
-        return "It does not exist here: nobody rated what somebody else did, or all ratings are the same."
+        return "It cannot be computed, because no two raters rated the same item, or all ratings are equal."
     if alpha >= FIRM:
-        return "By that custom single ratings are reliable."
+        return "By these limits, single ratings are reliable."
     if alpha >= TENTATIVE:
-        return "By that custom single ratings allow tentative conclusions only."
+        return "By these limits, single ratings allow only tentative conclusions."
     if alpha > 0:
         return (
-            "By that custom single ratings are not to be relied on one by one. HUSE takes means over all raters of an"
-            " item, which are steadier; how steady they are is seen under stability."
+            "By these limits, single ratings are not reliable. HUSE uses the mean over all raters of an item, which is"
+            " more stable; the section on stability shows how stable."
         )
-    return "Raters agree no better than by chance: the mean ratings say little about the texts."
+    return "Raters agree no better than by chance, so the mean ratings contain little information about the texts."
 
 
 def _beside(found: HuseResult, agreement: Agreement) -> Iterator[Beside]:
@@ -95,8 +95,8 @@ def _beside(found: HuseResult, agreement: Agreement) -> Iterator[Beside]:
         change = without.estimate - before.estimate
         yield Beside(
             title=titled(label),
-            everybody=score(before.estimate),
-            everybody_interval=interval_text(before.interval),
+            all_raters=score(before.estimate),
+            all_raters_interval=interval_text(before.interval),
             without=score(without.estimate),
             without_interval=interval_text(without.interval),
             change=_signed(change),
@@ -105,7 +105,7 @@ def _beside(found: HuseResult, agreement: Agreement) -> Iterator[Beside]:
 
 
 def _signed(change: float) -> str:
-    """A change with its sign; what rounds to nothing has none.
+    """A change with its sign; 0.00 has no sign.
 
     >>> _signed(-0.101), _signed(0.001), _signed(math.nan)
     ('-0.10', '0.00', '')
@@ -128,12 +128,12 @@ def _gauge(agreement: Agreement) -> Markup:
     if interval and math.isfinite(interval.low) and math.isfinite(interval.high):
         parts.append(line(scale(interval.low), _MIDDLE, scale(interval.high), _MIDDLE, "bar k0"))
     parts.append(marker(0, scale(agreement.alpha), _MIDDLE, 6.0))
-    said = f"{score(agreement.alpha)} {interval_text(interval)}".strip()
+    value = f"{score(agreement.alpha)} {interval_text(interval)}".strip()
     return drawing(
         *parts,
         width=_WIDTH,
         height=_HEIGHT,
         key="alpha",
         title="Krippendorff's alpha",
-        summary=f"{said}, limits 0.667, 0.8",
+        summary=f"{value}, limits 0.667, 0.8",
     )

@@ -23,7 +23,7 @@ from textassay.report.charts.svg import (
     reach,
     text_width,
 )
-from textassay.report.huse.words import interval_text, model_name, score
+from textassay.report.huse.content import interval_text, model_name, score
 from textassay.studies.huse.result import TITLES, HuseResult
 
 _FONT, _SMALL_PLANE, _LINE = 12.0, 10.5, 14.0
@@ -37,14 +37,14 @@ LANDMARKS = (
     ("Dialogue t=0.7", 0.57, 0.92),
     ("Language model", 1.02, 0.88),
 )
-# The same names where there is little room.
+# The same names where there is little space.
 _SHORTER = (("Summarization", "Summaries"), (" t=", " "))
 _LINES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
 class Canvas:
-    """A size to draw at, and the longest label it has room for."""
+    """A size to draw at, and the longest label that fits."""
 
     key: str
     width: float
@@ -87,7 +87,7 @@ class _Here:
 
 
 def draw_plane(found: HuseResult, *, most: int) -> Plane | None:
-    """The plane with at most so many resamples, or None where one of both scores has no number."""
+    """The plane with at most this many resamples, or None if one of both scores has no number."""
     quality, diversity = found.result("huse_q"), found.result("huse_d")
     if quality is None or diversity is None or not (drawable(quality) and drawable(diversity)):
         return None
@@ -150,7 +150,7 @@ def _equal(x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
         if right == x.high:
             yield element("text", text, x=frame.right + 4, y=end + 4, class_="equal-name")
         elif huse == _LINES[0]:
-            # On the far side of its line, where no other one's name is.
+            # On the other side of its line, where there is no other name.
             at = x(right) - 6
             yield element("text", text, x=at, y=frame.bottom - 5, text_anchor="end", class_="equal-name")
         elif x(right) + 6 > clear:
@@ -171,7 +171,7 @@ def _point(here: _Here, x: Axis, y: Axis) -> Iterator[Markup]:
 
 
 def _labels(here: _Here, canvas: Canvas, x: Axis, y: Axis) -> Iterator[Markup]:
-    """The model's name first: labels of other people's models give way to it."""
+    """The model's name first: the labels of the paper's models are placed around it."""
     marks = [(here.name, x(here.diversity.estimate), y(here.quality.estimate), _FONT)]
     marks += [(canvas.landmark(name), x(a), y(b), _SMALL_PLANE) for name, a, b in LANDMARKS]
     texts = [fitted(name, canvas.longest, size) for name, _, _, size in marks]
@@ -197,7 +197,7 @@ def _bars(here: _Here, x: Axis, y: Axis) -> list[Box]:
 
 
 def _label(text: str, spot: Spot, place: Place, class_: str) -> Markup:
-    # Anchored at the side that faces the mark: the real width of the text is only guessed.
+    # Anchored at the side that faces the mark: the width of the text is only estimated.
     box = place.box
     anchor, at = "middle", (box.left + box.right) / 2
     if box.left > spot.x:
@@ -249,7 +249,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a chart is of: its key, title and axis, values its upright axis must hold, and a number to mark."""
+    """What a chart is of: its key, title and axis, values that its vertical axis must cover, and a number to mark."""
 
     key: str
     title: str
@@ -259,7 +259,7 @@ class _Plan:
     doubling: bool = False
 
     def place(self, n: float) -> float:
-        """Where a number is along the axis: doublings are equally far apart, or all steps are."""
+        """The place of a number along the axis: doublings are equally far apart, or all steps are."""
         return math.log2(n) if self.doubling else n
 
 
@@ -276,7 +276,7 @@ def k_curves(found: HuseResult, chosen: int | None) -> Curves | None:
 
 def stability_curves(found: HuseResult) -> list[tuple[str, Curves]]:
     """The scores on random parts of the ratings with their bands, along items and along ratings, at one scale."""
-    names = {"items": "items of both sources together", "ratings": "ratings an item"}
+    names = {"items": "items of both sources together", "ratings": "ratings per item"}
     lines = {along: _stability(found, along) for along in names}
     held = tuple(v for own in lines.values() for steps in own.values() for s in steps for v in (s.low, s.high))
     drawn = [
@@ -287,7 +287,7 @@ def stability_curves(found: HuseResult) -> list[tuple[str, Curves]]:
 
 
 def _stability(found: HuseResult, along: str) -> Lines:
-    """The steps of each score; points bear the label of their metric, with its options where it has any."""
+    """The steps of each score; points have the label of their metric with its options."""
     labels = {result.metric: label for label, result in reversed(list(zip(found.labels, found.results, strict=True)))}
     return {
         metric: sorted(
@@ -342,7 +342,7 @@ def _rows(lines: Lines, ns: Sequence[float]) -> Iterator[tuple[str, tuple[str, .
 def _cell(step: Step | None) -> str:
     if step is None:
         return "–"
-    # Where there is little room, the band goes below its score as a whole.
+    # In a narrow cell the band moves below its score as a whole.
     band = f"({score(step.low)} to {score(step.high)})".replace(" ", "\N{NO-BREAK SPACE}")
     return f"{score(step.mean)} {band}" if step.low < step.high else score(step.mean)
 
@@ -382,7 +382,7 @@ def _band(index: int, steps: Sequence[Step], x: Axis, y: Axis, plan: _Plan) -> M
 def _line(index: int, steps: Sequence[Step], x: Axis, y: Axis, plan: _Plan) -> Markup:
     pixels = [(x(plan.place(step.n)), y(step.mean)) for step in steps]
     path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in pixels)
-    # Dozens of steps are a line; marks would hide it.
+    # With dozens of steps, marks would cover the line.
     marks = pixels if len(pixels) <= 16 else [pixels[0], pixels[-1]]
     return element(
         "g",

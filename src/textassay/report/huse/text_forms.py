@@ -1,13 +1,13 @@
 """A HUSE study as Markdown, CSV, a data frame and in a notebook."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
-from textassay.corpus.printable import many, shortened
-from textassay.report.huse import words
-from textassay.report.huse.items import VOTES, Example, examples
-from textassay.report.huse.words import (
+from textassay.corpus.printable import many
+from textassay.report import markdown
+from textassay.report.csv_writer import csv_text, known
+from textassay.report.huse import content
+from textassay.report.huse.content import (
     OUTLOOK_HEAD,
     OUTLOOK_LEGEND,
     agreement_lines,
@@ -15,122 +15,130 @@ from textassay.report.huse.words import (
     rater_lines,
     worth_lines,
 )
-from textassay.report.page import WORDS, environment
-from textassay.report.table import csv_text, fenced, markdown_escape, table
+from textassay.report.huse.items import VOTES, Example, examples
+from textassay.report.page import fragment
 from textassay.studies.huse.result import KINDS, TITLES, HuseItem, HuseResult, titled
 
-_MOST_RATERS, _LONGEST = 30, 400
+_MOST_RATERS, _MOST_NOTES = 30, 10
 
 
 def render_markdown(found: HuseResult, *, top: int = 5) -> str:
     """One Markdown document, with `top` items of each kind."""
-    lines = [f"# {_cut(found.rated.name)}: {_cut(words.heading(found))}", ""]
-    lines += [f"- Note: {_cut(note)}" for note in words.all_notes(found)]
-    lines += [f"- **{_cut(found.verdict.sentence)}**", ""]
-    lines += [*_scores(found), "", *(f"{markdown_escape(line)}  " for line in words.legend(found)), ""]
     sections = {
-        "No number or no test": [
-            f"- {_cut(line)}" for line in (*words.missing_lines(found), *words.no_test_lines(found))
-        ],
-        "Failures": _failures(found),
+        "": [*_scores(found), "", *(f"{markdown.escaped(line)}  " for line in content.legend(found))],
+        "No number or no test": markdown.bullets((*content.missing_lines(found), *content.no_test_lines(found))),
+        "Kinds of items": _kinds(found),
         "Neighbours": _neighbours(found),
         "Raters": _raters(found),
         "Stability": _stability(found),
         "More data": _outlook(found),
-        "Items": [line for kind, items in examples(found, top).items() for line in _kind(kind, items)],
+        "Items": [line for kind, items in examples(found, top).items() for line in _examples(kind, items)],
     }
-    for title, content in sections.items():
-        lines += [f"## {title}", "", *content, ""] if content else []
-    lines += fenced(result.signature for result in found.results)
-    return "\n".join(lines) + "\n"
+    return markdown.document(
+        f"{markdown.cut(found.rated.name)}: {markdown.cut(content.heading(found))}",
+        [
+            *(f"Note: {markdown.cut(note)}" for note in content.all_notes(found)),
+            f"**{markdown.cut(found.verdict.sentence)}**",
+        ],
+        sections,
+        (result.signature for result in found.results),
+    )
 
 
-def _cut(text: str) -> str:
-    return markdown_escape(shortened(text, _LONGEST))
+_HEAD = ("Metric", "Score", "Interval", "p", "Chance", "In words")
+
+
+def _rows(found: HuseResult) -> list[tuple[str, ...]]:
+    """The table of scores as text, in the order of `_HEAD`."""
+    return [
+        (
+            titled(label),
+            content.score(result.estimate),
+            content.interval_text(result.interval),
+            p_value,
+            content.chance_text(result),
+            content.meaning(result),
+        )
+        for label, result, p_value in zip(found.labels, found.results, content.p_texts(found), strict=True)
+    ]
 
 
 def _scores(found: HuseResult) -> list[str]:
-    lines = [
-        [
-            _cut(titled(label)),
-            markdown_escape(words.meaning(result)),
-            words.score(result.estimate),
-            words.interval_text(result.interval),
-            markdown_escape(p_value),
-            words.chance_text(result),
-        ]
-        for label, result, p_value in zip(found.labels, found.results, words.p_texts(found), strict=True)
-    ]
-    return table(["metric", "in words", "score", "interval", "p", "chance"], lines, right=2)
+    lines = ([markdown.cut(cell) for cell in (name, words, *numbers)] for name, *numbers, words in _rows(found))
+    return markdown.table(["metric", "in words", "score", "interval", "p", "chance"], lines, right=2)
 
 
-def _failures(found: HuseResult) -> list[str]:
-    """Items of each kind by source, and how many there would be of both if nothing told them apart."""
-    sources = words.sources(found)
+def _kinds(found: HuseResult) -> list[str]:
+    """Items of each kind by source, and how many to expect if the sources were indistinguishable."""
+    sources = content.sources(found)
     chance = [[f"{count:,.0f}"] for count in found.chance_kinds] or [[] for _ in KINDS]
     lines = [
-        [kind, words.KINDS_EXPLAINED[kind]]
-        + [f"{words.count_of(found, kind, is_model=side):,}" for _, side in sources]
+        [kind, content.KINDS_EXPLAINED[kind]]
+        + [f"{content.count_of(found, kind, is_model=side):,}" for _, side in sources]
         + by_chance
         for kind, by_chance in zip(KINDS, chance, strict=True)
     ]
-    head = ["kind", "which means", *(_cut(name) for name, _ in sources)]
-    return table([*head, *(["both by chance"] if found.chance_kinds else [])], lines, right=2)
+    head = ["kind", "which means", *(markdown.cut(name) for name, _ in sources)]
+    return markdown.table([*head, *(["both by chance"] if found.chance_kinds else [])], lines, right=2)
 
 
 def _neighbours(found: HuseResult) -> list[str]:
-    lines = [[f"{at.k}", *(words.score(getattr(at, metric)) for metric in TITLES)] for at in words.telling_ks(found)]
-    return table(["k", *TITLES.values()], lines) if lines else []
+    lines = [[f"{at.k}", *(content.score(getattr(at, metric)) for metric in TITLES)] for at in content.main_ks(found)]
+    return markdown.table(["k", *TITLES.values()], lines) if lines else []
 
 
 def _raters(found: HuseResult) -> list[str]:
-    lines = [f"scale: {words.scale_text(found)}", *agreement_lines(found)]
-    return [f"- {_cut(line)}" for line in (*lines, *rater_lines(found, _MOST_RATERS))]
+    lines = [f"scale: {content.scale_text(found)}", *agreement_lines(found)]
+    return [f"- {markdown.cut(line)}" for line in (*lines, *rater_lines(found, _MOST_RATERS))]
 
 
 def _stability(found: HuseResult) -> list[str]:
-    """Scores on random parts of the ratings: a row a size, a column a score."""
-    known: dict[tuple[str, int], dict[str, str]] = {}
+    """Scores on random parts of the ratings: one row per size, one column per score."""
+    by_size: dict[tuple[str, int], dict[str, str]] = {}
     for point in found.stability:
-        shown = f"{words.score(point.mean)} {words.bounds(point.low, point.high)}".strip()
-        known.setdefault((point.along, point.n), {})[point.metric] = shown
+        shown = f"{content.score(point.mean)} {content.bounds(point.low, point.high)}".strip()
+        by_size.setdefault((point.along, point.n), {})[point.metric] = shown
     labels = list(dict.fromkeys(point.metric for point in found.stability))
     lines = [
         [many(n, "item") if along == "items" else f"{many(n, 'rating')} per item"]
         + [cells.get(label, "") for label in labels]
-        for (along, n), cells in known.items()
+        for (along, n), cells in by_size.items()
     ]
-    return table(["mean and range on", *(_cut(titled(label)) for label in labels)], lines, right=1) if lines else []
+    return (
+        markdown.table(["mean and range on", *(markdown.cut(titled(label)) for label in labels)], lines, right=1)
+        if lines
+        else []
+    )
 
 
 def _outlook(found: HuseResult) -> list[str]:
     rows = outlook_rows(found)
     if not rows:
         return []
-    advice = [f"- {_cut(f'{name}: {worth}')}" for name, worth in worth_lines(found)]
+    advice = [f"- {markdown.cut(f'{name}: {worth}')}" for name, worth in worth_lines(found)]
     head = ("metric", *OUTLOOK_HEAD[1:])
-    shown = table(head, ([_cut(name), *numbers] for name, *numbers in rows), right=1)
-    return [*shown, "", markdown_escape(OUTLOOK_LEGEND), *([""] if advice else []), *advice]
+    shown = markdown.table(head, ([markdown.cut(name), *numbers] for name, *numbers in rows), right=1)
+    return [*shown, "", markdown.escaped(OUTLOOK_LEGEND), *([""] if advice else []), *advice]
 
 
-def _kind(kind: str, items: list[Example]) -> Iterator[str]:
+def _examples(kind: str, items: list[Example]) -> Iterator[str]:
     """The items of a kind; their strings are shortened already."""
-    yield f"### {words.PLURALS[kind].capitalize()}"
+    yield f"### {content.PLURALS[kind].capitalize()}"
     yield ""
     rows = (
         [
-            markdown_escape(item.source),
-            markdown_escape(item.id),
-            markdown_escape(item.text),
-            markdown_escape(item.context or ""),
-            words.score(item.judged.rating),
-            words.score(item.judged.log_prob),
+            markdown.escaped(item.source),
+            markdown.escaped(item.id),
+            markdown.escaped(item.text),
+            markdown.escaped(item.context or ""),
+            content.score(item.judged.rating),
+            content.score(item.judged.log_prob),
             *item.votes,
         ]
         for item in items
     )
-    head = ["source", "item", "text", "context", "rating", "log p a token", *VOTES]
-    yield from table(head, rows, right=4)
+    head = ["source", "item", "text", "context", "rating", "log p per token", *VOTES]
+    yield from markdown.table(head, rows, right=4)
     yield ""
 
 
@@ -141,7 +149,7 @@ CSV_FIELDS = (
 
 
 def csv_rows(found: HuseResult) -> list[dict[str, Any]]:
-    """One plain row an item, in the order of the study."""
+    """One row per item, in the order of the study."""
     return [_row(found, judged) for judged in found.items]
 
 
@@ -151,15 +159,15 @@ def _row(found: HuseResult, judged: HuseItem) -> dict[str, Any]:
         "item": item.id,
         "source": found.rated.model if item.is_model else "human",
         "kind": judged.kind,
-        "rating": _known(judged.rating),
+        "rating": known(judged.rating),
         "n_ratings": judged.n_ratings,
         "log_prob": item.log_prob,
         "length": item.length,
-        "log_prob_per_token": _known(judged.log_prob),
-        "votes": _known(judged.votes),
-        "votes_by_rating": _known(judged.votes_by_rating),
-        "votes_by_log_prob": _known(judged.votes_by_log_prob),
-        "share_model": _known(judged.share_model),
+        "log_prob_per_token": known(judged.log_prob),
+        "votes": known(judged.votes),
+        "votes_by_rating": known(judged.votes_by_rating),
+        "votes_by_log_prob": known(judged.votes_by_log_prob),
+        "share_model": known(judged.share_model),
         "told": judged.told,
         "told_by_rating": judged.told_by_rating,
         "context": item.context,
@@ -167,48 +175,23 @@ def _row(found: HuseResult, judged: HuseItem) -> dict[str, Any]:
     }
 
 
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 def render_csv(found: HuseResult) -> str:
     """CSV text with a header."""
     return csv_text(CSV_FIELDS, csv_rows(found))
 
 
-# A sign a verdict beside the word, and never colour alone: notebooks are light or dark without telling.
-_SIGNS = {"same": "=", "differs": "≠", "collapsed": "✕", "untested": "?"}
-_MOST_NOTES = 10
-
-
 def render_notebook(found: HuseResult) -> str:
     """An HTML fragment for a notebook's output cell."""
-    level = found.verdict.level if found.verdict.level in WORDS else "untested"
-    rows = [
-        (
-            titled(label),
-            words.score(result.estimate),
-            words.interval_text(result.interval),
-            p_value,
-            words.chance_text(result),
-            words.meaning(result),
-        )
-        for label, result, p_value in zip(found.labels, found.results, words.p_texts(found), strict=True)
-    ]
-    facts = [(name, words.counts(found, is_model=is_model)) for name, is_model in words.sources(found)]
-    facts += [words.k_range(found), *(("raters", line) for line in agreement_lines(found))]
-    return (
-        environment()
-        .get_template("huse_notebook.html.j2")
-        .render(
-            name=found.rated.name,
-            heading=words.heading(found),
-            word=WORDS[level],
-            sign=_SIGNS[level],
-            sentence=found.verdict.sentence,
-            rows=rows,
-            facts=[(name, line) for name, line in facts if line],
-            legend=words.legend(found),
-            notes=[*words.missing_lines(found), *words.all_notes(found)][:_MOST_NOTES],
-        )
+    facts = [(name, content.counts(found, is_model=is_model)) for name, is_model in content.sources(found)]
+    facts += [content.k_range(found), *(("raters", line) for line in agreement_lines(found))]
+    return fragment(
+        "huse/notebook.html.j2",
+        name=found.rated.name,
+        heading=content.heading(found),
+        study=found,
+        columns=_HEAD[1:],
+        rows=_rows(found),
+        facts=[(name, line) for name, line in facts if line],
+        legend=content.legend(found),
+        notes=[*content.missing_lines(found), *content.all_notes(found)][:_MOST_NOTES],
     )

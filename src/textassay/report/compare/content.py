@@ -1,0 +1,90 @@
+"""What all forms of a comparison's report show: the metric table, its legend, missing numbers, and the summary."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from textassay.inference.result import Result
+from textassay.metrics.registry import all_metrics
+from textassay.report.table import MARK, Figure, Line, better_legend, figure, interval_legend, metric_lines
+from textassay.report.verdicts import summary
+from textassay.studies.compare.result import Column, Comparison, Finding
+from textassay.studies.outcome import ResultColumn
+from textassay.studies.wording import p_text
+
+# What "closer is better" refers to.
+TARGET = "real text"
+_VERBS = {
+    "collapsed": ("has collapsed", "have collapsed"),
+    "differs": ("differs from the reference", "differ from the reference"),
+    "copied": ("contains texts copied from the reference", "contain texts copied from the reference"),
+    "same": ("shows no difference from the reference", "show no difference from the reference"),
+    "untested": ("was not tested against the reference", "were not tested against the reference"),
+}
+
+
+def outcome_sentence(comparison: Comparison) -> str:
+    """The outcome in one sentence."""
+    return summary({column.name: column.verdict for column in comparison.candidates}, _VERBS, what="candidates")
+
+
+def table_lines(comparison: Comparison) -> list[Line]:
+    """The rows of the metric table, real v real first in each."""
+    return metric_lines(
+        comparison,
+        comparison.real,
+        cell=lambda _, result, adjusted: _cell(comparison, result, adjusted),
+        again=_again,
+        size=lambda real: f"n = {real.n:,}",
+        section=lambda real: real.aspect,
+    )
+
+
+def _cell(comparison: Comparison, result: Result, adjusted: float) -> Figure:
+    floor = comparison.floor
+    unadjusted = "" if result.p_value is None else p_text(result.p_value, floor=floor)
+    shown = figure(result, adjusted, level=comparison.level, unadjusted=unadjusted)
+    return shown if math.isnan(adjusted) else replace(shown, p=p_text(adjusted, floor=floor))
+
+
+def _again(column: ResultColumn) -> Mapping[str, Result]:
+    return column.at_baseline_size if isinstance(column, Column) else {}
+
+
+def legend(comparison: Comparison) -> list[str]:
+    """How to read the table."""
+    results = [result for column in comparison.candidates for result in column.results]
+    lines = interval_legend(results, comparison.level, of="the expected value at this sample size")
+    if any(result.p_value is not None for result in results):
+        lines.append(
+            f"{MARK} differs from the reference: permutation test with p <= {1 - comparison.level:g}, adjusted for all"
+            " metrics and never smaller than the p-value of the overall test"
+        )
+    if any(column.overall is not None for column in comparison.candidates):
+        lines.append(
+            "word-pair distance: 0 for equal distributions, 1 if no word pair is shared;"
+            " vector distance: 0 for equal distributions, about 0.2 between captions and news"
+        )
+    return lines + better_legend(results, target="the value of real text")
+
+
+def missing_lines(comparison: Comparison) -> list[str]:
+    """Why a number, an interval or a test is missing, one line per metric, or per metric and candidate."""
+    lines = []
+    metrics = all_metrics()
+    for place, label in enumerate(comparison.labels):
+        for column in (comparison.real, *comparison.candidates):
+            result = column.results[place]
+            if result.undefined is not None:
+                lines.append(f"{label}, {column.name}: no number: {result.undefined}")
+        metric = metrics.get(comparison.candidates[0].results[place].metric)
+        if metric is not None and metric.why_no_test:
+            lines.append(f"{label}: no test: {metric.why_no_test}")
+        if metric is not None and metric.why_no_interval:
+            lines.append(f"{label}: no interval: {metric.why_no_interval}")
+    return lines
+
+
+def format_findings(column: Column, *, harmless: bool) -> list[Finding]:
+    """Differences in format that change the metrics, or those that the tokenizer removes."""
+    return [finding for finding in column.findings if finding.harmless == harmless]

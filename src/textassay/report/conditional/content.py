@@ -1,0 +1,299 @@
+"""What all forms of a conditional report show: the metric table, counts, power, missing numbers, and the summary."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from textassay.corpus.printable import many, quoted, shortened
+from textassay.inference.result import Result
+from textassay.report.table import MARK, Figure, Line, better_legend, figure, interval_legend, metric_lines
+from textassay.report.verdicts import every_note, summary
+from textassay.studies.conditional.result import (
+    KIND_WORDS,
+    Conditional,
+    ItemOutcome,
+    Sensitivity,
+    SystemColumn,
+    chance_of,
+)
+from textassay.studies.conditional.verdict import p_at_most
+from textassay.studies.outcome import ResultColumn
+from textassay.studies.wording import listed, number, p_text, share
+
+# What "closer is better" refers to.
+TARGET = "the human value"
+# Other ways to combine the p-values of items, which decide nothing.
+OTHER_TESTS = {"harmonic_mean": "harmonic mean", "fisher": "Fisher", "simes": "Simes"}
+DIFFERENCES = tuple(kind for kind in KIND_WORDS if kind not in ("same", "untested"))
+_VERBS = {
+    "collapsed": ("has collapsed", "have collapsed"),
+    "differs": ("differs from the references", "differ from the references"),
+    "same": ("shows no difference from the references", "show no difference from the references"),
+    "untested": ("was not tested", "were not tested"),
+}
+
+
+def outcome_sentence(conditional: Conditional) -> str:
+    """The outcome in one or two sentences."""
+    systems = conditional.systems
+    found = summary({system.name: system.verdict for system in systems}, _VERBS, what="systems")
+    return f"{found} {_shares(systems[0])}".strip() if len(systems) == 1 else found
+
+
+def _shares(system: SystemColumn) -> str:
+    found = [(kind, system.count(kind)) for kind in DIFFERENCES]
+    shares = [f"{KIND_WORDS[kind]} on {share(count / len(system.items))}" for kind, count in found if count]
+    return f"It is {listed(shares)} of the items." if shares else ""
+
+
+def heading(conditional: Conditional) -> str:
+    """How many items and systems there are, and how many texts per item."""
+    items = conditional.items.items
+    references = _count((len(item.references) for item in items), "reference")
+    written = (len(item.candidates.get(column.name, ())) for item in items for column in conditional.systems)
+    candidates = _count(written, "candidate")
+    systems = _count([len(conditional.systems)], "system")
+    return f"{_count([len(items)], 'item')}, {systems}, {references}, {candidates}"
+
+
+def all_notes(conditional: Conditional) -> list[str]:
+    """The notes of the items and of the study, each once."""
+    return every_note(conditional.items.notes, conditional.notes)
+
+
+def _count(numbers: Iterable[int], what: str) -> str:
+    """A number or a range with a noun: `5-6 references`."""
+    known = list(numbers)
+    low, high = min(known, default=0), max(known, default=0)
+    return f"{low:,}{f'-{high:,}' if high > low else ''} {what}{'' if low == high == 1 else 's'}"
+
+
+def sizes_text(candidates: float, references: float) -> str:
+    """Sizes of two sides; means of them are rounded to a decimal.
+
+    >>> sizes_text(2, 3), sizes_text(1.0, 4.003), sizes_text(1.5, 3)
+    ('2 v 3', '1 v 4', '1.5 v 3')
+    """
+    return " v ".join(f"{size:.1f}".removesuffix(".0") for size in (candidates, references))
+
+
+def part_sizes(human: Result, sizes: tuple[int, int]) -> str:
+    """The sizes of the parts that a human result was measured on: its own if it has them, else those of most items."""
+    own = [human.parts.get(name, math.nan) for name in ("candidates", "references")]
+    return sizes_text(*sizes) if any(map(math.isnan, own)) else sizes_text(*own)
+
+
+def human_title(conditional: Conditional) -> str:
+    """The title of the human column: its name and the sizes of its parts, if there are any."""
+    name, sizes = conditional.human.name, conditional.human_sizes
+    return f"{name} {sizes_text(*sizes)}" if all(sizes) else name
+
+
+def counts(column: SystemColumn) -> str:
+    """How many items there are of each kind; kinds without items are left out."""
+    counted = {words: column.count(kind) for kind, words in KIND_WORDS.items()}
+    return " · ".join(f"{words} {count:,}" for words, count in counted.items() if count)
+
+
+def table_lines(conditional: Conditional) -> list[Line]:
+    """The rows of the metric table, the human column first in each; rows of one distance belong together."""
+    human = conditional.human
+    return metric_lines(
+        conditional,
+        human,
+        cell=lambda column, result, adjusted: _cell(conditional, column, result, adjusted),
+        again=lambda column: column.at_baseline_size if isinstance(column, SystemColumn) else {},
+        size=lambda result: part_sizes(result, conditional.human_sizes),
+        section=lambda result: str(result.options.get("distance", "vectors")),
+    )
+
+
+def _cell(conditional: Conditional, column: ResultColumn, result: Result, adjusted: float) -> Figure:
+    unadjusted = "" if result.p_value is None else p_at_most(result)
+    measured = result.parts.get("items", math.nan)
+    total = len(column.items) if isinstance(column, SystemColumn) else 0
+    p = (math.nan if result.p_value is None else result.p_value) if math.isnan(adjusted) else adjusted
+    # Each reference is on both sides in turn, so the human column scores what chance gives.
+    chance = math.nan if column is conditional.human else chance_of(result)
+    return replace(
+        figure(result, adjusted, level=conditional.level, unadjusted=unadjusted),
+        p="" if math.isnan(p) else p_text(p),
+        chance="" if math.isnan(chance) else number(chance),
+        items=f"{measured:,.0f}" if measured < total else "",
+    )
+
+
+def legend(conditional: Conditional, *, chance: bool) -> list[str]:
+    """How to read the table; `chance` is True if its cells show what chance gives."""
+    results = [result for column in conditional.systems for result in column.results]
+    lines = interval_legend(results, conditional.level, of="the mean over items")
+    if any(result.p_value is not None for result in results):
+        lines.append(
+            f"{MARK} differs from the references: labels exchanged within items, p <= {1 - conditional.level:g},"
+            " adjusted over the whole table"
+        )
+    if any(column.at_baseline_size for column in conditional.systems):
+        lines.append(
+            f"at {_repeated_sizes(conditional)}: measured on parts of the items with this many candidates v references,"
+            " as small as the human ones; only these rows are comparable with the human column"
+        )
+    if chance and not all(math.isnan(chance_of(result)) for result in results):
+        lines.append("chance: the mean over all labellings of the same texts as candidates and references")
+    return lines + better_legend(results, target=TARGET)
+
+
+def _repeated_sizes(conditional: Conditional) -> str:
+    """The sizes in the rows of smaller parts, each once."""
+    rows = zip(conditional.labels, conditional.human.results, strict=True)
+    again = {label for column in conditional.systems for label in column.at_baseline_size}
+    sizes = dict.fromkeys(part_sizes(human, conditional.human_sizes) for label, human in rows if label in again)
+    return " and ".join(sizes)
+
+
+def combined(label: str, column: SystemColumn, place: int, adjusted: float) -> str:
+    """The numbers behind a cell: all combined p-values, the items with a number, and chance; may be empty."""
+    result = column.results[place]
+    parts = result.parts
+    found = []
+    if result.p_value is not None:
+        found.append(f"p {p_at_most(result)}")
+        found += [] if math.isnan(adjusted) else [f"adjusted {p_text(adjusted)}"]
+        found += [f"z {parts['z']:.1f}"] if not math.isnan(parts.get("z", math.nan)) else []
+        found += [f"{words} {p_text(parts[name])}" for name, words in OTHER_TESTS.items() if name in parts]
+    if "items" in parts and not math.isnan(parts["items"]):
+        found.append(f"{parts['items']:,.0f} of {many(len(column.items), 'item')}")
+    if not math.isnan(chance_of(result)):
+        found.append(f"chance {number(chance_of(result))}")
+    return f"{label}, {column.name}: {', '.join(found)}" if found and result.undefined is None else ""
+
+
+@dataclass(frozen=True)
+class CombinedTest:
+    """The combined test of one metric and system, and other ways to combine the p-values of items."""
+
+    label: str
+    system: str
+    p: float
+    p_words: str
+    adjusted: float
+    z: float
+    others: tuple[float, ...]
+    items: float
+
+
+def combined_tests(conditional: Conditional) -> list[CombinedTest]:
+    """The combined tests of all metrics and systems."""
+    return [
+        CombinedTest(
+            shortened(label, 60),
+            system.name,
+            result.p_value,
+            p_at_most(result),
+            p[place],
+            _part(result.parts, "z"),
+            tuple(_part(result.parts, name) for name in OTHER_TESTS),
+            _part(result.parts, "items"),
+        )
+        for place, label in enumerate(conditional.labels)
+        for system, p in zip(conditional.systems, conditional.adjusted(), strict=True)
+        if (result := system.results[place]).p_value is not None
+    ]
+
+
+def _part(parts: Mapping[str, float], name: str) -> float:
+    return parts.get(name, math.nan)
+
+
+def power_lines(conditional: Conditional) -> list[str]:
+    """How many texts the wanted power needs, one line per system and metric with a sensitivity curve."""
+    return [line for curve in conditional.sensitivity for line in _needed(curve)]
+
+
+def _needed(curve: Sensitivity) -> Iterator[str]:
+    for label, fewest in curve.needed.items():
+        points = [point for point in curve.points if point.label == label]
+        if points:
+            most = max(point.candidates for point in points), max(point.references for point in points)
+            yield f"{curve.system}: {label}: {_power(f'{share(curve.power)} power', fewest, most)}"
+        else:
+            yield f"{curve.system}: {label}: power unknown, because no item could be tested"
+
+
+def _power(power: str, fewest: Mapping[str, int | None], most: tuple[int, int]) -> str:
+    """The fewest texts of one side, given all texts of the other."""
+    candidates, references = _count([most[0]], "candidate"), _count([most[1]], "reference")
+    ways = [
+        f"from {_count([least], side)} ({others})"
+        for side, others in (("candidate", references), ("reference", candidates))
+        if (least := fewest.get(f"{side}s")) is not None
+    ]
+    return f"{power} {' and '.join(ways)}" if ways else f"no {power} even with {candidates} and {references}"
+
+
+_MOST_IDS, _MOST_LINES = 5, 12
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Items without a number for one reason, by the metrics and columns (systems, human) it holds for."""
+
+    reason: str
+    ids: tuple[str, ...]
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+def missing(conditional: Conditional) -> list[Missing]:
+    """Why items have no number, the most frequent reasons first."""
+    met: dict[tuple[str, tuple[str, ...]], dict[str, list[str]]] = {}
+    for column in (conditional.human, *conditional.systems):
+        for place, label in enumerate(conditional.labels):
+            for reason, found in _by_reason(column.items, place).items():
+                met.setdefault((reason, tuple(found)), {}).setdefault(column.name, []).append(label)
+    merged: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (reason, ids), columns in met.items():
+        for name, labels in columns.items():
+            merged.setdefault((reason, ids, tuple(labels)), []).append(name)
+    entries = [Missing(reason, ids, labels, tuple(names)) for (reason, ids, labels), names in merged.items()]
+    return sorted(entries, key=lambda entry: -len(entry.ids))
+
+
+def _by_reason(items: Sequence[ItemOutcome], place: int) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for item in items:
+        reason = item.results[place].undefined
+        if reason is not None:
+            found.setdefault(reason, []).append(item.id)
+    return found
+
+
+def missing_lines(conditional: Conditional, *, ids: bool) -> list[str]:
+    """One line per reason, the most frequent first; with `ids`, some of the items. Further reasons are counted."""
+    entries = missing(conditional)
+    lines = [_line(entry, conditional, ids=ids) for entry in entries[:_MOST_LINES]]
+    if len(entries) > _MOST_LINES:
+        lines.append(f"no number for {len(entries) - _MOST_LINES} further reasons")
+    return [
+        *lines,
+        *(line for column in (conditional.human, *conditional.systems) for line in _whole(column, conditional)),
+    ]
+
+
+def _line(entry: Missing, conditional: Conditional, *, ids: bool) -> str:
+    where = []
+    if len(entry.columns) < 1 + len(conditional.systems):
+        where.append(", ".join(entry.columns))
+    if len(entry.labels) < len(conditional.labels):
+        where.append(", ".join(entry.labels))
+    scope = f" ({': '.join(where)})" if where else ""
+    listed = f": {quoted(list(entry.ids), _MOST_IDS)}" if ids else ""
+    return f"no number on {len(entry.ids):,} of {many(len(conditional.items), 'item')}{scope}: {entry.reason}{listed}"
+
+
+def _whole(column: SystemColumn, conditional: Conditional) -> list[str]:
+    """Metrics without a number over all items."""
+    return [
+        f"{label}, {column.name}: no number: {result.undefined}"
+        for label, result in zip(conditional.labels, column.results, strict=True)
+        if result.undefined is not None
+    ]
