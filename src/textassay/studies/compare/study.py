@@ -42,8 +42,8 @@ from textassay.studies.outcome import Contest, Settings, settings_of
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What was measured of a candidate: all its texts, and where the yardstick had fewer, as many as that."""
+class CandidateMeasured:
+    """What was measured on a candidate: on all its texts and, if the yardstick had fewer, on as many as that."""
 
     measured: Measured
     overall: Overall | None
@@ -90,7 +90,7 @@ class Measurer:
         found |= dict(zip(self.comparing, compared.results, strict=True))
         return tuple(found[request] for request in self.requests)
 
-    def candidate(self, name: str, material: Material, reference: Material) -> Outcome:
+    def candidate(self, name: str, material: Material, reference: Material) -> CandidateMeasured:
         """A candidate against the reference, and again on as few texts as the yardstick had."""
         tested = self._tested(name, material, reference)
         measured = self._measure(self.requests, material, reference, tested=tested)
@@ -99,7 +99,7 @@ class Measurer:
         if self.plan.n_resamples:
             plan = OverallPlan(**vars(self.plan), n_candidates=len(self.cut.candidates))
             overall = overall_test(*tested, plan=plan, progress=self.progress)
-        return Outcome(
+        return CandidateMeasured(
             measured,
             overall,
             {request: result for request, result, _ in again},
@@ -159,24 +159,32 @@ def _not_measured(request: Request) -> Result:
     return result_of(request, math.nan, undefined="not measured: the yardstick was not asked for", signature="")
 
 
-def contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, level: float) -> Iterable[Contest]:
-    """Every two candidates on every metric with a jackknife; of unequal samples, parts of one size."""
+def contests(
+    requests: Sequence[Request], outcomes: Mapping[str, CandidateMeasured], *, level: float
+) -> Iterable[Contest]:
+    """Every two candidates on every metric with a jackknife; samples of unequal size are cut to one size."""
     found = list(_contests(requests, outcomes, level=level))
     adjusted = holm([contest.p_value for contest in found])
     return [replace(contest, adjusted=p) for contest, p in zip(found, adjusted, strict=True)]
 
 
-def _contests(requests: Sequence[Request], outcomes: Mapping[str, Outcome], *, level: float) -> Iterable[Contest]:
+def _contests(
+    requests: Sequence[Request], outcomes: Mapping[str, CandidateMeasured], *, level: float
+) -> Iterable[Contest]:
     sizes = {outcome.measured.results[0].n for outcome in outcomes.values()} if requests else set()
     for (first, one), (second, other) in combinations(outcomes.items(), 2):
         for place, request in enumerate(requests):
-            mine, theirs = (_standing(outcome, place, request, whole=len(sizes) == 1) for outcome in (one, other))
+            mine, theirs = (
+                _comparable_value(outcome, place, request, whole=len(sizes) == 1) for outcome in (one, other)
+            )
             if mine is not None and theirs is not None:
                 gap = paired_difference(mine, theirs, level=level)
                 yield Contest(first, second, request.label, gap.estimate, gap.low, gap.high, gap.p_value)
 
 
-def _standing(outcome: Outcome, place: int, request: Request, *, whole: bool) -> tuple[float, Replicates] | None:
+def _comparable_value(
+    outcome: CandidateMeasured, place: int, request: Request, *, whole: bool
+) -> tuple[float, Replicates] | None:
     if whole or request not in outcome.at_baseline_size:
         replicates = outcome.measured.replicates.get(request)
         estimate = outcome.measured.results[place].estimate
@@ -256,7 +264,7 @@ def compare(
 
 
 def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:
-    """A sample from whatever a user hands over, with the groups of its texts where they are asked for."""
+    """A sample from any kind of input, with the groups of its texts if they are asked for."""
     found = texts if isinstance(texts, Sample) else read_sample(texts, name=name, group=group)
     if group is not None and found.groups is None:
         raise InputError(f"{name}: a sample without groups; make it with read_sample(..., group={group!r})")
@@ -298,7 +306,7 @@ class _Study:
             *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates),
         ]
         real_results, *rest = engine.map(lambda task: task(), tasks)
-        outcomes: dict[str, Outcome] = dict(zip(cut.candidates, rest[: len(materials)], strict=True))
+        outcomes: dict[str, CandidateMeasured] = dict(zip(cut.candidates, rest[: len(materials)], strict=True))
         remarked: list[dict[str, Any]] = rest[len(materials) :]
         real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
         columns = [
@@ -352,10 +360,10 @@ class _Study:
             return ()
         tokenizer, seed = self.measurer.settings.tokenizer, self.measurer.plan.seed
         found = check_dependence(self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
-        # Sorted texts are no sign of dependence; they only hide the signs that their order could show.
+        # Sorted texts are no sign of dependence, but they hide signs that the order could show.
         return tuple(f"{'caution' if warning.option else 'note'}: {warning.message}" for warning in found)
 
-    def _column(self, name: str, outcome: Outcome, remarks: dict[str, Any]) -> Column:
+    def _column(self, name: str, outcome: CandidateMeasured, remarks: dict[str, Any]) -> Column:
         sample = self.measurer.cut.candidates[name]
         again = {request.label: result for request, result in outcome.at_baseline_size.items()}
         measured = outcome.measured
