@@ -113,9 +113,9 @@ def _needs_encoder(request: Request) -> bool:
 
 
 def _encoded(items: ItemSet, encoder: str | Encoder, progress: Progress) -> Remembered:
-    reference = Sample.of(dict.fromkeys(all_texts(items.items)), name="references")
+    reference = Sample.of(list(dict.fromkeys(all_texts(items.items))), name="references")
     candidates = {
-        system: Sample.of(dict.fromkeys(all_texts(items.items, system)), name=system) for system in items.systems
+        system: Sample.of(list(dict.fromkeys(all_texts(items.items, system))), name=system) for system in items.systems
     }
     used = [reference, *candidates.values()]
     return show_all(encoder, reference=reference, candidates=candidates, used=used, progress=progress)
