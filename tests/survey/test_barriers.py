@@ -68,7 +68,7 @@ def on_every_page(study: LiveStudy, page: Any, look: Look) -> dict[str, list[str
     found["later text, one answer withdrawn and the next one chosen"] = look(page)
     visit("thanks", study.personal[DONE], "Thank you")
     visit("expired", study.personal[EXPIRED], "This link has expired")
-    visit("not found", f"{study.address}/r/nobody", "Nothing here")
+    visit("not found", f"{study.address}/r/nobody", "Page not found")
     visit("admin", study.admin, "How typical is each headline?")
     return {name: findings for name, findings in found.items() if findings}
 
