@@ -1,7 +1,5 @@
 """`textassay compare`: candidates against a reference."""
 
-from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +8,6 @@ from textassay.cli import options
 
 if TYPE_CHECKING:
     from textassay.corpus.sample import Sample
-    from textassay.studies.compare.result import Comparison
 
 
 def compare(
@@ -46,8 +43,10 @@ def compare(
     where a valid one exists, and a verdict in words. The column "real v real" shows what real text scores against real
     text.
     """
-    from textassay.cli.outputs import check_writable
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
+    from textassay.corpus.files import named_paths
+    from textassay.corpus.readers import read_sample
     from textassay.engines.local import get_engine
     from textassay.studies.compare.study import compare as run
 
@@ -60,11 +59,13 @@ def compare(
         for file in files:
             # Training texts are only looked up, so they need no groups.
             needs_groups = len(samples) <= len(candidates)
-            samples.append(_read(file, field, encoding, group=(pair or group) if needs_groups else None))
+            samples.append(
+                read_sample(file, field=field, encoding=encoding, group=(pair or group) if needs_groups else None)
+            )
             progress.step(1)
         comparison = run(
             samples[0],
-            _named(candidates, samples[1 : len(candidates) + 1]),
+            dict(zip(named_paths(candidates), samples[1 : len(candidates) + 1], strict=True)),
             metrics=options.split(metrics),
             families=options.split(family),
             tokenizer=tokenizer,
@@ -81,54 +82,5 @@ def compare(
             engine=chosen_engine,
             progress=progress,
         )
-    deliver(comparison, json=json, csv=csv, markdown=markdown, report=report, why=why, quiet=quiet)
-
-
-def _read(source: str, field: str | None, encoding: str, *, group: str | None) -> "Sample":
-    from textassay.corpus.readers import read_sample
-
-    return read_sample(source, field=field, encoding=encoding, group=group)
-
-
-def _named(paths: list[str], samples: "list[Sample]") -> "dict[str, Sample]":
-    """Candidates by name; files of one name are told apart by their folder, then by number."""
-    counts = Counter(sample.name for sample in samples)
-    named: dict[str, Sample] = {}
-    for path, sample in zip(paths, samples, strict=True):
-        name = sample.name if counts[sample.name] == 1 else f"{Path(path).parent.name}/{sample.name}"
-        unique, number = name, 2
-        while unique in named:
-            unique, number = f"{name} ({number})", number + 1
-        named[unique] = sample
-    return named
-
-
-def deliver(
-    comparison: "Comparison",
-    *,
-    json: str | None,
-    csv: str | None,
-    markdown: str | None,
-    report: str | None,
-    why: bool,
-    quiet: bool,
-) -> None:
-    """Write the files that were asked for, and the table unless standard output is taken."""
-    from textassay.cli.outputs import Output
-    from textassay.cli.outputs import deliver as deliver_all
-    from textassay.cli.screen import output_console
-    from textassay.report.compare.terminal import render_terminal
-    from textassay.report.compare.text_forms import render_csv, render_markdown
-
-    outputs: list[Output] = [
-        (json, comparison.to_json),
-        (csv, lambda: render_csv(comparison)),
-        (markdown, lambda: render_markdown(comparison)),
-        (report, comparison.to_html),
-    ]
-
-    def table() -> None:
-        console = output_console()
-        console.print(render_terminal(comparison, width=console.width, why=why))
-
-    deliver_all(outputs, table=table, quiet=quiet)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
+    deliver_outcome(comparison, targets, quiet=quiet, why=why)

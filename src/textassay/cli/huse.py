@@ -2,15 +2,11 @@
 
 import math
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from textassay.cli import options
-
-if TYPE_CHECKING:
-    from textassay.studies.huse.result import HuseResult
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
@@ -51,10 +47,11 @@ def huse(
     is what the log-probabilities add (diversity). Each score has an interval over items and raters, and the value
     expected by chance.
     """
-    from textassay.cli.outputs import check_writable
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
     from textassay.corpus.ratings.readers import read_ratings
     from textassay.engines.local import get_engine
+    from textassay.report.huse.text_forms import render_markdown
     from textassay.studies.huse.study import huse as run
 
     check_writable([json, csv, markdown, report], inputs=[ratings, *([log_probs] if log_probs else [])])
@@ -77,7 +74,8 @@ def huse(
             engine=chosen_engine,
             progress=progress,
         )
-    _deliver(found, {"json": json, "csv": csv, "markdown": markdown, "report": report}, why=why, top=top, quiet=quiet)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, why=why, top=top, to_markdown=lambda: render_markdown(found, top=top))
 
 
 def _scale(text: str | None) -> tuple[float, float] | None:
@@ -91,26 +89,5 @@ def _scale(text: str | None) -> tuple[float, float] | None:
     low, high = (float(found[1]), float(found[2])) if found else (math.nan, math.nan)
     if not -math.inf < low < high < math.inf:
         wanted = "wanted the lowest and the highest rating, such as 1-6"
-        raise InputError(f"--scale is '{shortened(text, 40)}'; {wanted}")
+        raise InputError(f"--scale '{shortened(text, 40)}'; {wanted}")
     return low, high
-
-
-def _deliver(found: "HuseResult", targets: dict[str, str | None], *, why: bool, top: int, quiet: bool) -> None:
-    """Write the files that were asked for, and the table unless standard output is taken."""
-    from textassay.cli.outputs import deliver
-    from textassay.cli.screen import output_console
-    from textassay.report.huse.terminal import render_terminal
-    from textassay.report.huse.text_forms import render_csv, render_markdown
-
-    makers: dict[str, Callable[[], str]] = {
-        "json": found.to_json,
-        "csv": lambda: render_csv(found),
-        "markdown": lambda: render_markdown(found, top=top),
-        "report": found.to_html,
-    }
-
-    def table() -> None:
-        console = output_console()
-        console.print(render_terminal(found, width=console.width, why=why, top=top))
-
-    deliver([(targets[kind], make) for kind, make in makers.items()], table=table, quiet=quiet)

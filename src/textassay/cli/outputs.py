@@ -4,11 +4,16 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
+
+if TYPE_CHECKING:
+    from textassay.studies.outcome import Outcome
 
 STANDARD_OUTPUT = "-"
 # A target (None: not wanted) and the function that makes its text.
@@ -69,6 +74,36 @@ def deliver(outputs: Sequence[Output], *, table: Callable[[], None], quiet: bool
     for (target, make), waits in zip(wanted, late, strict=True):
         if waits:
             _write_and_report(target, make, quiet=quiet)
+
+
+def deliver_outcome(
+    outcome: "Outcome",
+    targets: Mapping[str, str | None],
+    *,
+    quiet: bool,
+    to_markdown: Callable[[], str] | None = None,
+    **view: object,
+) -> None:
+    """Write the outcome of a study to its targets, and print its table unless an output goes to standard output.
+
+    `targets` are the files by form (json, csv, markdown, report). `view` are the options of the study's table on a
+    terminal, such as `why` and `top`.
+    """
+    from textassay.cli.screen import output_console
+
+    forms = {
+        "json": outcome.to_json,
+        "csv": outcome.to_csv,
+        "markdown": to_markdown or outcome.to_markdown,
+        "report": outcome.to_html,
+    }
+
+    def table() -> None:
+        console = output_console()
+        terminal = import_module(f"textassay.report.{outcome.kind}.terminal")
+        console.print(terminal.render_terminal(outcome, width=console.width, **view))
+
+    deliver([(targets.get(form), make) for form, make in forms.items()], table=table, quiet=quiet)
 
 
 def _write_and_report(target: str, make: Callable[[], str], *, quiet: bool) -> None:

@@ -1,7 +1,6 @@
 """`textassay reproduce`: a paper's table or figure, beside the published one."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,29 +66,22 @@ def _list() -> None:
 
 
 def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, svg: str | None, quiet: bool) -> None:
-    """Write the files that were asked for, and the tables unless standard output is taken."""
-    from textassay.cli.outputs import STANDARD_OUTPUT, write
+    """Write the outputs, and print the tables unless an output goes to standard output."""
+    from textassay.cli.outputs import Output, deliver
     from textassay.cli.screen import output_console
-    from textassay.corpus.printable import printable
     from textassay.report.charts.figures import figure
     from textassay.report.reproduction import render, render_markdown
 
-    if STANDARD_OUTPUT not in (json, markdown, svg):
-        output_console().print(render(found))
-    outputs: list[tuple[str | None, Callable[[], str]]] = [
+    outputs: list[Output] = [
         (json, lambda: found.to_json(indent=2)),
-        (markdown, lambda: render_markdown(found, picture=_seen_from(markdown, svg))),
+        (markdown, lambda: render_markdown(found, picture=_relative_path(markdown, svg))),
         (svg, lambda: figure(found)),
     ]
-    for target, make in outputs:
-        if target is not None:
-            write(target, make())
-            if target != STANDARD_OUTPUT and not quiet:
-                typer.echo(f"wrote {printable(target)}", err=True)
+    deliver(outputs, table=lambda: output_console().print(render(found)), quiet=quiet)
 
 
-def _seen_from(markdown: str | None, svg: str | None) -> str | None:
-    """The way from the Markdown file to the figure, where there are both."""
+def _relative_path(markdown: str | None, svg: str | None) -> str | None:
+    """The path from the Markdown file to the figure, if both are written."""
     if markdown is None or svg in (None, "-"):
         return None
     folder = Path.cwd() if markdown == "-" else Path(markdown).parent
