@@ -10,9 +10,9 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.errors import InputError
 from textassay.studies.format_check import check_format
+from textassay.survey.create.wording import page_wording
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.schema import check_items
-from textassay.survey.wording import page_wording
 
 
 def test_choices_and_items_of_a_survey(tmp_path: Path) -> None:

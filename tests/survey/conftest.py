@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.survey.small_studies import quick_folder
+from tests.survey.store.small_studies import quick_folder
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.study_store import Links, Store
 
@@ -107,7 +107,7 @@ class Site:
 @pytest.fixture
 def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
     """Makes studies; each visitor is a browser with cookies of its own."""
-    from tests.survey.browsing import TestClient
+    from tests.survey.web.forms import TestClient
     from textassay.survey.web.app import make_app
 
     opened: list[Store] = []

@@ -1,4 +1,4 @@
-"""Tokens of a study: long, all different, compared whole, and everything else bound to the secret."""
+"""Tokens of a study: long, all different, compared in full, and other values derived from the secret."""
 
 import base64
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
-from textassay.survey.store.exporting import csv_line
+from textassay.survey.store.export import csv_line
 from textassay.survey.web.hosts import LOOPBACK, Origins
 
 DEFAULT_PORT = 8000

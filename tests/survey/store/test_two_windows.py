@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.survey.small_studies import current, hurried, opened, raters_of
+from tests.survey.store.small_studies import current, hurried, opened, raters_of
 from textassay.survey.model import Rater
 from textassay.survey.store import answers
 from textassay.survey.store.study_store import Store

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.survey.small_studies import STUDY, hurried, pairs, quick_folder
+from tests.survey.store.small_studies import STUDY, hurried, pairs, quick_folder
 from textassay.survey.store.importing import Imported
 from textassay.survey.store.study_store import Store
 from textassay.survey.tokens import keyed_digest

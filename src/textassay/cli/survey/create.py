@@ -50,10 +50,10 @@ def create(
     from textassay.cli.survey.links import personal_links
     from textassay.survey.create.attention_checks import checks_for
     from textassay.survey.create.items import Columns, study_items
+    from textassay.survey.create.wording import page_wording
     from textassay.survey.links import Addresses
     from textassay.survey.model import Study
     from textassay.survey.store.study_store import Store
-    from textassay.survey.wording import page_wording
 
     read = [path for path in (human, model, items, contexts, template, checks_file) if path is not None]
     _check_targets(study, links, read, raters=raters)

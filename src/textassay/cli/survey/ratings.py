@@ -61,7 +61,7 @@ def export(
     """Write the ratings as CSV for textassay huse, one row per rating. Works while the page is served."""
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, write
     from textassay.corpus.printable import printable
-    from textassay.survey.store.exporting import checks_csv, ratings_csv
+    from textassay.survey.store.export import checks_csv, ratings_csv
     from textassay.survey.store.study_store import Store
 
     check_writable([out, checks], inputs=[study])
@@ -85,7 +85,7 @@ def export(
 def _export_summary(summary: "Summary", *, without_failed: bool) -> list[str]:
     """The number of exported ratings, and of raters who failed an attention check."""
     from textassay.cli.survey.screen import many
-    from textassay.survey.store.exporting import has_failed
+    from textassay.survey.store.export import has_failed
 
     started = [rater for rater in summary.raters if rater.done]
     failed = [rater for rater in started if has_failed(rater)]

@@ -1,4 +1,4 @@
-"""Tasks and answers of raters in the store: assign the next task, record an answer, undo the last one, import ratings.
+"""Tasks and answers of raters in the store: assign the next task, record an answer, undo the last one.
 
 Functions that write must be called inside a transaction of the writer.
 """

@@ -15,7 +15,7 @@ from numpy.random import Generator
 from textassay.errors import InputError
 from textassay.inference.rng import stream
 from textassay.survey.model import Study, SurveyItem
-from textassay.survey.store.exporting import csv_line
+from textassay.survey.store.export import csv_line
 from textassay.survey.templates import environment
 
 # Mechanical Turk's limit on the page of a HIT with its texts filled in, in bytes.

@@ -218,7 +218,7 @@ class AdminPage:
 
     def ratings(self, request: Request) -> Response:
         """All ratings as a CSV file, generated while it is sent; `?for=spreadsheet` protects against formulas."""
-        from textassay.survey.store.exporting import ratings_csv
+        from textassay.survey.store.export import ratings_csv
 
         self._access.admin(request)
         safe = request.query_params.get("for") == "spreadsheet"

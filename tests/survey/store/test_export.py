@@ -1,0 +1,148 @@
+"""Exported ratings: texts read back exactly, and formulas can be disabled for spreadsheets."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textassay.corpus.ratings.readers import read_ratings
+from textassay.corpus.tables import delimited_rows
+from textassay.survey.model import Study, SurveyItem
+from textassay.survey.store.export import CHECK_FIELDS, FIELDS, checks_csv, csv_line, ratings_csv
+from textassay.survey.store.importing import Imported
+from textassay.survey.store.study_store import Store
+
+HOSTILE = (
+    '=HYPERLINK("http://x","y")',
+    "+1+1",
+    "-2",
+    "@SUM(A1)",
+    "\tindented",
+    "two\r\nlines",
+    "lone\rreturn",
+    'a "quoted", text',
+    " spaces around ",
+    "خمسة 😀 \u202e",
+)
+ITEMS = [
+    SurveyItem(f"{source}-{n}", source, text, f"={n}", -1.5 if n else float("-inf"))
+    for source in ("human", "model")
+    for n, text in enumerate(HOSTILE)
+]
+CHECK = SurveyItem("check-1", "check", "Please choose “Rare”.", expected=2)
+STUDY = Study("t", "given:", "q?", "n", ratings_wanted=2, items_per_rater=20, checks_per_rater=1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A study that two raters have answered; the second fails the check."""
+    path = tmp_path / "study.db"
+    Store.create(path, STUDY, [*ITEMS, CHECK])
+    with closing(Store.open(path)) as opened:
+        for number, token in enumerate(opened.invite(2)):
+            rater = opened.rater(token)
+            assert rater is not None
+            while (task := opened.task(rater)) is not None:
+                value = (2 if number == 0 else 1) if task.text == CHECK.text else 1 + (task.number + number) % 6
+                assert opened.answer(rater, task.number, value) == "recorded"
+        yield opened
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_one_row_a_rating(store: Store) -> None:
+    text = "".join(ratings_csv(store))
+    found = rows(text)
+    assert tuple(found[0]) == FIELDS
+    assert len(found) == 40
+    by_id = {item.id: item for item in ITEMS}
+    for row in found:
+        item = by_id[row["item"]]
+        assert (row["text"], row["context"], row["source"]) == (item.text, item.context, item.source)
+        assert float(row["log_prob"]) == item.log_prob
+        assert row["rating_label"] == {c.value: c.label for c in STUDY.choices}[int(row["rating"])]
+        assert float(row["seconds"]) >= 0
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row["answered"])
+        # No cell is such as 1/1, which a spreadsheet would take for a day.
+        assert (row["checks_right"], row["checks_answered"]) == {"r001": ("1", "1"), "r002": ("0", "1")}[row["rater"]]
+    assert "check" not in text.replace("checks_right,checks_answered", "")
+
+
+def test_who_failed_a_check_can_be_left_out(store: Store) -> None:
+    every = rows("".join(ratings_csv(store)))
+    kept = rows("".join(ratings_csv(store, without_failed=True)))
+    assert kept == [row for row in every if row["rater"] == "r001"]
+    assert len(kept) == 20
+    # Who has not met a check yet has not failed it.
+    store.import_ratings({"elsewhere": [Imported(ITEMS[0].id, 5, 1.0)]})
+    assert len(rows("".join(ratings_csv(store, without_failed=True)))) == 21
+
+
+@pytest.mark.parametrize(("without_failed", "raters"), [(False, ("r001", "r002")), (True, ("r001",))])
+def test_the_file_is_what_huse_reads(
+    store: Store, tmp_path: Path, without_failed: bool, raters: tuple[str, ...]
+) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("".join(ratings_csv(store, without_failed=without_failed)), encoding="utf-8", newline="")
+    read = read_ratings(str(path))
+    assert {(item.id, item.text, item.context) for item in read.items} == {(i.id, i.text, i.context) for i in ITEMS}
+    assert len(read.ratings) == 20 * len(raters)
+    assert read.raters == raters
+    assert read.model == "model"
+    given = {(item.id, item.log_prob) for item in read.items}
+    assert given == {(item.id, item.log_prob) for item in ITEMS}
+
+
+def test_a_spreadsheet_runs_nothing_where_asked(store: Store) -> None:
+    found = rows("".join(ratings_csv(store, spreadsheet_safe=True)))
+    texts = {row["text"] for row in found}
+    for text in HOSTILE:
+        tamed = f"'{text}" if text[0] in "=+@\t" else text
+        assert tamed in texts
+    assert {row["log_prob"] for row in found} == {"-1.5", "-inf"}
+    assert all(row["context"].startswith("'=") for row in found)
+    assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for row in found for cell in row.values())
+
+
+def test_answers_to_checks_have_a_file_of_their_own(store: Store) -> None:
+    found = rows("".join(checks_csv(store)))
+    assert tuple(found[0]) == CHECK_FIELDS
+    assert [(row["rater"], row["rating"], row["expected"], row["passed"]) for row in found] == [
+        ("r001", "2", "2", "yes"),
+        ("r002", "1", "2", "no"),
+    ]
+
+
+def test_a_study_without_ratings_is_a_header(tmp_path: Path) -> None:
+    Store.create(tmp_path / "new.db", STUDY, [*ITEMS, CHECK])
+    with closing(Store.open(tmp_path / "new.db")) as opened:
+        assert "".join(ratings_csv(opened)) == ",".join(FIELDS) + "\n"
+        assert "".join(checks_csv(opened)) == ",".join(CHECK_FIELDS) + "\n"
+
+
+def test_long_texts_come_in_pieces(tmp_path: Path) -> None:
+    items = [SurveyItem(f"i{n}", "human" if n % 2 else "model", "x" * 40_000) for n in range(6)]
+    Store.create(tmp_path / "long.db", STUDY, items)
+    with closing(Store.open(tmp_path / "long.db")) as opened:
+        rater = opened.rater(opened.invite(1)[0])
+        assert rater is not None
+        while (task := opened.task(rater)) is not None:
+            opened.answer(rater, task.number, 3)
+        pieces = list(ratings_csv(opened))
+    assert len(pieces) > 2
+    assert len(rows("".join(pieces))) == 6
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=5))
+def test_any_cells_read_back(cells: list[str]) -> None:
+    ((_, read),) = delimited_rows([csv_line(cells)], "x.csv", ",")
+    assert read == cells
