@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from httpx import Response
+    from httpx2 import Response
     from starlette.testclient import TestClient
 else:
     # Who imports this needs a page to visit, and is skipped where there can be none.
