@@ -260,7 +260,7 @@ def test_twenty_candidates_by_twenty_metrics_fit_with_the_worst_of_texts() -> No
     long_names = tuple(replace(c, name=f"{c.name}{worst}", over=many, under=many) for c in found.candidates)
     page = render_html(replace(found, candidates=long_names, notes=(worst,) * 1000))
     assert len(page.encode()) <= MOST_BYTES
-    assert "more are left out" in page
+    assert "more are in the JSON file" in page
     assert "more notes are left out" in page
     assert "most notable of 3,800" in page
 
