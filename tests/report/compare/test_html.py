@@ -261,8 +261,8 @@ def test_twenty_candidates_by_twenty_metrics_fit_with_the_worst_of_texts() -> No
     page = render_html(replace(found, candidates=long_names, notes=(worst,) * 1000))
     assert len(page.encode()) <= MOST_BYTES
     assert "more are in the JSON file" in page
-    assert "more notes are left out" in page
-    assert "most notable of 3,800" in page
+    assert "<li>970 more are in the JSON file.</li>" in page
+    assert "clearest of 3,800" in page
 
 
 def test_larger_comparisons_leave_out_more_and_say_so() -> None:
