@@ -396,7 +396,7 @@ def test_one_of_anything_from_turk_is_said_as_one(survey: Command, texts: tuple[
         "note: 1 answer already in the study",
         "note: 1 rejected assignment left out",
         "note: 1 text without an answer",
-        "note: 1 answer left out, to items that the worker had already rated: the first answer counts",
+        "note: 1 answer left out, to items that the worker had already rated: the answer submitted first counts",
     ]
 
 

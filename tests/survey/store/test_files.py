@@ -170,7 +170,7 @@ def _settings(text: str) -> Callable[[Path], None]:
         (lambda path: path.write_text(""), r"s\.db: not a rating study; wanted"),
         (_other_application, r"s\.db: not a rating study; wanted"),
         (_version(schema.VERSION + 1), r"s\.db: a study of version 2; this textassay reads version 1$"),
-        (_damaged, r"s\.db: the study cannot be read or written \(database disk image is malformed\)$"),
+        (_damaged, r"s\.db: the study cannot be read or written \(database disk image is malformed\); textassay"),
         (_settings("{"), r"s\.db: the study's settings are damaged \(JSONDecodeError\)$"),
         (_settings('{"choices": [], "x": 1}'), r"s\.db: the study's settings are damaged \(TypeError\)$"),
     ],

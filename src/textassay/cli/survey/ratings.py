@@ -3,8 +3,8 @@
 import json as json_format
 import math
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,8 @@ from textassay.cli.survey import options
 
 if TYPE_CHECKING:
     from textassay.survey.model import Summary
-    from textassay.survey.store.study_store import Store
+    from textassay.survey.store.progress import Snapshot
+    from textassay.survey.store.salvage import Salvaged
 
 
 def status(study: options.StudyFile, json: common.Json = None) -> None:
@@ -30,8 +31,8 @@ def status(study: options.StudyFile, json: common.Json = None) -> None:
     from textassay.survey.store.study_store import Store
 
     check_writable([json], inputs=[study])
-    with closing(Store.open(Path(study), read_only=True)) as store:
-        found = _status(store)
+    with closing(Store.open(Path(study), read_only=True)) as store, store.snapshot() as snapshot:
+        found = _status(snapshot)
     deliver(
         [(json, lambda: json_format.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))],
         table=lambda: show_facts(output_console(), _facts(study, found)),
@@ -56,30 +57,60 @@ def export(
             "This changes these texts; textassay huse needs the file without it.",
         ),
     ] = False,
+    salvage: Annotated[
+        bool, typer.Option("--salvage", help="Read a damaged study: write all answers that can still be read.")
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write the ratings as CSV for textassay huse, one row per rating. Works while the page is served."""
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, write
     from textassay.corpus.printable import printable
-    from textassay.survey.store.export import checks_csv, ratings_csv
-    from textassay.survey.store.study_store import Store
+    from textassay.survey.store.export import RatedStudy, checks_csv, ratings_csv
 
     check_writable([out, checks], inputs=[study])
-    makers: dict[str | None, Callable[[Store], str]] = {
-        checks: lambda store: "".join(checks_csv(store, spreadsheet_safe=spreadsheet_safe)),
-        out: lambda store: "".join(
-            ratings_csv(store, spreadsheet_safe=spreadsheet_safe, without_failed=without_failed)
+    makers: dict[str | None, Callable[[RatedStudy], str]] = {
+        checks: lambda found: "".join(checks_csv(found, spreadsheet_safe=spreadsheet_safe)),
+        out: lambda found: "".join(
+            ratings_csv(found, spreadsheet_safe=spreadsheet_safe, without_failed=without_failed)
         ),
     }
-    with closing(Store.open(Path(study), read_only=True)) as store:
-        summary = store.summary()
-        texts = {target: make(store) for target, make in makers.items() if target is not None}
+    with _opened(study, salvage=salvage) as found:
+        lines = [*_export_summary(found.summary(), without_failed=without_failed), *_lost(found)]
+        texts = {target: make(found) for target, make in makers.items() if target is not None}
     for target, text in texts.items():
         write(target, text)
         if not quiet and target != STANDARD_OUTPUT:
             sys.stderr.write(f"wrote {printable(target)}\n")
     if not quiet:
-        sys.stderr.write("".join(f"{line}\n" for line in _export_summary(summary, without_failed=without_failed)))
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+
+@contextmanager
+def _opened(study: str, *, salvage: bool) -> "Iterator[Snapshot | Salvaged]":
+    """The study at one point in time, so that the printed counts are those of the written rows."""
+    from textassay.survey.store.salvage import read_damaged
+    from textassay.survey.store.study_store import Store
+
+    if salvage:
+        yield read_damaged(Path(study))
+        return
+    with closing(Store.open(Path(study), read_only=True)) as store, store.snapshot() as found:
+        yield found
+
+
+def _lost(found: "Snapshot | Salvaged") -> list[str]:
+    """Notes about the parts of a damaged study that cannot be read."""
+    from textassay.cli.survey.screen import many
+    from textassay.survey.store.salvage import Salvaged
+
+    if not isinstance(found, Salvaged):
+        return []
+    notes = []
+    if found.incomplete:
+        notes.append(f"note: parts of these tables cannot be read: {', '.join(found.incomplete)}")
+    if found.orphans:
+        notes.append(f"note: {many(found.orphans, 'answer')} left out: their items cannot be read")
+    return notes or ["note: all answers could be read"]
 
 
 def _export_summary(summary: "Summary", *, without_failed: bool) -> list[str]:
@@ -101,7 +132,7 @@ def _export_summary(summary: "Summary", *, without_failed: bool) -> list[str]:
     return lines
 
 
-def _status(store: "Store") -> dict[str, Any]:
+def _status(store: "Snapshot") -> dict[str, Any]:
     """The progress of a study, as plain values for JSON."""
     from textassay.survey.store.progress import agreement
     from textassay.version import __version__

@@ -40,7 +40,9 @@ def database_errors(where: str) -> Iterator[None]:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
             raise InputError(f"{where}: not an SQLite file; wanted a file made by textassay survey create") from None
         kind = StudyBusy if is_busy(error) else InputError
-        raise kind(f"{where}: the study cannot be read or written ({error})") from error
+        damaged = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF == sqlite3.SQLITE_CORRUPT
+        hint = "; textassay survey export --salvage writes the answers that can still be read" if damaged else ""
+        raise kind(f"{where}: the study cannot be read or written ({error}){hint}") from error
 
 
 def is_busy(error: sqlite3.Error) -> bool:

@@ -3,9 +3,9 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
-from textassay.survey.model import RaterProgress, Rating
-from textassay.survey.store.study_store import Store
+from textassay.survey.model import RaterProgress, Rating, Study, Summary
 
 FIELDS = (
     "item", "context", "text", "source", "log_prob", "rater", "rating", "rating_label", "seconds", "answered",
@@ -17,7 +17,21 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PIECE = 1 << 16
 
 
-def ratings_csv(store: Store, *, spreadsheet_safe: bool = False, without_failed: bool = False) -> Iterator[str]:
+class RatedStudy(Protocol):
+    """What an export reads. In a `Snapshot`, counts and rows agree also while the page is served."""
+
+    @property
+    def study(self) -> Study:
+        """The settings."""
+
+    def summary(self) -> Summary:
+        """The progress."""
+
+    def ratings(self, *, checks: bool = False) -> Iterator[Rating]:
+        """The ratings, and the answers to attention checks if `checks` is True."""
+
+
+def ratings_csv(store: RatedStudy, *, spreadsheet_safe: bool = False, without_failed: bool = False) -> Iterator[str]:
     """All ratings in pieces of CSV text, beginning with the header; texts are exactly those that were rated.
 
     A spreadsheet may run a text that begins like a formula. `spreadsheet_safe` puts an apostrophe before such cells,
@@ -37,7 +51,7 @@ def has_failed(rater: RaterProgress) -> bool:
     return rater.checks_right < rater.checks_done
 
 
-def checks_csv(store: Store, *, spreadsheet_safe: bool = False) -> Iterator[str]:
+def checks_csv(store: RatedStudy, *, spreadsheet_safe: bool = False) -> Iterator[str]:
     """The answers to attention checks in pieces of CSV text, one row per answer."""
     labels = {choice.value: choice.label for choice in store.study.choices}
     answers = (rating for rating in store.ratings(checks=True) if rating.item.expected is not None)

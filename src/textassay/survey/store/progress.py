@@ -5,10 +5,11 @@ import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
-from textassay.survey.model import RaterProgress, Rating, Summary, SurveyItem
+from textassay.survey.model import RaterProgress, Rating, Study, Summary, SurveyItem
 from textassay.survey.store.assignment import Plan
 from textassay.survey.store.raters import name_of
 
@@ -113,6 +114,23 @@ def _progress(connection: sqlite3.Connection, plan: Plan, seconds: dict[int, lis
             median_seconds=median(took) if took else None,
             last_seen=None if seen is None else iso_time(seen),
         )
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A study at one point in time: everything is read in one transaction, so that counts and rows agree."""
+
+    study: Study
+    plan: Plan
+    connection: sqlite3.Connection
+
+    def summary(self) -> Summary:
+        """The progress of the study."""
+        return summary_of(self.connection, self.plan)
+
+    def ratings(self, *, checks: bool = False) -> Iterator[Rating]:
+        """All ratings ordered by item and rater; answers to attention checks only if `checks` is True."""
+        return all_ratings(self.connection, checks=checks)
 
 
 def agreement(ratings: Iterable[Rating]) -> float:

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -18,7 +18,7 @@ from textassay.survey.store.assignment import Plan, plan_of
 from textassay.survey.store.connections import Readers, Writer, connect, database_errors
 from textassay.survey.store.file_identity import FileIdentity, check_is_file, copy_study, new_database
 from textassay.survey.store.importing import ImportCounts, Imported, add_ratings
-from textassay.survey.store.progress import all_ratings, numbered_items, summary_of
+from textassay.survey.store.progress import Snapshot, all_ratings, numbered_items, summary_of
 from textassay.survey.store.raters import SharedLink
 from textassay.survey.store.schema import check_items, check_study, put_items, put_study, read_study
 from textassay.survey.tokens import digest_of, is_token, item_codes, keyed_digest, new_secret, new_token
@@ -227,6 +227,12 @@ class Store:
         return self._writer.run(
             lambda connection: answering.undo_shown(connection, plan, number, shown=shown, now=clock.now())
         )
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """The study at one point in time, for reading counts and ratings that agree with each other."""
+        with self._readers.reading() as connection:
+            yield Snapshot(self.study, self._plan, connection)
 
     def summary(self) -> Summary:
         """The progress of the study."""

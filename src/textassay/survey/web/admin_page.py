@@ -142,7 +142,8 @@ class CachedView:
 
 def view_of(store: Store, now: datetime) -> View:
     """The view of a study at `now`."""
-    summary = store.summary()
+    with store.snapshot() as found:
+        summary, alpha = found.summary(), agreement(found.ratings())
     wanted = store.study.ratings_wanted
     # Raters who have started come first: a shared link may have added many who never start.
     shown = sorted(summary.raters, key=lambda rater: rater.done == 0)[:_MAX_RATERS]
@@ -151,7 +152,7 @@ def view_of(store: Store, now: datetime) -> View:
         clock=now.strftime("%H:%M:%S UTC"),
         summary=summary,
         share=percent(summary.ratings, summary.wanted),
-        agreement=_agreement(store),
+        agreement="–" if math.isnan(alpha) else f"{alpha:.2f}".replace("-", "−"),
         seconds=duration(summary.median_seconds),
         started=sum(rater.done > 0 for rater in summary.raters),
         finished=sum(rater.done >= rater.total > 0 for rater in summary.raters),
@@ -160,12 +161,6 @@ def view_of(store: Store, now: datetime) -> View:
         raters=tuple(_row(rater, now) for rater in shown),
         left_out=len(summary.raters) - len(shown),
     )
-
-
-def _agreement(store: Store) -> str:
-    """Krippendorff's alpha, or a dash while no item has two ratings."""
-    found = agreement(store.ratings())
-    return "–" if math.isnan(found) else f"{found:.2f}".replace("-", "−")
 
 
 def _spread(counts: Sequence[int]) -> str:
@@ -218,17 +213,20 @@ class AdminPage:
 
     def ratings(self, request: Request) -> Response:
         """All ratings as a CSV file, generated while it is sent; `?for=spreadsheet` protects against formulas."""
-        from textassay.survey.store.export import ratings_csv
-
         self._access.admin(request)
         safe = request.query_params.get("for") == "spreadsheet"
         headers = {"content-disposition": f'attachment; filename="{"ratings-spreadsheet" if safe else "ratings"}.csv"'}
-        pieces = _encoded(ratings_csv(self._store, spreadsheet_safe=safe))
-        return StreamingResponse(pieces, media_type="text/csv; charset=utf-8", headers=headers)
+        return StreamingResponse(
+            _ratings(self._store, spreadsheet_safe=safe), media_type="text/csv; charset=utf-8", headers=headers
+        )
 
     def _content(self, request: Request) -> dict[str, Any]:
         return {"study": self._store.study, "token": request.path_params["token"], "view": self._view.current()}
 
 
-def _encoded(pieces: Iterator[str]) -> Iterator[bytes]:
-    return (piece.encode("utf-8", "replace") for piece in pieces)
+def _ratings(store: Store, *, spreadsheet_safe: bool) -> Iterator[bytes]:
+    from textassay.survey.store.export import ratings_csv
+
+    with store.snapshot() as found:
+        for piece in ratings_csv(found, spreadsheet_safe=spreadsheet_safe):
+            yield piece.encode("utf-8", "replace")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from textassay.corpus.printable import shortened
 from textassay.errors import InputError, MissingExtra
+from textassay.survey.store.salvage import check_sound
 from textassay.survey.store.study_store import Store
 from textassay.survey.web.connection_limits import Timeouts, connection_limit
 from textassay.survey.web.hosts import trusted_proxies
@@ -40,7 +41,8 @@ def serve(
     the default is this machine. `on_ready` is called with the address of the server. Requests are not logged, because
     their paths contain tokens.
 
-    When it returns, all answers are in the file. It raises StudyGone if the file was moved or replaced.
+    When it returns, all answers are in the file, and the file can be read. It raises StudyGone if the file was moved or
+    replaced, and StudyDamaged if it is damaged.
     """
     _check_installed()
     trusted = trusted_proxies(proxies, base_url)
@@ -53,6 +55,7 @@ def serve(
         with _stopped_by_signals():
             run(listeners)
     store.check_identity()
+    check_sound(path)
 
 
 def _check_installed() -> None:
