@@ -235,7 +235,7 @@ def changed(**values: str) -> list[dict[str, Any]]:
         (changed(rating="many"), ":4"),
         (changed(log_prob="low"), ":4"),
         (changed(rater="r1"), "r1"),
-        ([row for row in made() if row["source"] == "human"], "only people's items"),
+        ([row for row in made() if row["source"] == "human"], "only human texts in 'source'"),
         (made(3), "8"),
     ],
 )
