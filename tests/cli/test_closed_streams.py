@@ -46,3 +46,10 @@ def test_bad_input_is_exit_code_2_whatever_is_closed(tmp_path: Path, redirection
 
 def test_a_closed_standard_output_is_named(tmp_path: Path) -> None:
     assert "cannot read or write: closed" in shell(f"{COMPARE} --quiet >&-", tmp_path).stderr
+
+
+def test_a_file_that_is_redirected_to_standard_input_is_not_replaced(tmp_path: Path) -> None:
+    found = shell("compare - model.txt -m distinct --resamples 0 --json real.txt < real.txt", tmp_path)
+    assert found.returncode == 2
+    assert "real.txt: is also an input" in found.stderr
+    assert (tmp_path / "real.txt").read_text(encoding="utf-8").startswith("a red dog")

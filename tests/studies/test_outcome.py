@@ -109,3 +109,12 @@ def test_an_infinite_option_survives_json() -> None:
     result = Result("vendi", {"q": float("inf")}, 2.0, "closer", "diversity", None, None, {}, None, "s", 0.0, n=5)
     text = json.dumps(result.to_dict(), allow_nan=False)
     assert Result.from_dict(json.loads(text), n=5) == result
+
+
+def test_json_has_no_characters_that_steer_a_terminal() -> None:
+    samples = [f"a {word} \x9b31m dog \x7f \u202e end" for word in WORDS]
+    text = compare(
+        samples, [sample.replace("dog", "cat") for sample in samples], metrics="cr", n_resamples=19
+    ).to_json()
+    assert not {"\x9b", "\x7f", "\u202e"} & set(text)
+    assert json.loads(text)["candidates"][0]["n"] == len(WORDS)

@@ -51,7 +51,7 @@ def compare(
     from textassay.studies.compare.study import compare as run
 
     files = [reference, *candidates, *([train] if train else [])]
-    check_writable([json, csv, markdown, report], inputs=[*files, tokenizer])
+    check_writable([json, csv, markdown, report], inputs=[*files, tokenizer, encoder or ""])
     chosen_engine = get_engine(engine)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))

@@ -53,7 +53,7 @@ def conditional(
     from textassay.studies.conditional.study import conditional as run
 
     files = [items, *(candidates or [])]
-    read = [*files, tokenizer, *([document_frequencies] if document_frequencies else [])]
+    read = [*files, tokenizer, encoder or "", document_frequencies or ""]
     check_writable([json, csv, markdown, report], inputs=read)
     chosen_engine = get_engine(engine)
     with ProgressBar(quiet=quiet) as progress:

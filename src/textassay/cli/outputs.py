@@ -5,6 +5,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from glob import glob, has_magic
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,21 +21,92 @@ STANDARD_OUTPUT = "-"
 Output = tuple[str | None, Callable[[], str]]
 
 
+# Names of the files opened for reading since the last check of outputs; an audit hook, once added, stays.
+_opened: list[str] = []
+_hook_is_set: list[bool] = []
+
+
+def _note_opened(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "open" and isinstance(arguments[0], str):
+        mode = arguments[1]
+        if mode is None or (isinstance(mode, str) and "r" in mode and "+" not in mode):
+            _opened.append(arguments[0])
+
+
+def _start_noting() -> None:
+    """Note every file that is opened from here on, whichever library opens it."""
+    _opened.clear()
+    if not _hook_is_set:
+        sys.addaudithook(_note_opened)
+        _hook_is_set.append(True)
+
+
+def _is_opened(target: str) -> bool:
+    """Whether the target is a file that this run has opened for reading, redirected standard input included."""
+    try:
+        wanted = os.stat(target)
+    except OSError:
+        return False
+    if not stat.S_ISREG(wanted.st_mode):
+        return False
+    return _is_standard_input(wanted) or any(_is_file(name, wanted) for name in dict.fromkeys(_opened))
+
+
+def _is_file(name: str, wanted: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.stat(name), wanted)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_standard_input(wanted: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.fstat(0), wanted)
+    except OSError:
+        return False
+
+
 def check_writable(targets: Iterable[str | None], inputs: Iterable[str] = ()) -> None:
     """Refuse targets that cannot be written, or that would overwrite each other or an input."""
     given = [target for target in targets if target is not None]
     if "" in given:
         raise InputError("the name of an output is empty; wanted a file, or - for standard output")
-    if given.count(STANDARD_OUTPUT) > 1:
-        raise InputError("two outputs go to standard output (-); wanted at most one")
+    to_output = [target for target in given if target == STANDARD_OUTPUT or _standard_stream(target) == 1]
+    if len(to_output) > 1:
+        raise InputError("two outputs go to standard output; wanted at most one")
     files = [target for target in given if target != STANDARD_OUTPUT]
-    read = [source for source in inputs if source != STANDARD_OUTPUT and os.path.exists(source)]
+    read = _files_of(inputs)
     for number, target in enumerate(files):
         _check_place(target)
         if any(_same_file(target, earlier) for earlier in files[:number]):
             raise InputError(f"{printable(target)}: two outputs go to this file; wanted one file per output")
-        if any(_same_file(target, source) for source in read):
-            raise InputError(f"{printable(target)}: is also an input; wanted another file for the output")
+        if any(_same_file(target, source) for source in read) or _is_input_stream(target):
+            raise _also_input(target)
+    _start_noting()
+
+
+def _files_of(inputs: Iterable[str]) -> list[str]:
+    """The files that inputs name: patterns expanded, and the file of `vectors:FILE`."""
+    names = [source.partition(":")[2] if source.startswith("vectors:") else source for source in inputs]
+    found = [path for name in names for path in (sorted(glob(name, recursive=True)) if _is_pattern(name) else [name])]
+    return [path for path in found if path != STANDARD_OUTPUT and os.path.exists(path)]
+
+
+def _is_pattern(name: str) -> bool:
+    return has_magic(name) and not os.path.exists(name)
+
+
+def _is_input_stream(target: str) -> bool:
+    """Whether standard input is redirected from the target."""
+    try:
+        wanted = os.stat(target)
+    except OSError:
+        return False
+    return stat.S_ISREG(wanted.st_mode) and _is_standard_input(wanted)
+
+
+def _also_input(target: str) -> InputError:
+    return InputError(f"{printable(target)}: is also an input; wanted another file for the output")
 
 
 def write(target: str, text: str) -> None:
@@ -52,6 +124,8 @@ def write(target: str, text: str) -> None:
         elif _is_special(target):
             with open(target, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
+        elif _is_opened(target):
+            raise _also_input(target)
         else:
             _replace(Path(os.path.realpath(target)), text)
     except OSError as error:

@@ -7,6 +7,7 @@ import in `Outcome._report` is the only one from a study to a report.
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,6 +19,8 @@ from textassay.inference.result import Result, one_nan
 from textassay.metrics.registry import Request, all_metrics
 from textassay.version import __version__
 
+# Characters that steer a terminal: DEL, C1 controls, and marks and overrides of the text direction.
+_STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _READ_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError)
 FRAME_COLUMNS = (
     "candidate", "metric", "label", "options", "n", "estimate", "low", "high", "level", "method", "p_value",
@@ -160,7 +163,9 @@ class Outcome:
         plain = self.to_dict()
         if not timings:
             _clear_timings(plain)
-        return json.dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False)
+        # They occur in strings only, where JSON has an escape for them.
+        return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through JSON, so that a copy equals its original: unpickling alone would make new NaN objects.
