@@ -1,4 +1,4 @@
-"""Fixtures of the encoder tests: small models, saved once a session, quietly."""
+"""Fixtures of the encoder tests: small models, saved once per session."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from textassay.encoders.base import quiet
 
 @contextmanager
 def _libraries(*names: str) -> Iterator[None]:
-    """The libraries of the models, kept quiet."""
+    """The model libraries, without their warnings."""
     tiny_models.need(*names)
     with quiet():
         yield

@@ -1,4 +1,4 @@
-"""A run of its own process that remembers texts slowly: what the tests kill, starve of disk, or start twice."""
+"""A slow run in a separate process, which the tests kill, run on a full disk, or start twice."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ from textassay.encoders.remembered import remember
 
 @dataclass
 class SlowEncoder:
-    """Vectors out of digests, with a trace of the batch in each, as padding leaves one in those of real encoders."""
+    """Vectors from digests that depend slightly on the batch, like those of real encoders with padding."""
 
     dimension: int = 16
     name: str = "slow"
@@ -44,7 +44,7 @@ def content(values: NDArray[np.float32]) -> str:
 
 
 def main(number: int, seconds: float, *, backwards: bool, most_bytes: int) -> None:
-    """Say `step` after each chunk, then what came out."""
+    """Print `step` after each chunk, then the result."""
     if most_bytes:
         import resource
 

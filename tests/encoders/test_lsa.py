@@ -1,4 +1,4 @@
-"""LSA: what its vectors depend on, what they see, and that tests on them hold their level."""
+"""LSA: what its vectors depend on and represent, and that tests on them keep their level."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_texts_about_the_same_are_near() -> None:
 
 
 def test_equals_a_plain_computation() -> None:
-    """On few texts the directions found are the exact ones, so that a dense decomposition gives the same cosines."""
+    """On few texts the directions are exact, so a dense decomposition gives the same cosines."""
     encoder = fit_lsa(TEXTS, dimension=3)
     counts = count_terms(sorted(TEXTS))[0].toarray()
     counts = counts[:, counts.any(axis=0)]
@@ -143,7 +143,7 @@ def test_no_text_breaks_it(texts: list[str], dimension: int) -> None:
 
 
 def p_value(one: NDArray[np.float32], two: NDArray[np.float32], rng: np.random.Generator) -> float:
-    """Of the energy distance between samples of one size, from 99 exchanges."""
+    """The p-value of the energy distance between samples of equal size, from 99 exchanges."""
     pooled = np.concatenate((one, two))
     distances = np.sqrt(np.maximum(2 - 2 * pooled @ pooled.T, 0))
     signs = np.repeat([1.0, -1.0], len(one))

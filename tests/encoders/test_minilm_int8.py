@@ -1,4 +1,4 @@
-"""MiniLM in whole numbers: close to single precision, and a vector that depends on its text alone, to the byte."""
+"""MiniLM in integers: close to single precision, and the bytes of a vector depend only on its text."""
 
 import subprocess
 import sys
@@ -64,7 +64,7 @@ def test_close_to_single_precision(encoder: IntegerMiniLM) -> None:
 
 
 def test_strange_texts_are_read_as_in_single_precision(encoder: IntegerMiniLM) -> None:
-    # Another tokenizer, another place of the cut, or a text taken for another, would give quite another vector.
+    # Another tokenizer, another cut, or a mix-up of texts would give a very different vector.
     close = cosines(encoder.encode(STRANGE), single_precision(STRANGE))
     assert close.min() > 0.98
 
@@ -83,7 +83,7 @@ def test_captions_are_close_to_single_precision(encoder: IntegerMiniLM, data: Pa
 
 
 def test_a_vector_depends_on_its_text_alone(encoder: IntegerMiniLM) -> None:
-    # Many lengths, several texts of each, and lengths that only one text has.
+    # Many lengths, some with several texts and some with one text.
     texts = SENTENCES + STRANGE + [" ".join(SENTENCES[0].split()[:n] * m) for n in range(1, 12) for m in (1, 2, 5)]
     texts += [f"a {animal} in the garden" for animal in ("dog", "cat", "bird", "cow", "horse")] * 9
     whole = encoder.encode(texts)
@@ -115,7 +115,7 @@ def test_no_texts(encoder: IntegerMiniLM) -> None:
 
 
 def test_without_windows_long_texts_are_cut_at_the_models_length(encoder: IntegerMiniLM) -> None:
-    # 256 tokens, two of which mark begin and end.
+    # 256 tokens, including two special tokens.
     first = minilm_int8(windows=1)
     assert first.name == encoder.name.replace("/windows=16", "")
     cut, longer, shorter = first.encode([" ".join(["dog"] * n) for n in (254, 4000, 253)])
@@ -184,7 +184,7 @@ def test_weights_are_off_by_half_a_step(weights: F32) -> None:
 
 
 def test_products_of_the_largest_bytes_are_exact() -> None:
-    """The whole numbers are right on this processor, where they are largest; other weights may overflow on some."""
+    """The largest integers are right on this processor; other weights may overflow on some processors."""
     pytest.importorskip("onnx", reason="onnx is not installed (extra fast)")
     ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed (extra fast)")
     from onnx import TensorProto, helper, numpy_helper

@@ -1,4 +1,4 @@
-"""Model folders: names that fix the vectors, models known by name, and one line for all that is refused."""
+"""Model folders: names that identify the vectors, models found by name, and one line for each error."""
 
 import json
 import sys
@@ -90,7 +90,7 @@ def test_code_of_a_model_is_never_run(bert: Path, tmp_path: Path) -> None:
 
 
 def test_pooler_that_is_not_there(poolerless: Path, gpt2: Path) -> None:
-    # The library would make up random weights for it.
+    # The library would create random weights for it.
     with pytest.raises(InputError, match="no pooler; wanted pool=cls or pool=mean") as error:
         hugging_face(str(poolerless), pool="pooler").encode(["dog"])
     refused(error)
@@ -135,7 +135,7 @@ def test_tokens_without_weights(bert: Path, tmp_path: Path) -> None:
 
 
 def test_tokenizer_that_is_not_there(bert: Path, tmp_path: Path) -> None:
-    # The library would make up one that knows no word, and all texts would look alike.
+    # The library would create an empty tokenizer, and all texts would have the same vector.
     twin = copy(bert, tmp_path / "wordless")
     (twin / "vocab.txt").unlink()
     for encoder in (hugging_face(str(twin)), sentence_transformer(str(twin))):
@@ -161,7 +161,7 @@ def test_what_is_not_a_model_folder(bert: Path, sentence_model: Path, tmp_path: 
         hugging_face(str(adapter))
     outside = copy(sentence_model, tmp_path / "outside")
     (outside / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense", "path": "../adapter"}]')
-    with pytest.raises(InputError, match="lies outside"):
+    with pytest.raises(InputError, match="is outside of the folder"):
         sentence_transformer(str(outside))
     (outside / "modules.json").write_text('[{"type": "x.Dense"}]')
     with pytest.raises(InputError, match="each with a type and a path"):
@@ -218,16 +218,16 @@ def test_cached_model_is_found_by_name_without_network(
     _cache(tmp_path, "someone/tiny-bert", bert)
     assert hugging_face("someone/tiny-bert").name == hugging_face(str(bert)).name
     assert sentence_transformer("tiny-st").name == sentence_transformer(str(sentence_model)).name
-    # What was cached as a plain model may lack the modules that the hub has.
-    with pytest.raises(InputError, match="not whole in the local model cache"):
+    # A model cached as a plain model may lack the modules that the hub has.
+    with pytest.raises(InputError, match="not complete in the local model cache"):
         sentence_transformer("someone/tiny-bert")
     (whole / "2_Dense").rename(tmp_path / "gone")
-    with pytest.raises(InputError, match="not whole in the local model cache"):
+    with pytest.raises(InputError, match="not complete in the local model cache"):
         sentence_transformer("tiny-st")
 
 
 def _cache(cache: Path, name: str, model: Path) -> Path:
-    """Put a model where the hub's library caches one."""
+    """Put a model into the cache of the hub's library."""
     folder = cache / f"models--{name.replace('/', '--')}"
     (folder / "refs").mkdir(parents=True)
     (folder / "refs" / "main").write_text("0" * 40)
@@ -257,7 +257,7 @@ def test_unknown_pool(bert: Path) -> None:
 
 
 def test_code_that_comes_with_a_model_is_never_imported(sentence_model: Path, tmp_path: Path) -> None:
-    """Refused by us, before any library sees it: older releases of sentence-transformers would run it."""
+    """The error comes before a library reads the folder: old releases of sentence-transformers would run the code."""
     own = copy(sentence_model, tmp_path / "own")
     (own / "own_code.py").write_text("raise SystemExit('imported')")
     (own / "modules.json").write_text('[{"type": "own_code.Pooling", "path": ""}]')
@@ -267,7 +267,7 @@ def test_code_that_comes_with_a_model_is_never_imported(sentence_model: Path, tm
     (active / "9_Dense").mkdir()
     (active / "9_Dense" / "config.json").write_text('{"activation_function": "own_code.call"}')
     (active / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense", "path": "9_Dense"}]')
-    with pytest.raises(InputError, match="none of torch's own"):
+    with pytest.raises(InputError, match="is not one of torch"):
         sentence_transformer(str(active))
 
 

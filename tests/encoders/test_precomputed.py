@@ -1,4 +1,4 @@
-"""Precomputed vectors: three layouts that say the same, and a clear line for everything that can be wrong."""
+"""Precomputed vectors: three equivalent layouts, and one clear line for each possible error."""
 
 import re
 import zipfile
@@ -117,28 +117,31 @@ def with_value(value: float, row: int = 4) -> Any:
 BAD: dict[str, tuple[Callable[[Path], Path], str]] = {
     "missing file": (lambda folder: folder / "none.npy", r"none\.npy: no such file$"),
     "directory": (lambda folder: folder, "a directory; wanted a file$"),
-    "one dimension": (lambda folder: npy(folder, np.zeros(5)), r"shape \(5,\); wanted two dimensions, a row a text$"),
+    "one dimension": (
+        lambda folder: npy(folder, np.zeros(5)),
+        r"shape \(5,\); wanted two dimensions, one row per text$",
+    ),
     "no columns": (lambda folder: npy(folder, np.zeros((5, 0))), r"shape \(5, 0\); wanted at least one column$"),
     "too few rows": (
         lambda folder: npy(folder, ROWS[:4]),
-        r"all\.npy: 4 rows; wanted 5, one a text: 3 of 'real' \+ 2 of 'mle' \(blank texts left out\)$",
+        r"all\.npy: 4 rows; wanted 5, one per text: 3 of 'real' \+ 2 of 'mle' \(blank texts left out\)$",
     ),
     "a row for the blank text": (
         lambda folder: npz(folder, {"real": ROWS[:4], "mle": ROWS[3:]}),
-        r"all\.npz, array 'real': 4 rows; wanted 3, one a text: 3 of 'real' \(blank texts left out\)$",
+        r"all\.npz, array 'real': 4 rows; wanted 3, one per text: 3 of 'real' \(blank texts left out\)$",
     ),
     "no rows": (lambda folder: npy(folder, np.zeros((0, 2))), r"all\.npy: .*"),
     "two dimensions of vectors": (
         lambda folder: npz(folder, {"real": ROWS[:3], "mle": np.zeros((2, 3))}),
-        r"array 'mle': 3 columns; wanted 2, as the first array has$",
+        r"array 'mle': 3 columns; wanted 2, as in the first array$",
     ),
     "missing sample": (
         lambda folder: npz(folder, {"reference": ROWS[:3], "mle": ROWS[3:]}),
-        r"no array named 'real'; arrays are 'reference', 'mle'; wanted one a sample$",
+        r"no array named 'real'; arrays are 'reference', 'mle'; wanted one per sample$",
     ),
     "empty npz": (
         lambda folder: npz(folder, {}),
-        "no array named 'real', 'mle'; arrays are none; wanted one a sample$",
+        "no array named 'real', 'mle'; arrays are none; wanted one per sample$",
     ),
     "strings": (lambda folder: npy(folder, ROWS.astype(str)), "values of type <U32; wanted numbers$"),
     "complex": (lambda folder: npy(folder, ROWS.astype(complex)), "values of type complex128; wanted numbers$"),
@@ -150,7 +153,7 @@ BAD: dict[str, tuple[Callable[[Path], Path], str]] = {
     "too large for 32 bits": (lambda folder: npy(folder, with_value(1e300)), r"row 5: 1e\+300 in column 2"),
     "two vectors of a text": (
         lambda folder: npy(folder, np.concatenate((ROWS[:3], -ROWS[:1], ROWS[4:]))),
-        "rows 1 and 4 differ for one text, 'a cat sat'; wanted one vector$",
+        "rows 1 and 4 have different vectors for the text 'a cat sat'; wanted one vector per text$",
     ),
     "no vector column": (
         lambda folder: parquet(folder, {"text": TEXTS, "embedding": list(ROWS)}),
@@ -169,9 +172,9 @@ BAD: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda folder: parquet(folder, {"vector": [[1.0, 2.0], None]}),
         "row 2: no vector; wanted one in every row$",
     ),
-    "a gap in a vector": (
+    "a missing value in a vector": (
         lambda folder: parquet(folder, {"vector": [[1.0, 2.0], [1.0, None]]}),
-        "row 2: a gap in the vector; wanted finite numbers$",
+        "row 2: a missing value in the vector; wanted finite numbers$",
     ),
     "stacked parquet too short": (lambda folder: parquet(folder, {"vector": list(ROWS[1:])}), "4 rows; wanted 5"),
     "empty parquet": (
@@ -195,7 +198,7 @@ def test_bad_files_are_one_clear_line(case: str, tmp_path: Path) -> None:
 
 
 class Exploding:
-    """Would be noticed if it were ever unpickled."""
+    """An object that records being unpickled."""
 
     def __reduce__(self) -> Any:
         return (pytest.fail, ("a pickle was loaded",))
@@ -228,7 +231,7 @@ def test_damaged_files_are_an_error(layout: str, tmp_path: Path) -> None:
 def test_files_of_another_kind_are_named(tmp_path: Path) -> None:
     file = tmp_path / "vectors.npy"
     file.write_text("0.1 0.2\n")
-    with pytest.raises(InputError, match=r"vectors\.npy: begins with b'0\.1 ', which no array file does; wanted"):
+    with pytest.raises(InputError, match=r"vectors\.npy: begins with b'0\.1 ', unlike any array file; wanted"):
         precomputed(file, samples=SAMPLES)
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("real", "words")

@@ -1,4 +1,4 @@
-"""What an encoder reads of its texts: parts left out and unknown tokens are counted, kept and reported."""
+"""What an encoder reads of its texts: parts left out and unknown tokens are counted, stored and reported."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ ROOM = 10
 
 @dataclass(frozen=True, eq=False)
 class Reader(ToyEncoder):
-    """Reads ten words at once; words with a z are unknown to it."""
+    """An encoder that reads ten words at once; words with a z are unknown."""
 
     windows: int = 3
     knows_unknown: bool = True
@@ -43,7 +43,7 @@ class Reader(ToyEncoder):
 
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own."""
+    """A separate cache for each test."""
     monkeypatch.setenv("TEXTASSAY_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -158,26 +158,26 @@ def test_tokens_are_counted_once_and_then_come_from_the_cache(root: Path) -> Non
     assert read(again, samples, store=open_store(again)).reading(samples) == found
     assert again.counted == []
     assert (found.cut_texts, found.n_texts) == (1, 32)
-    # Vectors and counts are cleared together.
+    # Vectors and counts are removed together.
     remember(first, SHORT, store=open_store(first))
     names = [one.name for one in chosen(contents(root), "reader/3")]
     assert names == ["reader/3", "reader/3/tokens"]
 
 
 def test_progress_is_in_windows() -> None:
-    told: list[int] = []
+    reported: list[int] = []
 
     class Told(Silent):
         def start(self, what: str, steps: int) -> None:
-            told.append(steps)
+            reported.append(steps)
 
         def step(self, steps: int) -> None:
-            told.append(-steps)
+            reported.append(-steps)
 
     texts = [*SHORT, long_text(5), long_text(40)]
     sample = Sample.of(texts, name="r")
     show_all(Reader(), reference=sample, candidates={}, used=[sample], progress=Told())
-    assert told == [30 + 3 + 3, -36]
+    assert reported == [30 + 3 + 3, -36]
 
 
 def test_of_many_texts_a_fixed_part_is_sampled() -> None:

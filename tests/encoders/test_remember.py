@@ -1,4 +1,4 @@
-"""Texts are encoded once, whatever interrupts the run, and what comes out is the same to the last bit."""
+"""Texts are encoded once, also after interrupted runs, and the vectors are the same to the last bit."""
 
 import errno
 import json
@@ -30,21 +30,21 @@ from textassay.errors import InputError
 
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own."""
+    """A separate cache for each test."""
     monkeypatch.setenv("TEXTASSAY_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TEXTASSAY_CACHE_LIMIT", raising=False)
     return tmp_path / "cache"
 
 
 def started(number: int, seconds: float, *, backwards: bool = False, most_bytes: int = 0) -> subprocess.Popen[str]:
-    """A process that remembers so many texts."""
+    """A process that remembers this many texts."""
     order = "backwards" if backwards else "forwards"
     arguments = ["-m", "tests.encoders.crash_run", str(number), str(seconds), order, str(most_bytes)]
     return subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 def outcome(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a process says at the end."""
+    """What a process prints at the end."""
     written, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     found: dict[str, Any] = json.loads(written.splitlines()[-1])
@@ -52,21 +52,21 @@ def outcome(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def uninterrupted(number: int) -> str:
-    """What a run without any store comes to."""
+    """The digest of a run without a store."""
     texts = many_texts(number)
     return content(remember(SlowEncoder(trace=0.125), texts, store=None).encode(texts))
 
 
 def test_every_distinct_text_is_encoded_once_and_then_never_again() -> None:
     encoder, texts = SlowEncoder(), many_texts(3000)
-    told: list[int] = []
-    first = remember(encoder, texts * 2, store=open_store(encoder), start=told.append, step=told.append)
+    reported: list[int] = []
+    first = remember(encoder, texts * 2, store=open_store(encoder), start=reported.append, step=reported.append)
     assert sorted(encoder.seen) == sorted(texts)
-    assert told == [3000, 1024, 1024, 952]
+    assert reported == [3000, 1024, 1024, 952]
     assert (first.encoded, first.reused, first.notes) == (3000, 0, ())
-    told.clear()
-    second = remember(encoder, reversed(texts), store=open_store(encoder), start=told.append, step=told.append)
-    assert (second.encoded, second.reused, told) == (0, 3000, [0])
+    reported.clear()
+    second = remember(encoder, reversed(texts), store=open_store(encoder), start=reported.append, step=reported.append)
+    assert (second.encoded, second.reused, reported) == (0, 3000, [0])
     assert len(encoder.seen) == 3000
     for one in (first, second):
         assert np.array_equal(one.encode(texts), SlowEncoder().encode(texts))
@@ -100,10 +100,10 @@ def test_the_order_of_the_texts_does_not_matter_even_to_an_encoder_that_minds() 
 
 
 def test_long_texts_are_flushed_more_often() -> None:
-    encoder, told = SlowEncoder(), list[int]()
+    encoder, reported = SlowEncoder(), list[int]()
     texts = [f"{place:05d}" * 20_000 for place in range(12)]
-    remember(encoder, [*texts, "x" * 1_000_000, ""], store=None, step=told.append)
-    assert told == [3, 2, 2, 2, 2, 2, 1]
+    remember(encoder, [*texts, "x" * 1_000_000, ""], store=None, step=reported.append)
+    assert reported == [3, 2, 2, 2, 2, 2, 1]
     assert sorted(encoder.seen) == sorted([*texts, "x" * 1_000_000, ""])
 
 
@@ -126,7 +126,7 @@ def test_killed_again_and_again_it_goes_on_where_it_was_and_ends_the_same(root: 
 
 
 def flushed(texts: list[str]) -> int:
-    """How many of the texts the store has."""
+    """The number of the texts in the store."""
     store = open_store(SlowEncoder())
     assert store is not None
     return int(store.fill(keys_of(texts), np.empty((len(texts), 16), np.float32)).sum())
@@ -165,7 +165,7 @@ def test_disk_full_in_the_middle_of_a_run(monkeypatch: pytest.MonkeyPatch) -> No
     with monkeypatch.context() as patch:
         found = remember(encoder, texts, store=open_store(encoder), step=lambda _: patch.setattr(os, "fsync", full))
     assert found.notes == (
-        "the vector cache cannot be written (no space left on device): further vectors of this run are not kept",
+        "the vector cache cannot be written (no space left on device): further vectors of this run are not stored",
     )
     assert np.array_equal(found.encode(texts), SlowEncoder().encode(texts))
     assert flushed(texts) == 1024
@@ -189,7 +189,7 @@ def test_a_flipped_byte_is_noted_and_its_text_made_anew(root: Path) -> None:
     path.write_bytes(damaged)
     second = remember(encoder, texts, store=open_store(encoder))
     assert (second.encoded, second.reused) == (1, 499)
-    assert second.notes == ("1 damaged entry of the vector cache was set aside, made anew where needed",)
+    assert second.notes == ("1 damaged entry of the vector cache was ignored and will be replaced",)
     assert np.array_equal(second.encode(texts), SlowEncoder().encode(texts))
     third = remember(encoder, texts, store=open_store(encoder))
     assert (third.encoded, third.notes) == (0, ())
@@ -232,7 +232,7 @@ def test_a_store_of_another_encoder_is_refused() -> None:
 
 
 class Broken:
-    """An encoder that returns what it is told to."""
+    """An encoder that returns the given value."""
 
     name, dimension = "broken\x1b[2J", 3
 
@@ -251,8 +251,8 @@ class Broken:
         (lambda n: np.zeros((n, 2)), r"shape \(4, 2\) for 4 texts; wanted \(4, 3\)"),
         (lambda n: np.zeros(3 * n), r"shape \(12,\) for 4 texts"),
         (lambda n: None, r"shape \(\) for 4 texts"),
-        (lambda n: [["a", "b", "c"]] * n, "no array of numbers"),
-        (lambda n: [[0.0] * 3] * (n - 1) + [[0.0]], "no array of numbers"),
+        (lambda n: [["a", "b", "c"]] * n, "did not return an array of numbers"),
+        (lambda n: [[0.0] * 3] * (n - 1) + [[0.0]], "did not return an array of numbers"),
         (lambda n: np.array([[0, 0, 0], [0, np.nan, 0], [0, 0, np.inf], [0, 0, 0]]), "2 of 4 vectors are not finite"),
         (lambda n: np.full((n, 3), 1e300), "4 of 4 vectors are not finite, the first for 'a'"),
     ],

@@ -1,4 +1,4 @@
-"""The vectors on disk: what is put comes back or is made anew, never anything else, whatever befalls the files."""
+"""The vectors on disk: stored vectors are returned unchanged or computed again, even if files are damaged."""
 
 import errno
 import os
@@ -28,7 +28,7 @@ ENCODER = SlowEncoder(WIDTH)
 
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own."""
+    """A separate cache for each test."""
     monkeypatch.setenv("TEXTASSAY_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TEXTASSAY_CACHE_LIMIT", raising=False)
     return tmp_path / "cache"
@@ -43,7 +43,7 @@ def put(into: Store, texts: list[str]) -> None:
 
 
 def got(source: Store, texts: list[str]) -> int:
-    """How many of the texts are found, each with its own vector."""
+    """The number of texts found with the right vector."""
     values = np.full((len(texts), WIDTH), np.nan, np.float32)
     found = source.fill(keys_of(texts), values)
     assert np.array_equal(values[found], ENCODER.encode(texts)[found])
@@ -90,7 +90,7 @@ def test_encoders_do_not_see_one_another(root: Path) -> None:
     shutil.copytree(encoder_folder(root, "slow"), folder)
     other = opened(root, encoder="another")
     assert got(other, words(9)) == 0, "a segment that was copied from another encoder's folder"
-    assert "1 damaged file of the vector cache was set aside" in other.notes[0]
+    assert "1 damaged file of the vector cache was ignored" in other.notes[0]
 
 
 def test_every_flipped_byte_is_noticed_and_made_anew(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_files_that_are_no_segments_are_set_aside(root: Path, break_it: Callable
     break_it(segments(root)[0])
     found = opened(root)
     assert got(found, words(30) + words(30, start=100)) == 30
-    assert found.notes == ("1 damaged file of the vector cache was set aside, made anew where needed",)
+    assert found.notes == ("1 damaged file of the vector cache was ignored and will be replaced",)
     assert len(segments(root)) == 1
 
 
@@ -151,7 +151,7 @@ def test_a_file_made_anew_under_the_name_of_the_damaged_one_stays(
     start = 64 + 5 * 16
     damaged[start : start + rows * 4 * WIDTH] = bytes(rows * 4 * WIDTH)
     path.write_bytes(damaged)
-    monkeypatch.setattr(merging, "_MOST_SMALL", 1)  # the mended row and the rest become one file again
+    monkeypatch.setattr(merging, "_MOST_SMALL", 1)  # the replaced row and the others become one file again
     one = opened(root)
     good = one.fill(keys_of(words(5)), np.empty((5, WIDTH), np.float32))
     put(one, [text for text, known in zip(words(5), good, strict=True) if not known])
@@ -161,7 +161,7 @@ def test_a_file_made_anew_under_the_name_of_the_damaged_one_stays(
     assert (got(one, words(5)), got(opened(root), words(5))) == (5, 5)
     assert one.notes == (
         f"{rows} damaged {'entry' if rows == 1 else 'entries'} of the vector cache"
-        f" {'was' if rows == 1 else 'were'} set aside, made anew where needed",
+        f" {'was' if rows == 1 else 'were'} ignored and will be replaced",
     )
 
 
@@ -185,7 +185,7 @@ def test_merging_keeps_everything_and_few_files(root: Path) -> None:
         put(one, words(10, start=start))
         assert got(watching, words(start + 10)) == start + 10
         assert len(segments(root)) <= 17
-    put(one, words(10))  # once more: the same content, in a file that was merged away
+    put(one, words(10))  # again: the same content, whose file was removed by merging
     assert got(opened(root), words(400)) == 400
     assert sum(read_count(path)[0] for path in segments(root)) <= 410
     assert (*one.notes, *watching.notes) == ()
@@ -267,7 +267,7 @@ class TestTrouble:
             put(one, words(5, start=5))
             put(one, words(5, start=10))
         assert one.notes == (
-            "the vector cache cannot be written (no space left on device): further vectors of this run are not kept",
+            "the vector cache cannot be written (no space left on device): further vectors of this run are not stored",
         )
         assert got(one, words(15)) == 5
         assert all(not stored.is_temporary for stored in cache_files(encoder_folder(root, "slow")))
@@ -294,7 +294,7 @@ class TestTrouble:
         root.write_text("mine")
         one = opened(root)
         put(one, words(5))
-        assert "(a file stands where a folder should be)" in one.notes[0]
+        assert "(a file exists in place of a folder)" in one.notes[0]
         assert root.read_text() == "mine"
 
     def test_a_link_where_the_folder_should_be(self, root: Path, tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ class TestTrouble:
         encoder_folder(root, "slow").symlink_to(tmp_path / "elsewhere")
         one = opened(root)
         put(one, words(5))
-        assert "a link stands" in one.notes[0]
+        assert "(a link exists in place of a folder)" in one.notes[0]
         assert list((tmp_path / "elsewhere").iterdir()) == []
 
     def test_a_cache_that_may_only_be_read(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

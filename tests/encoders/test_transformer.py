@@ -1,4 +1,4 @@
-"""Transformer encoders: their vectors are the libraries' own, and a vector depends on its text alone."""
+"""Transformer encoders: their vectors equal those of the libraries, and a vector depends only on its text."""
 
 import subprocess
 import sys
@@ -50,7 +50,7 @@ def test_every_text_is_in_one_batch_with_texts_of_its_length(lengths: list[int])
 
 
 def assert_pure(encoder: TransformerEncoder, texts: list[str], seed: int, *, same: TransformerEncoder) -> None:
-    """Every vector the same bytes: alone, in a part, in another order, on another number of workers."""
+    """Every vector has the same bytes alone, in a part, in another order, and with another number of workers."""
     whole = encoder.encode(texts)
     assert whole.dtype == np.float32
     assert whole.shape == (len(texts), encoder.dimension)
@@ -107,7 +107,7 @@ def test_hf_pools_as_defined(bert: Path, pool: str) -> None:
     }[pool]
     encoder = hugging_face(str(bert), pool=pool, windows=BEGINNING)
     np.testing.assert_allclose(encoder.encode(TEXTS), wanted, atol=1e-5)
-    # Not made of length 1: the Frechet distance is defined on the vectors as they are.
+    # Not scaled to length 1: the Frechet distance is defined on the unscaled vectors.
     assert not np.allclose(np.linalg.norm(encoder.encode(TEXTS), axis=1), 1, atol=0.1)
 
 
@@ -168,7 +168,7 @@ def test_minilm_is_what_sentence_transformers_encodes() -> None:
 def test_half_precision_weights_are_computed_with_in_single_precision(bert: Path, half_bert: Path) -> None:
     single, half = (hugging_face(str(folder), pool="cls").encode(TEXTS) for folder in (bert, half_bert))
     assert half.dtype == np.float32
-    # The weights differ in their third digit, the sums made of them do not add to that.
+    # The weights differ in their third digit; summing them does not increase the difference.
     np.testing.assert_allclose(half, single, atol=0.1)
     assert np.abs(half.view(np.uint32) & 0xFFFF).max() > 0
 

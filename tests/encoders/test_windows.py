@@ -1,4 +1,4 @@
-"""Long texts in windows: every token is read once, short texts keep their vector, and nothing hangs on the batch."""
+"""Long texts in windows: each token is read once, short texts keep their vector, no vector depends on the batch."""
 
 import time
 from collections.abc import Callable
@@ -36,7 +36,7 @@ ROOM = 12
 
 
 def _count(texts: list[str]) -> tuple[I64, I64]:
-    """A token per word, and per five characters of a longer one; words with a z are unknown."""
+    """One token per word, or per five characters of a longer word; words with a z are unknown."""
     words = [text.split() for text in texts]
     tokens = [sum(-(-len(word) // 5) for word in some) for some in words]
     return np.array(tokens, np.int64), np.array([sum("z" in word for word in some) for some in words], np.int64)
@@ -171,7 +171,7 @@ def test_a_prompt_takes_room_in_every_window(sentence_model: Path) -> None:
     assert counter is not None
     assert counter.room == LONGEST - 2 - 2
     assert encoder.name.split("/")[2:4] == [f"max={LONGEST}", "windows=16"]
-    # Made of length 1 by its last module, and so again after averaging.
+    # Scaled to length 1 by its last module, and again after averaging.
     np.testing.assert_allclose(np.linalg.norm(encoder.encode(["dog . " * 90]), axis=1), 1, atol=1e-6)
 
 
@@ -213,7 +213,7 @@ def test_an_enormous_text_takes_seconds(text: str) -> None:
 
 @pytest.mark.parametrize(("windows", "differs"), [("", True), (":windows=first", False)])
 def test_conditional_reads_whole_texts_too(bert: Path, windows: str, differs: bool) -> None:
-    """Candidates and references that differ at their ends alone, where a model of 24 tokens does not look by itself."""
+    """Candidates and references that differ only at their ends, beyond the limit of a model of 24 tokens."""
     same = "a dog rides the red bus in the street . " * 3
     made = [
         Item(

@@ -1,4 +1,4 @@
-"""Small models of random weights, saved as real ones are: what the encoder tests read instead of a download."""
+"""Small models with random weights, saved like real ones, for the encoder tests to load without a download."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ LONGEST = 24
 
 
 def need(*names: str) -> None:
-    """Import libraries with their warnings muted; the test skips where one is missing."""
+    """Import libraries without their warnings; skip the test if one is missing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in names:
@@ -23,7 +23,7 @@ def need(*names: str) -> None:
 
 
 def save_bert(folder: Path, *, pooler: bool = True, dtype: str = "float32") -> Path:
-    """A BERT of two layers, 32 numbers wide, that reads 24 tokens."""
+    """A BERT model of two layers and width 32 with a limit of 24 tokens."""
     import torch
     from transformers import BertConfig, BertModel
 
@@ -45,7 +45,7 @@ def save_bert(folder: Path, *, pooler: bool = True, dtype: str = "float32") -> P
 
 
 def save_sentence_model(folder: Path, bert: Path) -> Path:
-    """The same BERT, mean pooled and projected to 16 numbers, which puts a prompt before every text."""
+    """The same BERT model, mean pooled and projected to 16 numbers, with a prompt before each text."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
@@ -58,7 +58,7 @@ def save_sentence_model(folder: Path, bert: Path) -> Path:
 
 
 def save_gpt2(folder: Path) -> Path:
-    """A GPT-2 whose tokenizer knows no special tokens: an empty text has no token at all."""
+    """A GPT-2 model whose tokenizer has no special tokens: an empty text has no tokens."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Whitespace
@@ -74,5 +74,5 @@ def save_gpt2(folder: Path) -> Path:
 
 
 def copy(folder: Path, to: Path) -> Path:
-    """A copy to be spoiled."""
+    """A copy that a test may damage."""
     return Path(shutil.copytree(folder, to))

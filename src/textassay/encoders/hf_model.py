@@ -1,4 +1,4 @@
-"""Hugging Face models: hidden states of the last layer pooled to one vector a text."""
+"""Hugging Face models: hidden states of the last layer pooled to one vector per text."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from textassay.errors import InputError
 
 POOLS = ("mean", "cls", "pooler")
 
-# Where the size of a hidden state stands in config.json; other kinds of models are asked once they are loaded.
+# The fields of config.json with the size of a hidden state; for other kinds of models it is known after loading.
 _SIZES = {
     "albert": "hidden_size",
     "bert": "hidden_size",
@@ -24,26 +24,26 @@ _SIZES = {
     "roberta": "hidden_size",
     "xlm-roberta": "hidden_size",
 }
-# Kinds whose positions are counted from behind the number of the padding token.
+# Kinds whose positions start after the number of the padding token.
 _SHIFTED = ("camembert", "mpnet", "roberta", "xlm-roberta")
 _LENGTHS = ("max_position_embeddings", "n_positions")
 
 
 def known_dimension(folder: ModelFolder) -> int | None:
-    """Numbers in a vector, where the settings tell."""
+    """The length of the vectors, or None if the settings do not contain it."""
     config = folder.settings("config.json")
     return _whole_number(config.get(_SIZES.get(str(config.get("model_type")), "")))
 
 
 def maximum_length(folder: ModelFolder, part: str = "") -> int | None:
-    """Tokens after which a text is cut off: what the tokenizer says, and not more than there are positions."""
+    """The number of tokens after which a text is cut off: the tokenizer's limit, at most the number of positions."""
     prefix = f"{part}/" if part else ""
     config = folder.settings(f"{prefix}config.json")
     positions = next((number for key in _LENGTHS if (number := _whole_number(config.get(key)))), None)
     if positions and config.get("model_type") in _SHIFTED:
         positions -= (_whole_number(config.get("pad_token_id")) or 0) + 1
     limits = (positions, _whole_number(folder.settings(f"{prefix}tokenizer_config.json").get("model_max_length")))
-    # A tokenizer that knows no limit is saved with a limit of 10 to the 30.
+    # A tokenizer without a limit is saved with a limit of 10 to the power of 30.
     return min((limit for limit in limits if limit and limit < 10**9), default=None)
 
 
@@ -52,7 +52,7 @@ def _whole_number(found: object) -> int | None:
 
 
 def load_counter(folder: ModelFolder, *, most_tokens: int, part: str = "", prompt: str = "") -> TokenCounter:
-    """A counter with the tokenizer of a folder, or of a part of it; nothing but the tokenizer is loaded."""
+    """A counter with the tokenizer of a folder or of a part of it; only the tokenizer is loaded."""
     with quiet():
         from transformers import AutoTokenizer
 
@@ -67,7 +67,7 @@ def load_counter(folder: ModelFolder, *, most_tokens: int, part: str = "", promp
 
 
 def load_hf(folder: ModelFolder, *, pool: str, most_tokens: int | None, normalise: bool = False) -> LoadedModel:
-    """The model of a folder, in single precision, without any code of its own."""
+    """Load the model of a folder in single precision, without running code from the folder."""
     with quiet():
         from transformers import AutoModel, AutoTokenizer
 
@@ -98,17 +98,17 @@ def _tried_dimension(
     tokenise: Callable[[list[str]], tuple[list[Row], list[int]]],
     forward: Callable[[Sequence[Row]], F32],
 ) -> int:
-    """Numbers in a vector, found by making one: settings do not tell it for all kinds of models."""
+    """The length of the vectors, found by encoding one text: not all kinds of models have it in their settings."""
     try:
         return forward(tokenise(["a"])[0]).shape[1]
     except InputError:
         raise
-    except Exception as error:  # such as a model of pictures
+    except Exception as error:  # such as a model of images
         raise bad_model(folder.asked, f"cannot encode a text: {error}") from error
 
 
 def _check(folder: ModelFolder, tokenizer: Any, missing: list[str], pool: str) -> None:
-    """Refuse vectors without meaning: of weights that the library made up, or of a token that is not there."""
+    """Raise an error if vectors would be meaningless: from random weights, or from a token that does not exist."""
     pooler = [name for name in missing if "pooler" in name]
     if pool == "pooler" and pooler:
         raise bad_model(folder.asked, "its weights have no pooler; wanted pool=cls or pool=mean")
@@ -126,9 +126,9 @@ def _tokenise(tokenizer: Any, most_tokens: int | None, texts: list[str]) -> tupl
 
 
 def check_vocabulary(folder: ModelFolder, tokenizer: Any) -> None:
-    """Refuse a tokenizer without words, which the library makes up where the files are missing."""
+    """Raise an error for an empty tokenizer, which the library creates if the files are missing."""
     if len(tokenizer) <= len(tokenizer.all_special_ids):
-        raise bad_model(folder.asked, "no vocabulary in this folder; wanted the files of its tokenizer, too")
+        raise bad_model(folder.asked, "no vocabulary in this folder; wanted the files of its tokenizer as well")
 
 
 def _pooling(folder: ModelFolder, pool: str) -> Callable[[Any], Any]:

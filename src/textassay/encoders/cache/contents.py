@@ -1,4 +1,4 @@
-"""What the vector cache holds, encoder by encoder, for whoever wants to see or to empty it."""
+"""Contents of the vector cache by encoder, to list and to remove."""
 
 import time
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ from textassay.encoders.cache.folder import Stored, cache_files, encoder_folders
 from textassay.encoders.cache.segments import DamagedFile, read_count
 from textassay.errors import InputError
 
-# The last part of the name under which the token counts of an encoder are kept.
+# The last part of the name under which the token counts of an encoder are stored.
 TOKENS_NAME = "tokens"
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What one encoder has in the cache."""
+    """The files of one encoder in the cache."""
 
     folder: Path
     name: str | None
@@ -29,23 +29,23 @@ class Contents:
 
     @property
     def shown_name(self) -> str:
-        """The encoder's name, or what its folder is called where the name is lost; fit for a terminal."""
+        """The encoder's name in printable form, or the name of its folder if the name is lost."""
         return self.folder.name if self.name is None else printable(self.name)
 
     @property
     def dimensions(self) -> str:
-        """How long the vectors are."""
+        """The lengths of the vectors."""
         return ", ".join(map(str, self.widths)) or "-"
 
     @property
     def last_used(self) -> str:
-        """The day on which a vector was last taken or added."""
+        """The day on which a vector was last read or added."""
         return time.strftime("%Y-%m-%d", time.localtime(self.used)) if self.used else "-"
 
 
 @dataclass(frozen=True)
 class Removed:
-    """What went, how many of the cache's files could not go, and how much in its folders is not the cache's."""
+    """Removed files and bytes, files that could not be removed, and files that do not belong to the cache."""
 
     files: int
     bytes: int
@@ -54,12 +54,12 @@ class Removed:
 
 
 def contents(root: Path) -> list[Contents]:
-    """Every encoder's, by name."""
+    """The contents of all encoders, sorted by name."""
     return sorted(map(_of_folder, encoder_folders(root)), key=lambda one: one.shown_name)
 
 
 def chosen(found: list[Contents], encoder: str | None) -> list[Contents]:
-    """Those of one encoder, by the name that is shown, with its token counts; or all."""
+    """The contents of the encoder with this name, including its token counts; all if the name is None."""
     if encoder is None:
         return found
     beside = f"{encoder}/{TOKENS_NAME}"
@@ -71,7 +71,7 @@ def chosen(found: list[Contents], encoder: str | None) -> list[Contents]:
 
 
 def remove_contents(found: Iterable[Contents]) -> Removed:
-    """Remove the cache's own files, and the folders that are empty then."""
+    """Remove the files of the cache, and then the empty folders."""
     removed: list[Stored] = []
     refused = foreign = 0
     for one in found:
@@ -86,7 +86,7 @@ def remove_contents(found: Iterable[Contents]) -> Removed:
 
 
 def shown_size(size: int) -> str:
-    """A size for people.
+    """A size in a readable unit.
 
     >>> shown_size(77), shown_size(4 * 2**30), shown_size(31_500_000)
     ('77 B', '4.0 GiB', '30.0 MiB')
@@ -108,7 +108,7 @@ def _of_folder(folder: Path) -> Contents:
             count, dimension = read_count(stored.path)
         except DamagedFile:
             damaged += 1
-        except OSError:  # removed meanwhile, or closed to us
+        except OSError:  # removed in the meantime, or not readable
             continue
         else:
             vectors += count

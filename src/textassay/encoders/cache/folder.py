@@ -1,4 +1,4 @@
-"""The folder of the vector cache: where it is, how large it may grow, what lies in it, and how files leave it."""
+"""The folder of the vector cache: its location, size limit and files, and the removal of files."""
 
 import os
 import re
@@ -17,7 +17,7 @@ DEFAULT_LIMIT = 4 * 2**30
 NAME_FILE = "name.txt"
 
 _FOLDER = re.compile(r"[0-9a-f]{32}")
-# Segments of every version, so that those of another release count towards the limit and can be cleared.
+# Segments of every version, so that those of other releases count towards the limit and can be removed.
 _SEGMENT = re.compile(r"[0-9a-f]{32}\.v\d+")
 _TEMPORARY = re.compile(rf"{PREFIX}\w+{re.escape(TEMPORARY)}")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?", re.IGNORECASE)
@@ -25,7 +25,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Stored:
-    """A file of the cache, as its folder lists it."""
+    """A file of the cache."""
 
     path: Path
     bytes: int
@@ -33,29 +33,29 @@ class Stored:
 
     @property
     def is_segment(self) -> bool:
-        """True for a file of vectors, false for a name or what an interrupted run left behind."""
+        """True for a file of vectors, false for a name file or a file of an interrupted run."""
         return _SEGMENT.fullmatch(self.path.name) is not None
 
     @property
     def is_temporary(self) -> bool:
-        """True for a file that is being written, or was when its process died."""
+        """True for a file that is being written, or whose process died while writing it."""
         return _TEMPORARY.fullmatch(self.path.name) is not None
 
 
 def cache_root() -> Path | None:
-    """The folder of the cache, None where it is switched off. Without a home there is none: `RuntimeError`."""
+    """The folder of the cache, None if it is switched off; raises `RuntimeError` without a home folder."""
     place = os.environ.get(PLACE, "")
     if place.casefold() == OFF:
         return None
     if place:
         return Path(place).expanduser().absolute()
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The standard for this variable says that a relative path is to be ignored.
+    # The standard for this variable requires that a relative path is ignored.
     return (base if base.is_absolute() else Path.home() / ".cache") / "textassay"
 
 
 def cache_limit() -> int:
-    """How many bytes the cache may hold."""
+    """The size limit of the cache in bytes."""
     given = os.environ.get(LIMIT, "")
     if not given:
         return DEFAULT_LIMIT
@@ -67,7 +67,7 @@ def cache_limit() -> int:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size; a bare letter and `iB` count in steps of 1024, `B` alone in steps of 1000.
+    """The number of bytes of a size; a single letter and `iB` use steps of 1024, `B` alone steps of 1000.
 
     >>> parse_size("500M"), parse_size("1.5 KiB"), parse_size("2 GB"), parse_size("77")
     (524288000, 1536, 2000000000, 77)
@@ -80,17 +80,17 @@ def parse_size(text: str) -> int:
 
 
 def encoder_folder(root: Path, encoder: str) -> Path:
-    """Where the vectors of an encoder lie."""
+    """The folder with the vectors of an encoder."""
     return root / digest_of(encoder).hex()
 
 
 def encoder_folders(root: Path) -> list[Path]:
-    """The encoders' folders in the cache; links are none."""
+    """The folders of encoders in the cache, without links."""
     return [root / e.name for e in _entries(root) if _FOLDER.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]
 
 
 def encoder_name(folder: Path) -> str | None:
-    """The name of a folder's encoder, None where its file is missing or is not about this folder."""
+    """The name of a folder's encoder; None if the name file is missing or belongs to another folder."""
     with suppress(OSError, UnicodeDecodeError):
         name = (folder / NAME_FILE).read_bytes().decode("utf-8", "surrogatepass").removesuffix("\n")
         if digest_of(name).hex() == folder.name:
@@ -99,17 +99,17 @@ def encoder_name(folder: Path) -> str | None:
 
 
 def cache_files(folder: Path) -> list[Stored]:
-    """The cache's own files in an encoder's folder; links, folders and whatever else lies there are none."""
+    """The files of the cache in an encoder's folder, without links, folders and other files."""
     return [stored for stored in map(_stored, _entries(folder)) if stored is not None]
 
 
 def foreign_count(folder: Path) -> int:
-    """How many things lie in an encoder's folder that are not the cache's."""
+    """The number of entries in an encoder's folder that do not belong to the cache."""
     return len(_entries(folder)) - len(cache_files(folder))
 
 
 def remove(path: Path) -> bool:
-    """Remove a file, if it is still there and may be removed."""
+    """Remove a file if it still exists and permissions allow it."""
     with suppress(OSError):
         path.unlink()
         return True
@@ -117,7 +117,7 @@ def remove(path: Path) -> bool:
 
 
 def keep_within(root: Path, limit: int) -> int:
-    """Remove the segments that were not used for longest until the rest fits; how many were removed."""
+    """Remove the least recently used segments until the rest fits; return the number of removed segments."""
     segments = sorted(_segments(root), key=lambda stored: (stored.used, stored.path))
     excess, removed = sum(stored.bytes for stored in segments) - limit, 0
     for stored in segments:
@@ -135,7 +135,7 @@ def _segments(root: Path) -> Iterator[Stored]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What lies in a folder, in order; nothing where it is gone or closed to us."""
+    """The entries of a folder in order; none if the folder is missing or not readable."""
     with suppress(OSError), os.scandir(folder) as entries:
         return sorted(entries, key=lambda entry: entry.name)
     return []
@@ -143,7 +143,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def _stored(entry: os.DirEntry[str]) -> Stored | None:
     known = entry.name == NAME_FILE or _SEGMENT.fullmatch(entry.name) or _TEMPORARY.fullmatch(entry.name)
-    with suppress(OSError):  # another process may have removed it meanwhile
+    with suppress(OSError):  # another process may have removed it in the meantime
         about = entry.stat(follow_symlinks=False)
         if known and stat.S_ISREG(about.st_mode):
             return Stored(Path(entry.path), about.st_size, about.st_mtime)

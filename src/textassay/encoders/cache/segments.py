@@ -1,4 +1,4 @@
-"""Segments: files of vectors that are there whole or not at all, and whose every row proves itself when it is read."""
+"""Segments: files of vectors that are written atomically, with one checksum per row that is verified on reading."""
 
 import os
 import struct
@@ -24,49 +24,49 @@ _MAGIC, _VERSION = b"TAVECTOR", 1
 # Magic, version, dimension, count, digest of the encoder's name, checksum of all keys; then a checksum of these.
 _HEADER = struct.Struct("<8sIIQ16sI")
 _SEAL = struct.Struct("<I")
-_BLOCK = 4096  # rows at a time, which a processor's cache can hold
-_START = 64  # what follows the header lies on a multiple of the keys' size
+_BLOCK = 4096  # rows at a time, which fit into a processor's cache
+_START = 64  # the content after the header is aligned to the size of a key
 
 
 class DamagedFile(ValueError):
-    """A file that is no whole segment of this encoder."""
+    """A file that is not a complete segment of this encoder."""
 
 
 def digest_of(text: str) -> bytes:
-    """What stands for a text among the keys, and for an encoder's name in headers and names of folders."""
+    """The key of a text, or the identifier of an encoder's name in headers and folder names."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY.itemsize).digest()
 
 
 def keys_of(texts: Iterable[str]) -> Keys:
-    """A key a text."""
+    """One key per text."""
     return np.frombuffer(b"".join(map(digest_of, texts)), KEY)
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """An open segment: keys in memory and in order, vectors mapped and not yet read."""
+    """An open segment: sorted keys in memory, vectors mapped and not yet read."""
 
     path: Path
     keys: Keys
     values: F32
     checksums: NDArray[np.uint32]
     damaged: int = 0
-    """Rows of the file that are left out here."""
+    """The number of damaged rows of the file, which are left out."""
 
     def find(self, keys: Keys) -> tuple[I64, I64]:
-        """Places of those of the keys that this segment has, and the rows they are in."""
+        """Indices of the keys that this segment has, and their rows."""
         at = np.searchsorted(self.keys, keys)
         places = np.flatnonzero(at < len(self.keys))
         places = places[self.keys[at[places]] == keys[places]]
         return places, at[places]
 
     def take(self, rows: I64) -> tuple[F32, Bool]:
-        """The vectors of the rows, and which of them are what was once written."""
+        """The vectors of the rows, and which of them match their checksums."""
         values = np.ascontiguousarray(self.values[rows])
         return values, row_checksums(self.keys[rows], values) == self.checksums[rows]
 
     def copy(self, rows: I64, values: F32, places: I64) -> Bool:
-        """Copy the vectors of the rows to their places in `values`; which ones were what was once written, and went."""
+        """Copy the vectors of the rows to their places in `values`; return which ones matched their checksums."""
         good = np.zeros(len(rows), bool)
         for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
@@ -76,16 +76,16 @@ class Segment:
 
 
 def row_checksums(keys: Keys, values: F32) -> NDArray[np.uint32]:
-    """One checksum a row, over key and vector, so that a vector cannot pass for another text's."""
+    """One checksum per row, over key and vector, so that a vector cannot be mistaken for that of another text."""
     heads, size = keys.tobytes(), KEY.itemsize
     sums = (crc32(row, crc32(heads[place * size : (place + 1) * size])) for place, row in enumerate(values))
     return np.fromiter(sums, np.uint32, len(keys))
 
 
 def write_segment(folder: Path, keys: Keys, values: F32, *, encoder: bytes, used: float | None = None) -> Path:
-    """Write distinct keys and their vectors; `used` is when they were last used, now where it is not given.
+    """Write distinct keys and their vectors; `used` is the time of their last use, by default now.
 
-    The name is a digest of the content, so that processes that write the same rows write the same file.
+    The file name is a digest of the content, so that processes that write the same rows write the same file.
     """
     order = np.argsort(keys)
     keys, values = keys[order], np.ascontiguousarray(values[order], "<f4")
@@ -97,7 +97,7 @@ def write_segment(folder: Path, keys: Keys, values: F32, *, encoder: bytes, used
 
 
 def write_whole(path: Path, blocks: Iterable[bytes], *, used: float | None = None) -> Path:
-    """Write a file through a temporary one beside it; its bytes are on the disk before it gets its name."""
+    """Write a temporary file in the same folder, flush it to disk and rename it."""
     handle, temporary = tempfile.mkstemp(suffix=TEMPORARY, prefix=PREFIX, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -115,8 +115,8 @@ def write_whole(path: Path, blocks: Iterable[bytes], *, used: float | None = Non
 
 
 def _settle(folder: Path) -> None:
-    """Have the folder's new entry on the disk, before any file is removed that it stands for."""
-    with suppress(OSError):  # some systems cannot open a folder, and then do not need this
+    """Flush the new entry of a folder to disk before the files that it replaces are removed."""
+    with suppress(OSError):  # some systems cannot open a folder and do not need this
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -125,14 +125,14 @@ def _settle(folder: Path) -> None:
 
 
 def read_count(path: Path) -> tuple[int, int]:
-    """Rows and dimension that a segment's header promises, where the file is as long as it promises."""
+    """Rows and dimension in a segment's header, if the length of the file agrees with it."""
     with path.open("rb") as file:
         count, dimension, _, _ = _header(file.read(_START), os.fstat(file.fileno()).st_size)
     return count, dimension
 
 
 def read_segment(path: Path, *, encoder: bytes, dimension: int) -> Segment:
-    """Open a segment; of one whose keys are damaged only the rows that still prove themselves."""
+    """Open a segment; if its keys are damaged, only the rows that match their checksums."""
     if not path.stat().st_size:
         raise DamagedFile("the file is empty")
     mapped = np.asarray(np.memmap(path, np.uint8, "r"))
@@ -148,7 +148,7 @@ def read_segment(path: Path, *, encoder: bytes, dimension: int) -> Segment:
 
 
 def salvaged(segment: Segment) -> Segment:
-    """The rows of a damaged segment that still prove themselves, in order even where a key was damaged."""
+    """The rows of a damaged segment that match their checksums, sorted by key."""
     rows = np.flatnonzero(segment.take(np.arange(len(segment.keys)))[1])
     rows = rows[np.argsort(segment.keys[rows])]
     damaged = len(segment.keys) - len(rows)
@@ -156,7 +156,7 @@ def salvaged(segment: Segment) -> Segment:
 
 
 def _header(block: bytes, size: int) -> tuple[int, int, bytes, int]:
-    """Count, dimension, encoder and the keys' checksum, or an error where the file is not what they promise."""
+    """Count, dimension, encoder and the keys' checksum, or an error if the file does not agree with them."""
     if len(block) < _START:
         raise DamagedFile("the file is too short for a header")
     magic, version, dimension, count, encoder, seal = _HEADER.unpack_from(block)
@@ -164,5 +164,5 @@ def _header(block: bytes, size: int) -> tuple[int, int, bytes, int]:
     if (magic, version) != (_MAGIC, _VERSION) or block[_HEADER.size :] != sealed.ljust(_START - _HEADER.size, b"\0"):
         raise DamagedFile("the header is damaged or foreign")
     if size != _START + count * (KEY.itemsize + 4 * dimension + 4):
-        raise DamagedFile("the file is not as long as its header says")
+        raise DamagedFile("the length of the file does not agree with its header")
     return count, dimension, encoder, seal

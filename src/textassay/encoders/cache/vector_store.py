@@ -41,9 +41,9 @@ _MOST_SMALL = 16
 
 
 def batches(segments: Sequence[Stored], *, damaged: Collection[str], limit: int) -> Iterator[list[Stored]]:
-    """Which segments to make one of: those damaged, and all small ones where there are many.
+    """Groups of segments to merge: damaged ones, and all small ones if there are many.
 
-    Neighbours in time of use go together, so that what is used together is kept or let go together.
+    Segments that were last used at similar times are merged, so that vectors used together are removed together.
     """
     largest = min(LARGEST, limit // 8)
     small = {stored.path.name for stored in segments if stored.bytes < largest // 2}
@@ -61,7 +61,7 @@ def batches(segments: Sequence[Stored], *, damaged: Collection[str], limit: int)
 
 
 def merged(segments: Sequence[Segment]) -> tuple[Keys, F32, int]:
-    """The distinct keys of segments and their vectors, and how many rows were left out because they are damaged."""
+    """The distinct keys of segments, their vectors, and the number of damaged rows that were left out."""
     rows = [segment.take(np.arange(len(segment.keys))) for segment in segments]
     keys = np.concatenate([segment.keys[good] for segment, (_, good) in zip(segments, rows, strict=True)])
     values = np.concatenate([values[good] for values, good in rows])
@@ -70,19 +70,19 @@ def merged(segments: Sequence[Segment]) -> tuple[Keys, F32, int]:
 
 
 _TRIES = 5
-_ABANDONED = 3600.0  # seconds after which a temporary file belongs to a process that died
+_ABANDONED = 3600.0  # seconds after which the process of a temporary file is assumed to be dead
 
 
 @dataclass(eq=False)
 class Store:
-    """The vectors of one encoder. Never raises for what the disk does: it finds less, keeps less, and notes why."""
+    """The vectors of one encoder. Disk errors are reported in `notes`, not raised."""
 
     root: Path | None
     encoder: str
     dimension: int
     limit: int
     trouble: str = ""
-    """Why nothing is written any more."""
+    """The reason why nothing is written any more."""
     _open: dict[str, Segment] = field(default_factory=dict, repr=False)
     _ignored: set[str] = field(default_factory=set, repr=False)
     _used: set[str] = field(default_factory=set, repr=False)
@@ -93,26 +93,22 @@ class Store:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know, one sentence each."""
+        """Messages for the user, one sentence each."""
         notes = []
         if self._damaged:
-            notes.append(
-                f"{_count(self._damaged, 'damaged entry', 'damaged entries')} set aside, made anew where needed"
-            )
+            notes.append(f"{_count(self._damaged, 'damaged entry', 'damaged entries')} ignored and will be replaced")
         if self._damaged_files:
-            notes.append(
-                f"{_count(self._damaged_files, 'damaged file', 'damaged files')} set aside, made anew where needed"
-            )
+            notes.append(f"{_count(self._damaged_files, 'damaged file', 'damaged files')} ignored and will be replaced")
         if self._closed_files:
             notes.append(f"{_count(self._closed_files, 'file', 'files')} not read (could not be opened)")
         if self.trouble:
             notes.append(
-                f"the vector cache cannot be written ({self.trouble}): further vectors of this run are not kept"
+                f"the vector cache cannot be written ({self.trouble}): further vectors of this run are not stored"
             )
         return tuple(notes)
 
     def fill(self, keys: Keys, values: F32) -> Bool:
-        """Write the vectors that are known into `values`, a row a key; which ones they are."""
+        """Write the known vectors into `values`, which has one row per key; return which keys are known."""
         with self._lock:
             self._refresh()
             found = np.zeros(len(keys), bool)
@@ -130,7 +126,7 @@ class Store:
             return found
 
     def put(self, keys: Keys, values: F32) -> None:
-        """Keep the vectors of distinct keys; when this returns they outlive the process, or there is trouble."""
+        """Store the vectors of distinct keys. On return they are on disk, or `trouble` states why not."""
         with self._lock:
             if self.root is None or self.trouble or not len(keys):
                 return
@@ -142,14 +138,14 @@ class Store:
             self.tidy()
 
     def tidy(self) -> None:
-        """Merge small segments, rewrite damaged ones, clear what dead processes left, keep within the limit."""
+        """Merge small segments, rewrite damaged ones, remove files of dead processes, and enforce the size limit."""
         with self._lock:
             if self.root is None:
                 return
             self._refresh()
             known = [stored for stored in self._segments() if stored.path.name in self._open]
             damaged = [name for name, segment in self._open.items() if segment.damaged]
-            with suppress(OSError):  # no room to merge: everything stays as it is
+            with suppress(OSError):  # no space to merge: nothing changes
                 for batch in batches(known, damaged=damaged, limit=self.limit):
                     self._rewrite(batch)
             for stored in cache_files(self._folder):
@@ -163,12 +159,12 @@ class Store:
         return encoder_folder(self.root, self.encoder)
 
     def _refresh(self) -> None:
-        """Open the segments that came since the last look, forget those that went."""
+        """Open new segments and close removed ones."""
         for _ in range(_TRIES):
             present = {stored.path.name: stored.path for stored in self._segments()}
             self._open = {name: segment for name, segment in self._open.items() if name in present}
             new = [path for name, path in present.items() if name not in self._open and name not in self._ignored]
-            # A file that vanishes between the two was merged: what it held is in a file listed only now.
+            # A file that vanishes between listing and opening was merged: its content is in a new file.
             if all(self._opened(path) for path in new):
                 return
 
@@ -178,7 +174,7 @@ class Store:
         return [stored for stored in cache_files(self._folder) if stored.is_segment and stored.path.suffix == SUFFIX]
 
     def _opened(self, path: Path) -> bool:
-        """Open a segment; false where it has vanished."""
+        """Open a segment; return false if it has vanished."""
         try:
             self._admit(read_segment(path, encoder=digest_of(self.encoder), dimension=self.dimension))
         except FileNotFoundError:
@@ -200,24 +196,24 @@ class Store:
         name = segment.path.name
         if name not in self._used:
             self._used.add(name)
-            with suppress(OSError):  # vanished, or a cache that may only be read
+            with suppress(OSError):  # the file has vanished, or the cache is read-only
                 os.utime(segment.path)
 
     def _write(self, keys: Keys, values: F32) -> None:
         assert self.root is not None
         _make_folder(self.root)
-        if self._folder.is_symlink():  # what is behind it would neither be counted nor cleared
-            raise NotADirectoryError("a link stands where a folder should be")
+        if self._folder.is_symlink():  # files behind a link would be neither counted nor removed
+            raise NotADirectoryError("a link exists in place of a folder")
         _make_folder(self._folder)
         if encoder_name(self._folder) != self.encoder:
             write_whole(self._folder / NAME_FILE, [f"{self.encoder}\n".encode("utf-8", "surrogatepass")])
         path = write_segment(self._folder, keys, values, encoder=digest_of(self.encoder))
-        # It may stand in the place of a damaged file with this content, which is to be looked at anew.
+        # It may replace a damaged file of the same name, which has to be opened again.
         self._ignored.discard(path.name)
         self._open.pop(path.name, None)
 
     def _rewrite(self, batch: Sequence[Stored]) -> None:
-        """One segment out of several; the old ones go once the new one is safe."""
+        """Merge several segments into one; remove the old ones after the new one is on disk."""
         keys, values, damaged = merged([self._open[stored.path.name] for stored in batch])
         self._damaged += damaged
         used = max(stored.used for stored in batch)
@@ -231,15 +227,15 @@ class Store:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder that is closed to others; one that is there stays as it is."""
+    """Make a folder that other users cannot read; an existing folder is not changed."""
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700, parents=True)
     if not folder.is_dir():
-        raise NotADirectoryError("a file stands where a folder should be")
+        raise NotADirectoryError("a file exists in place of a folder")
 
 
 def open_store(encoder: Encoder) -> Store | None:
-    """The store of an encoder where the environment wants it; None where the cache is off."""
+    """The store of an encoder, as set by the environment; None if the cache is off."""
     limit = cache_limit()
     try:
         root = cache_root()
@@ -249,7 +245,7 @@ def open_store(encoder: Encoder) -> Store | None:
 
 
 def beside(store: Store | None, what: str, dimension: int) -> Store | None:
-    """A store of so many further numbers per text of the same encoder, under the encoder's name and what they are."""
+    """A store of `dimension` further numbers per text, under the name of the encoder and `what` they are."""
     if store is None:
         return None
     return Store(store.root, f"{store.encoder}/{what}", dimension, store.limit, store.trouble)
