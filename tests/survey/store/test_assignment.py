@@ -151,16 +151,16 @@ def test_done_early_when_all_items_have_enough(tmp_path: Path) -> None:
 def test_an_abandoned_task_holds_its_item_for_half_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"ratings_wanted": 1, "items_per_rater": 1, "checks_per_rater": 0}
     store, links = opened(tmp_path / "s.db", items=1, n_raters=3, **settings)
-    now = clock.now()
+    now = clock.steady()
     with closing(store):
         one, two, three = raters_of(store, links.raters)
-        monkeypatch.setattr(clock, "now", lambda: now)
+        monkeypatch.setattr(clock, "steady", lambda: now)
         open_task = store.task(one)
         assert open_task is not None
-        monkeypatch.setattr(clock, "now", lambda: now + 29 * 60)
+        monkeypatch.setattr(clock, "steady", lambda: now + 29 * 60)
         assert store.task(two) is None
         assert store.stage(two).left
-        monkeypatch.setattr(clock, "now", lambda: now + 31 * 60)
+        monkeypatch.setattr(clock, "steady", lambda: now + 31 * 60)
         late = store.task(two)
         assert late is not None
         assert late.text == open_task.text
@@ -170,6 +170,43 @@ def test_an_abandoned_task_holds_its_item_for_half_an_hour(tmp_path: Path, monke
         assert store.task(three) is None
         assert not store.stage(three).left
         assert store.summary().ratings_per_item == (2,)
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_a_clock_that_was_days_ahead_holds_no_item_for_days(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reopened: bool
+) -> None:
+    settings = {"ratings_wanted": 1, "items_per_rater": 1, "checks_per_rater": 0}
+    wrong, elapsed = clock.now() + 3 * clock.DAY, 0.0
+    monkeypatch.setattr(clock, "now", lambda: wrong + elapsed)
+    monkeypatch.setattr(clock, "steady", lambda: elapsed)
+    store, links = opened(tmp_path / "s.db", items=1, n_raters=2, **settings)
+    one, two = raters_of(store, links.raters)
+    assert store.task(one) is not None
+    # Somebody corrects the clock.
+    wrong -= 3 * clock.DAY
+    if reopened:
+        store.close()
+        store = Store.open(tmp_path / "s.db")
+    with closing(store):
+        assert store.task(two) is None
+        elapsed += 29 * 60.0
+        assert store.task(two) is None
+        elapsed += 2 * 60.0
+        assert store.task(two) is not None
+
+
+@pytest.mark.parametrize("jump", [3 * clock.DAY, -3 * clock.DAY])
+def test_a_clock_that_jumps_ends_no_hold_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: float) -> None:
+    store, links = opened(
+        tmp_path / "s.db", items=1, n_raters=2, ratings_wanted=1, items_per_rater=1, checks_per_rater=0
+    )
+    with closing(store):
+        one, two = raters_of(store, links.raters)
+        assert store.task(one) is not None
+        now = clock.now()
+        monkeypatch.setattr(clock, "now", lambda: now + jump)
+        assert store.task(two) is None
 
 
 def test_the_order_is_each_raters_own_and_each_studys_own(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ class Model(RuleBasedStateMachine):
         self.now = 1e9
         self.patches = (
             mock.patch.object(clock, "now", self._time),
+            mock.patch.object(clock, "steady", self._time),
             mock.patch("textassay.survey.store.study_store.new_secret", return_value=secret),
         )
         for patch in self.patches:

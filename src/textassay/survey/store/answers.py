@@ -4,7 +4,7 @@ Functions that write must be called inside a transaction of the writer.
 """
 
 import sqlite3
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from textassay.survey.model import Stage, Task
 from textassay.survey.store.assignment import Plan, items_left, next_item
@@ -15,6 +15,19 @@ Undone = Literal["undone", "since", "gone", "none", "fixed"]
 
 # An open task reserves its item for this long.
 HOLD_SECONDS = 30 * 60.0
+
+
+class Moment(NamedTuple):
+    """A point in time: by the clock of the system, for records, and by steady time, for holds.
+
+    The clock of the system may be corrected by days. Steady time starts with the clock when the study is opened and
+    then passes evenly.
+    """
+
+    clock: float
+    steady: float
+
+
 # How often an answer can be withdrawn: enough for people, and a limit for a script that would fill the log.
 _MOST_WITHDRAWN = 100
 _LARGEST = 2**63 - 1
@@ -48,22 +61,32 @@ def stage_of(connection: sqlite3.Connection, plan: Plan, rater: int) -> Stage:
     return Stage(answered, plan.total, task=None if task is None else task.number, left=left)
 
 
-def assign(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: float) -> Task | None:
+def assign(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: Moment) -> Task | None:
     """The open task of a rater, or a new one; None when nothing is left to rate."""
     found = current(connection, plan, rater)
     if found is not None:
         return found
-    connection.execute("UPDATE tasks SET held_until = NULL WHERE held_until <= ?", (now,))
+    _end_holds(connection, now.steady)
     place = n_assigned(connection, rater)
     item = next_item(connection, plan, rater=rater, place=place)
-    _mark_seen(connection, rater, now)
+    _mark_seen(connection, rater, now.clock)
     if item is None:
         return None
     connection.execute(
         "INSERT INTO tasks (rater, place, item, shown, held_until) VALUES (?, ?, ?, ?, ?)",
-        (rater, place, item, now, now + HOLD_SECONDS),
+        (rater, place, item, now.clock, now.steady + HOLD_SECONDS),
     )
     return current(connection, plan, rater)
+
+
+def _end_holds(connection: sqlite3.Connection, steady: float) -> None:
+    """End the holds that are over, and shorten those that are longer than a hold can be.
+
+    The latter were made before a restart, while the clock of the system was ahead.
+    """
+    latest = steady + HOLD_SECONDS
+    connection.execute("UPDATE tasks SET held_until = NULL WHERE held_until <= ?", (steady,))
+    connection.execute("UPDATE tasks SET held_until = ? WHERE held_until > ?", (latest, latest))
 
 
 def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int, now: float) -> Recorded:
@@ -86,7 +109,7 @@ def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int,
     return "recorded"
 
 
-def undo(connection: sqlite3.Connection, rater: int, *, now: float) -> bool:
+def undo(connection: sqlite3.Connection, rater: int, *, now: Moment) -> bool:
     """Withdraw a rater's last answer. It is kept in the table `withdrawn`."""
     row = connection.execute(
         "SELECT number, value, answered FROM tasks WHERE rater = ? AND value IS NOT NULL ORDER BY place DESC LIMIT 1",
@@ -99,16 +122,18 @@ def undo(connection: sqlite3.Connection, rater: int, *, now: float) -> bool:
     if times >= _MOST_WITHDRAWN:
         return False
     connection.execute(
-        "INSERT INTO withdrawn (task, value, answered, withdrawn) VALUES (?, ?, ?, ?)", (task, value, answered, now)
+        "INSERT INTO withdrawn (task, value, answered, withdrawn) VALUES (?, ?, ?, ?)",
+        (task, value, answered, now.clock),
     )
     connection.execute(
-        "UPDATE tasks SET value = NULL, answered = NULL, held_until = ? WHERE number = ?", (now + HOLD_SECONDS, task)
+        "UPDATE tasks SET value = NULL, answered = NULL, held_until = ? WHERE number = ?",
+        (now.steady + HOLD_SECONDS, task),
     )
-    _mark_seen(connection, rater, now)
+    _mark_seen(connection, rater, now.clock)
     return True
 
 
-def undo_shown(connection: sqlite3.Connection, plan: Plan, rater: int, *, shown: int | None, now: float) -> Undone:
+def undo_shown(connection: sqlite3.Connection, plan: Plan, rater: int, *, shown: int | None, now: Moment) -> Undone:
     """Withdraw a rater's last answer if `shown` is still their open task (None: they have none).
 
     The comparison and the withdrawal belong to one write transaction: no answer can come between them.

@@ -17,8 +17,13 @@ DAY = 86_400.0
 
 
 def now() -> float:
-    """The current time in seconds. The store reads the clock only here."""
+    """The current time in seconds. The store reads the clock of the system only here."""
     return time.time()
+
+
+def steady() -> float:
+    """Seconds that pass evenly, whatever is done to the clock of the system; they have no common start."""
+    return time.monotonic()
 
 
 def iso_time(seconds: float) -> str:

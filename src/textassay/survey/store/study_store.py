@@ -13,7 +13,7 @@ from textassay.survey.model import Rater, Rating, Stage, Study, Summary, SurveyI
 from textassay.survey.store import answers as answering
 from textassay.survey.store import progress as clock
 from textassay.survey.store import raters, schema
-from textassay.survey.store.answers import Recorded, Undone
+from textassay.survey.store.answers import Moment, Recorded, Undone
 from textassay.survey.store.assignment import Plan, plan_of
 from textassay.survey.store.connections import Readers, Writer, connect, database_errors
 from textassay.survey.store.file_identity import FileIdentity, check_is_file, copy_study, new_database
@@ -50,6 +50,7 @@ class Store:
         self._readers = readers
         self._writer = writer
         self._identity = identity
+        self._steady_start = clock.now() - clock.steady()
 
     @classmethod
     def create(cls, path: Path, study: Study, items: Sequence[SurveyItem], *, n_raters: int = 0) -> Links:
@@ -197,7 +198,7 @@ class Store:
             found = answering.current(connection, plan, number)
             if found is not None or answering.n_assigned(connection, number) >= plan.total:
                 return found
-        return self._writer.run(lambda connection: answering.assign(connection, plan, number, now=clock.now()))
+        return self._writer.run(lambda connection: answering.assign(connection, plan, number, now=self._now()))
 
     def answer(self, rater: Rater, task: int, value: int) -> Recorded:
         """Record a rating durably: once this returns, the rating survives a crash.
@@ -216,7 +217,7 @@ class Store:
 
         False if there is no answer, or if it has been withdrawn too often.
         """
-        return self._writer.run(lambda connection: answering.undo(connection, rater.number, now=clock.now()))
+        return self._writer.run(lambda connection: answering.undo(connection, rater.number, now=self._now()))
 
     def undo_shown(self, rater: Rater, shown: int | None) -> Undone:
         """Withdraw the last answer of this rater, if their open task is still `shown` (None: no open task).
@@ -225,7 +226,7 @@ class Store:
         """
         plan, number = self._plan, rater.number
         return self._writer.run(
-            lambda connection: answering.undo_shown(connection, plan, number, shown=shown, now=clock.now())
+            lambda connection: answering.undo_shown(connection, plan, number, shown=shown, now=self._now())
         )
 
     @contextmanager
@@ -268,6 +269,9 @@ class Store:
         return self._writer.run(
             lambda connection: add_ratings(connection, ratings, secret=secret, values=values, now=clock.now())
         )
+
+    def _now(self) -> Moment:
+        return Moment(clock.now(), self._steady_start + clock.steady())
 
     def _until(self) -> float | None:
         return clock.expiry_time(self.study.days, start=clock.now())
