@@ -140,7 +140,7 @@ def test_names_and_templates_reach_the_study(survey: Command, texts: tuple[str, 
     assert "\x1b" not in made.stdout
     assert "x [bold]y[/bold] \\x1b[31m <script>" in made.stdout
     assert "attention check" not in made.stdout
-    assert "links   work for 7 days\n" in made.stdout
+    assert "links   of raters work for 7 days; the admin link works without a time limit\n" in made.stdout
     with closing(Store.open(tmp_path / "s.db")) as store:
         assert store.study.context_intro == "Given this news article:"
         assert (store.study.question, store.study.note) == ("How typical is this exact title?", "Mind the facts.")

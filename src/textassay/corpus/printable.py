@@ -1,5 +1,8 @@
 """Text and counts made safe and readable for people: escaped control characters, shortened texts, plurals."""
 
+import re
+from collections.abc import Sequence
+
 _SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -44,8 +47,39 @@ def quoted(names: list[str], most: int = 12) -> str:
     >>> print(quoted(["prompt", "output"]))
     'prompt', 'output'
     """
-    listed = ", ".join(f"'{shortened(name, 60)}'" for name in names[:most])
-    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
+    return listed([f"'{shortened(name, 60)}'" for name in names], most)
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Names with commas, cut with a count.
+
+    >>> listed(["r001", "r002", "r003"], most=2)
+    'r001, r002 and 1 more'
+    """
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+# White space of any kind, control characters and invisible characters, which some spreadsheets remove from the
+# beginning of a cell. The full-width signs are read like the plain ones where such input is usual.
+_FORMULA = re.compile(r"[\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
+
+
+def begins_like_formula(cell: str) -> bool:
+    r"""Whether a spreadsheet might run a cell as a formula. A number is none, whatever its sign.
+
+    >>> [begins_like_formula(cell) for cell in ("=1+1", "\n =1", "-1.5", "a = b", "\t")]
+    [True, True, False, False, True]
+    """
+    return _FORMULA.match(cell) is not None and not _is_number(cell)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def many(count: int, what: str, plural: str | None = None) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from textassay.corpus.printable import printable
+from textassay.corpus.printable import begins_like_formula, printable
 
 
 def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -27,7 +27,7 @@ def _safe(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = printable(value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    return f"'{text}" if begins_like_formula(text) else text
 
 
 def known(value: float) -> float | None:

@@ -134,3 +134,14 @@ class Summary:
     ratings_per_item: tuple[int, ...]
     median_seconds: float | None
     raters: tuple[RaterProgress, ...]
+
+    @property
+    def share(self) -> int:
+        """The percentage of the wanted ratings, rounded down: 100 only if no item lacks one.
+
+        Ratings beyond those that an item needs do not count, such as imported ones.
+        """
+        if not self.wanted:
+            return 0
+        each = self.wanted // self.items
+        return 100 * sum(min(count, each) for count in self.ratings_per_item) // self.wanted

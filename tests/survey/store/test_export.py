@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textassay.corpus.printable import begins_like_formula
 from textassay.corpus.ratings.readers import read_ratings
 from textassay.corpus.tables import delimited_rows
+from textassay.report.csv_writer import csv_text
 from textassay.survey.model import Study, SurveyItem
-from textassay.survey.store.export import CHECK_FIELDS, FIELDS, checks_csv, csv_line, ratings_csv
+from textassay.survey.store.export import CHECK_FIELDS, FIELDS, _without_formula, checks_csv, csv_line, ratings_csv
 from textassay.survey.store.importing import Imported
 from textassay.survey.store.study_store import Store
 
@@ -110,6 +112,20 @@ def test_a_spreadsheet_runs_nothing_where_asked(store: Store) -> None:
     assert {row["log_prob"] for row in found} == {"-1.5", "-inf"}
     assert all(row["context"].startswith("'=") for row in found)
     assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for row in found for cell in row.values())
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\uff1d"])
+@pytest.mark.parametrize("start", ["", " ", "\n", "\r\n", "\t", "\xa0", "\u2003", "\u200b", "\ufeff", "\x00", " \n\t "])
+def test_white_space_before_a_formula_protects_nobody(start: str, sign: str) -> None:
+    text = f"{start}{sign}HYPERLINK(1)"
+    assert begins_like_formula(text)
+    assert _without_formula(text) == f"'{text}"
+    assert csv_text(["text"], [{"text": text}]).splitlines()[1].lstrip('" ')[0] in "'\\"
+
+
+@pytest.mark.parametrize("text", ["-1.5", "-inf", " plain", "a = b", "", "1 - 2", "(=)", "\n"])
+def test_other_cells_are_not_changed(text: str) -> None:
+    assert _without_formula(text) == text
 
 
 def test_answers_to_checks_have_a_file_of_their_own(store: Store) -> None:

@@ -41,3 +41,15 @@ def test_export_prints_the_number_of_rows_that_it_writes(
         assert store.summary().ratings == 2
     (printed,) = re.findall(r"^(\d+) rating", capsys.readouterr().err, re.MULTILINE)
     assert int(printed) == (tmp_path / "r.csv").read_text(encoding="utf-8").count("\n") - 1 == 1
+
+
+def test_ratings_beyond_those_wanted_are_no_progress(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, _ = opened(tmp_path / "s.db", items=4, ratings_wanted=2)
+    with closing(store):
+        for worker in range(50):
+            store.import_ratings({f"{worker}": [Imported("item-0", 3, 1.0), Imported("check-0", 6, 1.0)]})
+        assert (store.summary().ratings, store.summary().wanted, store.summary().share) == (50, 8, 25)
+    assert run(["survey", "status", str(tmp_path / "s.db")]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "50 of 8 (25 %)" in out
+    assert out.endswith("r011 (0/1), r012 (0/1) and 38 more")

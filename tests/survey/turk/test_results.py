@@ -138,6 +138,15 @@ def test_checks_that_were_failed_are_said_and_stored(
     assert "note: 1 worker failed an attention check: A3" in later
 
 
+def test_a_long_list_of_workers_who_failed_is_cut(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [row for number in range(100) for row in assignments(store, f"A{number}", [WRONG])]
+    text = said(capsys, "turk-import", str(tmp_path / "study.db"), delivered(tmp_path / "r.csv", rows))
+    names = ", ".join(f"A{number}" for number in range(12))
+    assert text.endswith(f"100 workers failed an attention check: {names} and 88 more")
+
+
 def test_blank_work_is_left_out_and_said(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = assignments(store, "A1", [RIGHT] * 4)
     nothing = blank(assignments(store, "A2", [RIGHT])[0]) | {"WorkTimeInSeconds": ""}

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.survey.conftest import ITEMS, STUDY, Site
+from tests.survey.web.forms import forms
 from tests.survey.web.server_process import served
+from textassay.errors import InputError
 from textassay.survey.store.study_store import Store
+from textassay.survey.web.hosts import Origins
 
 
 @pytest.mark.parametrize("path", ["/study", "/study/", "/"])
@@ -24,6 +27,34 @@ def test_the_address_that_is_printed_opens(make_site: Callable[..., Site], path:
 def test_other_addresses_do_not(make_site: Callable[..., Site], path: str) -> None:
     client = make_site(base_url="https://example.org/study").visitor()
     assert client.get(f"http://127.0.0.1:8000{path}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("STRASSE.example", "strasse.example"),
+        ("straße.example", "xn--strae-oqa.example"),
+    ],
+)
+def test_an_international_name_is_known_as_browsers_send_it(
+    make_site: Callable[..., Site], name: str, sent: str
+) -> None:
+    site = make_site(base_url=f"https://{name}")
+    client = site.visitor()
+    address, host = f"/join/{site.links.join}", {"host": sent}
+    page = client.get(address, headers=host)
+    assert page.status_code == 200
+    assert client.get(address, headers={"host": f"x{sent}"}).status_code == 400
+    form, visit = forms(page.text)["form 0"], {"cookie": page.headers["set-cookie"].partition(";")[0]}
+    joined = client.post(form.action, data=form.fields, headers=host | visit | {"origin": f"https://{sent}"})
+    assert joined.status_code == 303
+
+
+@pytest.mark.parametrize("name", ["a" * 70 + "ü.example", "ü..example", "\u2028.example"])
+def test_a_name_that_cannot_be_sent_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="is not a web address"):
+        Origins.of((), f"https://{name}")
 
 
 def _has_ipv6() -> bool:

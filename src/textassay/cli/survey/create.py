@@ -140,10 +140,19 @@ def _print_study(path: str, study: "Study", made: "StudyItems", *, n_checks: int
         ("scale", ", ".join(f"{choice.value} {choice.label}" for choice in study.choices)),
         ("wanted", f"{many(n_items * study.ratings_wanted, 'rating')}, {study.ratings_wanted:,} per item"),
         ("raters", f"{raters_needed(study, n_items):,} needed; each rates {each}"),
-        ("links", f"work for {many(study.days, 'day')}" if study.days else "work without a time limit"),
+        ("links", _link_time(study)),
     ]
     show_facts(console, facts)
     show_notes(console, made.notes)
+
+
+def _link_time(study: "Study") -> str:
+    """How long links work. The admin link has no limit: the ratings are read after the study."""
+    from textassay.cli.survey.screen import many
+
+    if not study.days:
+        return "work without a time limit"
+    return f"of raters work for {many(study.days, 'day')}; the admin link works without a time limit"
 
 
 def _print_links(tokens: "Links", addresses: "Addresses", personal: Sequence[tuple[str, str]]) -> None:

@@ -76,7 +76,8 @@ LinksFile = Annotated[
     typer.Option("--links", metavar="FILE.csv", help="Write personal links to a new file instead of printing them."),
 ]
 Days = Annotated[
-    int | None, typer.Option(min=1, max=36_500, help="Number of days for which links work. [default: no limit]")
+    int | None,
+    typer.Option(min=1, max=36_500, help="Number of days for which the links of raters work. [default: no limit]"),
 ]
 SizeOfSource = Annotated[
     int | None, typer.Option("--size", min=1, help="Number of texts per source, drawn at random. [default: all]")

@@ -32,10 +32,11 @@ def status(study: options.StudyFile, json: common.Json = None) -> None:
 
     check_writable([json], inputs=[study])
     with closing(Store.open(Path(study), read_only=True)) as store, store.snapshot() as snapshot:
-        found = _status(snapshot)
+        summary = snapshot.summary()
+        found = _status(snapshot, summary)
     deliver(
         [(json, lambda: json_format.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))],
-        table=lambda: show_facts(output_console(), _facts(study, found)),
+        table=lambda: show_facts(output_console(), _facts(study, found, share=summary.share)),
         quiet=True,
     )
 
@@ -132,12 +133,12 @@ def _export_summary(summary: "Summary", *, without_failed: bool) -> list[str]:
     return lines
 
 
-def _status(store: "Snapshot") -> dict[str, Any]:
+def _status(store: "Snapshot", summary: "Summary") -> dict[str, Any]:
     """The progress of a study, as plain values for JSON."""
     from textassay.survey.store.progress import agreement
     from textassay.version import __version__
 
-    summary, alpha = store.summary(), agreement(store.ratings())
+    alpha = agreement(store.ratings())
     counts = summary.ratings_per_item
     return {
         "textassay": __version__,
@@ -164,15 +165,15 @@ def _status(store: "Snapshot") -> dict[str, Any]:
     }
 
 
-def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(path: str, found: dict[str, Any], *, share: int) -> list[tuple[str, str]]:
     from textassay.cli.survey.screen import many
     from textassay.studies.wording import number
-    from textassay.survey.store.progress import duration, percent
+    from textassay.survey.store.progress import duration
 
     raters, counts, alpha = found["raters"], found["ratings_an_item"], found["agreement"]["krippendorff_alpha"]
     started = sum(rater["done"] > 0 for rater in raters)
     done = sum(rater["done"] >= rater["total"] > 0 for rater in raters)
-    part = f" ({percent(found['ratings'], found['wanted'])} %)" if found["wanted"] else ""
+    part = f" ({share} %)" if found["wanted"] else ""
     spread = ""
     if counts:
         most = many(counts["max"], "rating")
@@ -192,12 +193,14 @@ def _facts(path: str, found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _checks(raters: list[dict[str, Any]]) -> str:
     """The number of right answers to attention checks, and the raters who failed one."""
+    from textassay.corpus.printable import listed
+
     right = sum(rater["checks_right"] for rater in raters)
     answered = sum(rater["checks_done"] for rater in raters)
     failed = [rater for rater in raters if rater["checks_right"] < rater["checks_done"]]
     if not answered:
         return "none answered yet"
-    names = ", ".join(f"{rater['name']} ({rater['checks_right']}/{rater['checks_done']})" for rater in failed)
+    names = listed([f"{rater['name']} ({rater['checks_right']}/{rater['checks_done']})" for rater in failed])
     return f"{right:,} of {answered:,} right" + (f"; failed by {names}" if failed else "")
 
 

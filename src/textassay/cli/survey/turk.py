@@ -79,11 +79,9 @@ def turk_import(
 def _import_notes(found: "Results", *, before: int, replaced: int) -> list[str]:
     """Notes about answers that were left out, assignments without times, and failed attention checks."""
     from textassay.cli.survey.screen import many
+    from textassay.corpus.printable import listed
 
-    again, names = (
-        "to items that the worker had already rated: the answer submitted first counts",
-        ", ".join(found.failed),
-    )
+    again = "to items that the worker had already rated: the answer submitted first counts"
     checks = "to attention checks that the worker had already answered"
     wrong = "a wrong answer to an attention check counts, even if it was submitted later"
     earlier = f"{many(replaced, 'answer')} of an earlier import replaced"
@@ -96,7 +94,7 @@ def _import_notes(found: "Results", *, before: int, replaced: int) -> list[str]:
         (found.unanswered, f"{many(found.unanswered, 'text')} without an answer"),
         (found.repeated, f"{many(found.repeated, 'answer')} left out, {again}"),
         (found.repeated_checks, f"{many(found.repeated_checks, 'answer')} left out, {checks}: {wrong}"),
-        (len(found.failed), f"{many(len(found.failed), 'worker')} failed an attention check: {names}"),
+        (len(found.failed), f"{many(len(found.failed), 'worker')} failed an attention check: {listed(found.failed)}"),
     ]
     return [text for count, text in notes if count]
 

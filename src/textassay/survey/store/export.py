@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from textassay.corpus.printable import begins_like_formula
 from textassay.survey.model import RaterProgress, Rating, Study, Summary
 
 FIELDS = (
@@ -12,8 +13,6 @@ FIELDS = (
     "checks_right", "checks_answered",
 )  # fmt: skip
 CHECK_FIELDS = ("item", "context", "text", "rater", "rating", "rating_label", "expected", "passed", "seconds")
-# A spreadsheet may run a cell as a formula if it begins with one of these.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PIECE = 1 << 16
 
 
@@ -101,7 +100,9 @@ def _seconds(seconds: float | None) -> str:
 def _pieces(header: Sequence[str], rows: Iterable[Sequence[str]], *, spreadsheet_safe: bool) -> Iterator[str]:
     held, size = [csv_line(header)], 0
     for row in rows:
-        line = csv_line([_without_formula(cell) for cell in row] if spreadsheet_safe else row)
+        line = csv_line(
+            [f"'{cell}" if begins_like_formula(cell) else cell for cell in row] if spreadsheet_safe else row
+        )
         held.append(line)
         size += len(line)
         if size > _PIECE:
@@ -123,13 +124,4 @@ def csv_line(cells: Sequence[str]) -> str:
 
 
 def _without_formula(cell: str) -> str:
-    """The cell with an apostrophe if it could be a formula; a negative number is not one."""
-    return f"'{cell}" if cell.startswith(_FORMULA) and not _is_number(cell) else cell
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return f"'{cell}" if begins_like_formula(cell) else cell

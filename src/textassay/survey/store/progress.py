@@ -152,15 +152,6 @@ def agreement(ratings: Iterable[Rating]) -> float:
     return alpha(np.array(items, dtype=np.int64), np.array(values, dtype=np.float64))
 
 
-def percent(done: int, wanted: int) -> int:
-    """The percentage done, rounded down: 100 only if nothing is missing.
-
-    >>> percent(31, 120), percent(1999, 2000), percent(2000, 2000), percent(0, 0)
-    (25, 99, 100, 0)
-    """
-    return 100 * done // wanted if wanted else 0
-
-
 def duration(seconds: float | None) -> str:
     """A duration in readable units.
 

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from textassay.corpus.printable import many
 from textassay.survey.model import RaterProgress, Summary
-from textassay.survey.store.progress import agreement, duration, percent
+from textassay.survey.store.progress import agreement, duration
 from textassay.survey.store.study_store import Store
 from textassay.survey.web.access import Access
 from textassay.survey.web.pages import Pages
@@ -151,7 +151,7 @@ def view_of(store: Store, now: datetime) -> View:
         at=now.isoformat(timespec="seconds"),
         clock=now.strftime("%H:%M:%S UTC"),
         summary=summary,
-        share=percent(summary.ratings, summary.wanted),
+        share=summary.share,
         agreement="–" if math.isnan(alpha) else f"{alpha:.2f}".replace("-", "−"),
         seconds=duration(summary.median_seconds),
         started=sum(rater.done > 0 for rater in summary.raters),

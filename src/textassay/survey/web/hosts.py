@@ -3,6 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -100,7 +101,31 @@ def _host_and_port(url: str) -> tuple[str, int] | None:
         return None
     if not name or parts.scheme not in _DEFAULT_PORTS or "@" in parts.netloc:
         return None
-    return name.lower(), _DEFAULT_PORTS[parts.scheme] if port is None else port
+    ascii_name = _ascii_name(name)
+    if ascii_name is None:
+        return None
+    return ascii_name, _DEFAULT_PORTS[parts.scheme] if port is None else port
+
+
+def _ascii_name(name: str) -> str | None:
+    """A host name as browsers send it: in lower case, international names in Punycode; None if it is not a name.
+
+    >>> _ascii_name("Bücher.example"), _ascii_name("Rate.Example.org")
+    ('xn--bcher-kva.example', 'rate.example.org')
+    """
+    if name.isascii():
+        return name.lower()
+    try:
+        # Installed with the web server. The codec of Python follows an older standard, which differs for a few letters.
+        import idna
+
+        return idna.encode(name, uts46=True).decode("ascii")
+    except ImportError:
+        with suppress(UnicodeError):
+            return name.encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        pass
+    return None
 
 
 def _is_address(name: str) -> bool:
