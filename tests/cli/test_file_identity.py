@@ -67,3 +67,9 @@ def test_an_output_may_be_replaced_by_the_next_run(folder: Path) -> None:
     for _ in range(2):
         assert run([*COMPARE, "g/1.txt", "a.txt", "--json", "out.json"]) == 0
         assert (folder / "out.json").read_text(encoding="utf-8")
+
+
+def test_the_same_run_without_timings_writes_the_same_bytes(folder: Path) -> None:
+    for name in ("one.json", "two.json"):
+        assert run([*COMPARE, "g/1.txt", "a.txt", "--no-timings", "--json", name]) == 0
+    assert (folder / "one.json").read_bytes() == (folder / "two.json").read_bytes()

@@ -31,6 +31,7 @@ def compare(
     seed: options.Seed = 0,
     engine: options.Engine = "local",
     json: options.Json = None,
+    no_timings: options.NoTimings = False,
     csv: options.Csv = None,
     markdown: options.Markdown = None,
     report: options.Report = None,
@@ -83,4 +84,4 @@ def compare(
             progress=progress,
         )
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(comparison, targets, quiet=quiet, why=why)
+    deliver_outcome(comparison, targets, quiet=quiet, timings=not no_timings, why=why)

@@ -34,6 +34,7 @@ def conditional(
     top: options.Top = 5,
     engine: options.Engine = "local",
     json: options.Json = None,
+    no_timings: options.NoTimings = False,
     csv: options.Csv = None,
     markdown: options.Markdown = None,
     report: options.Report = None,
@@ -78,4 +79,4 @@ def conditional(
             progress=progress,
         )
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(found, targets, quiet=quiet, why=why, top=top)
+    deliver_outcome(found, targets, quiet=quiet, timings=not no_timings, why=why, top=top)

@@ -34,6 +34,7 @@ def huse(
     engine: options.Engine = "local",
     top: options.TopOfKind = 5,
     json: options.Json = None,
+    no_timings: options.NoTimings = False,
     csv: options.CsvOfItems = None,
     markdown: options.Markdown = None,
     report: options.Report = None,
@@ -75,7 +76,15 @@ def huse(
             progress=progress,
         )
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(found, targets, quiet=quiet, why=why, top=top, to_markdown=lambda: render_markdown(found, top=top))
+    deliver_outcome(
+        found,
+        targets,
+        quiet=quiet,
+        timings=not no_timings,
+        why=why,
+        top=top,
+        to_markdown=lambda: render_markdown(found, top=top),
+    )
 
 
 def _scale(text: str | None) -> tuple[float, float] | None:

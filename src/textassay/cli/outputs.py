@@ -155,6 +155,7 @@ def deliver_outcome(
     targets: Mapping[str, str | None],
     *,
     quiet: bool,
+    timings: bool = True,
     to_markdown: Callable[[], str] | None = None,
     **view: object,
 ) -> None:
@@ -166,7 +167,7 @@ def deliver_outcome(
     from textassay.cli.screen import output_console
 
     forms = {
-        "json": outcome.to_json,
+        "json": lambda: outcome.to_json(timings=timings),
         "csv": outcome.to_csv,
         "markdown": to_markdown or outcome.to_markdown,
         "report": outcome.to_html,
