@@ -195,7 +195,7 @@ def test_one_model_of_several(tmp_path: Path, textassay: Command) -> None:
     rows = made()
     others = [row | {"source": "old", "item": f"old-{row['item']}"} for row in rows if row["source"] == "net"]
     path = written(tmp_path / "two.csv", rows + others)
-    assert_refused(textassay(path, *FAST), "--model")
+    assert_refused(textassay(path, *FAST), "wanted one (use --model name)")
     found = textassay(path, *FAST, "--model", "net", columns="200")
     assert "(20 human, 20 net)" in found.stdout
     assert_refused(textassay(path, *FAST, "--model", "nett"), "nett")

@@ -2,6 +2,8 @@
 
 import csv
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
 from threading import Barrier
 
 import numpy as np
@@ -9,7 +11,10 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from textassay import compare
+from textassay.corpus import tables
 from textassay.corpus.process_settings import LONGEST_FIELD, long_csv_fields, single_threaded_products
+from textassay.corpus.readers import read_sample
+from textassay.errors import InputError
 
 
 def product_threads() -> set[int]:
@@ -41,6 +46,20 @@ def test_a_failure_restores_the_setting() -> None:
     with pytest.raises(RuntimeError):
         fail()
     assert inside == [max(LONGEST_FIELD, before)]
+    assert csv.field_size_limit() == before
+
+
+@pytest.mark.parametrize("rows", ["a,b\n", 'a,"never closed\n'])
+def test_reading_a_csv_file_leaves_the_limit_unchanged(
+    rows: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with a field above the limit, with several chunks of rows, and after an error."""
+    monkeypatch.setattr(tables, "_ROWS", 2)
+    before = csv.field_size_limit()
+    path = tmp_path / "texts.csv"
+    path.write_text("text,other\n" + f"{'x' * (before + 1)},y\n" * 5 + rows)
+    with nullcontext() if rows == "a,b\n" else pytest.raises(InputError, match="broken row"):
+        assert len(read_sample(path, field="text")) == 6
     assert csv.field_size_limit() == before
 
 

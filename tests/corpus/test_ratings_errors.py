@@ -54,8 +54,8 @@ def test_what_is_bad_in_the_cases_below_is_not_their_frame() -> None:
             "h,human,a,-1,r2",
             "5 fields; wanted 6 as in the header ('item', 'source', 'text', 'log_prob', 'rater', 'rating')",
         ),
-        ("n,human,c,,r2,5", "item 'n' has no log_prob; wanted one for each item (use --log-probs FILE)"),
-        ("n,human,c,nan,r2,5", "item 'n' has no log_prob; wanted one for each item (use --log-probs FILE)"),
+        ("n,human,c,,r2,5", "item 'n' has no log_prob; wanted one for each item (use log_probs='FILE')"),
+        ("n,human,c,nan,r2,5", "item 'n' has no log_prob; wanted one for each item (use log_probs='FILE')"),
         ('h,human,"a', "a broken row: unexpected end of data"),
         ("h,human,\x1b[2J,-1,r2,5", "text '\\x1b[2J' of item 'h'; r.csv:2 has 'a'; wanted one text per item"),
     ],
@@ -92,7 +92,7 @@ def test_bad_lengths(row: str, message: str) -> None:
         ("rating,by,log_prob,length", "no column 'source'; columns are 'rating', 'by', 'log_prob', 'length'"),
         (
             "rating,source,p,length",
-            "no column 'log_prob' or 'nll'; columns are 'rating', 'source', 'p', 'length' (or use --log-probs FILE)",
+            "no column 'log_prob' or 'nll'; columns are 'rating', 'source', 'p', 'length' (or use log_probs='FILE')",
         ),
         (
             "rating,source,log_prob,words",
@@ -136,7 +136,7 @@ def test_raters_need_items() -> None:
     [
         (["human", "real"], {}, "only human texts in 'source'; wanted texts of a model too"),
         (["a", "b"], {}, "only 'a', 'b' in 'source'; wanted 'human' too, for texts written by people"),
-        (["human", "a", "b"], {}, "'source' has 2 models: 'a', 'b'; wanted one (use --model NAME)"),
+        (["human", "a", "b"], {}, "'source' has 2 models: 'a', 'b'; wanted one (use model='NAME')"),
         (["human", "a", "b"], {"model": "c"}, "'source' has no model 'c'; models are 'a', 'b'"),
         (["human", "a"], {"model": "human"}, "'source' has no model 'human'; models are 'a'"),
     ],
@@ -149,7 +149,7 @@ def test_sources(sources: list[str], options: dict[str, Any], message: str) -> N
 def test_missing_log_probs_are_counted() -> None:
     content = MEANS + "4,human,,3\n4,gpt,nan,3\n4,gpt,,3\n"
     assert refusal(content) == (
-        "r.csv:4: item '3' has no log_prob, nor have 2 more of 5; wanted one for each item (use --log-probs FILE)"
+        "r.csv:4: item '3' has no log_prob, nor have 2 more of 5; wanted one for each item (use log_probs='FILE')"
     )
 
 

@@ -108,15 +108,15 @@ def test_nothing_to_read(here: Path, name: str, content: bytes, message: str) ->
 @pytest.mark.parametrize(
     ("content", "encoding", "message"),
     [
-        (b"a\nb\xff\n", "utf-8", "x.txt:2: byte 0xff is not valid utf-8; set --encoding (for example latin-1)"),
-        (b"a\n\nb\n\xc3\n\xa9", "utf-8", "x.txt:4: byte 0xc3 is not valid utf-8; set --encoding (for example latin-1)"),
-        (b"a\n\xe2\x82", "utf-8", "x.txt:2: byte 0xe2 is not valid utf-8; set --encoding (for example latin-1)"),
-        (b"\xed\xa0\x80", "utf-8", "x.txt:1: byte 0xed is not valid utf-8; set --encoding (for example latin-1)"),
-        ("é\né".encode(), "ascii", "x.txt:1: byte 0xc3 is not valid ascii; set --encoding (for example latin-1)"),
+        (b"a\nb\xff\n", "utf-8", "x.txt:2: byte 0xff is not valid utf-8; try encoding='latin-1'"),
+        (b"a\n\nb\n\xc3\n\xa9", "utf-8", "x.txt:4: byte 0xc3 is not valid utf-8; try encoding='latin-1'"),
+        (b"a\n\xe2\x82", "utf-8", "x.txt:2: byte 0xe2 is not valid utf-8; try encoding='latin-1'"),
+        (b"\xed\xa0\x80", "utf-8", "x.txt:1: byte 0xed is not valid utf-8; try encoding='latin-1'"),
+        ("é\né".encode(), "ascii", "x.txt:1: byte 0xc3 is not valid ascii; try encoding='latin-1'"),
         (
             "a\nb\n".encode("utf-16-le") + b"\x00\xd8a\x00",
             "utf-16-le",
-            "x.txt:3: byte 0x00 is not valid utf-16-le; set --encoding (for example latin-1)",
+            "x.txt:3: byte 0x00 is not valid utf-16-le; try encoding='latin-1'",
         ),
         (b"a\\ud800", "unicode_escape", None),
     ],
@@ -135,8 +135,15 @@ def test_bytes_that_do_not_decode(
 def test_utf_16_is_recognised(here: Path) -> None:
     (here / "x.txt").write_text("é", encoding="utf-16")
     byte = (here / "x.txt").read_bytes()[0]
-    wanted = f"x.txt:1: byte 0x{byte:02x} is not valid utf-8; set --encoding (for example utf-16)"
+    wanted = f"x.txt:1: byte 0x{byte:02x} is not valid utf-8; try encoding='utf-16'"
     assert refusal("x.txt") == wanted
+
+
+def test_the_command_line_names_the_option_for_the_encoding(here: Path) -> None:
+    (here / "x.txt").write_bytes(b"\xff")
+    with pytest.raises(InputError) as caught:
+        read_sample("x.txt")
+    assert caught.value.with_options() == "x.txt:1: byte 0xff is not valid utf-8; try --encoding latin-1"
 
 
 @pytest.mark.parametrize("encoding", ["utf-9", "", "base64", "rot13", "undefined", "utf\x008", "\x1b[31m"])

@@ -13,7 +13,7 @@ from nltk.corpus.reader import WordNetCorpusReader
 
 from textassay.distances.wordnet import WordNet, find_wordnet, open_wordnet
 
-# Debian leaves out a table that NLTK wants to read; the names in it play no part in synonyms.
+# Debian omits a table that NLTK reads; the names in it do not affect synonyms.
 N_LEXICOGRAPHER_FILES = 45
 
 
@@ -26,7 +26,7 @@ class EnglishReader(WordNetCorpusReader):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class Both:
-    """The same files, read by us and by NLTK."""
+    """The same files, read by this package and by NLTK."""
 
     ours: WordNet
     theirs: Any
@@ -37,7 +37,7 @@ class Both:
 
 @pytest.fixture(scope="session")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
-    """WordNet for us and for NLTK, which follows no links out of its folders and so gets copies."""
+    """WordNet for this package and for NLTK, which gets copies because it follows no links out of its folders."""
     installed = find_wordnet()
     if installed is None:
         pytest.skip("no WordNet files (Debian's wordnet-base, or set TEXTASSAY_WORDNET)")

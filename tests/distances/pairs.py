@@ -24,7 +24,7 @@ def made(name: str, table: TextTable, frequencies: str | None = None) -> Distanc
 
 
 def scores_of(name: str, texts: Sequence[str], tokenizer: str = "words") -> F64:
-    """Scores among texts that are a document each."""
+    """Scores among texts, with one document per text."""
     assert len(set(texts)) == len(texts), "texts of a matrix differ"
     return made(name, table_of([[text] for text in texts], tokenizer=tokenizer)).scores(np.arange(len(texts)))
 

@@ -15,7 +15,7 @@ from textassay.errors import InputError
 
 @dataclass
 class Chosen:
-    """Vectors given by hand; counts how often it is asked."""
+    """An encoder with given vectors that counts its calls."""
 
     vectors: dict[str, list[float]]
     name: str = "by hand|v1"
@@ -43,7 +43,7 @@ def test_cosines_by_hand() -> None:
     assert distance.signature == "bert/by%20hand%7Cv1"
 
 
-def test_real_sized_vectors_are_as_numpy_has_it_and_symmetric_to_the_last_bit() -> None:
+def test_large_vectors_agree_with_numpy_and_are_symmetric_to_the_last_bit() -> None:
     texts = [f"word{i} and word{i // 2}" for i in range(15)]
     encoder = ToyEncoder(384)
     distance = get_distance("bert", Surroundings(table_of([texts]), encoder))

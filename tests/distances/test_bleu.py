@@ -21,7 +21,7 @@ def oracle(hypothesis: list[str], reference: list[str]) -> float:
         return float(bleu_score.sentence_bleu([reference], hypothesis, smoothing_function=smoothed))
 
 
-def test_captions_score_as_nltk_has_it(data: Path) -> None:
+def test_captions_score_as_in_nltk(data: Path) -> None:
     table = caption_table(data)
     distance = made("bleu", table)
     for item in captions(data)[:150]:
@@ -33,7 +33,7 @@ def test_captions_score_as_nltk_has_it(data: Path) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(texts=TEXTS)
-def test_any_texts_score_as_nltk_has_it(texts: list[str]) -> None:
+def test_any_texts_score_as_in_nltk(texts: list[str]) -> None:
     wanted = [[oracle(one.split(), other.split()) for other in texts] for one in texts]
     np.testing.assert_allclose(scores_of("bleu", texts), wanted, atol=1e-12)
 

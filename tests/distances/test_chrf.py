@@ -18,7 +18,7 @@ def oracle(texts: list[str]) -> list[list[float]]:
     return [[chrf.sentence_score(one, [other]).score / 100 for other in texts] for one in texts]
 
 
-def test_captions_score_as_sacrebleu_has_it(data: Path) -> None:
+def test_captions_score_as_in_sacrebleu(data: Path) -> None:
     table = caption_table(data, "whitespace")
     distance = made("chrf", table)
     for item in captions(data)[:40]:
@@ -28,11 +28,11 @@ def test_captions_score_as_sacrebleu_has_it(data: Path) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(texts=TEXTS, tokenizer=st.sampled_from(["whitespace", "words", "char"]))
-def test_any_texts_score_as_sacrebleu_has_it(texts: list[str], tokenizer: str) -> None:
+def test_any_texts_score_as_in_sacrebleu(texts: list[str], tokenizer: str) -> None:
     np.testing.assert_allclose(scores_of("chrf", texts, tokenizer), oracle(texts), atol=1e-12)
 
 
-def test_texts_with_the_same_characters_are_one() -> None:
+def test_texts_with_the_same_characters_are_equal() -> None:
     distance = made("chrf", table_of([["a way", "away", "x", "", " "]]))
     numbers = np.arange(5)
     assert distance.same(numbers).tolist() == [0, 0, 2, 3, 3]

@@ -53,7 +53,7 @@ def test_every_pair_of_an_item_is_the_oracles_score_with_one_reference(data: Pat
         texts, numbers = pool(table, item)
         cooked = [module.precook(tokens(table, text)) for text in texts]
         oracle.ctest = [one for one in cooked for _ in cooked]
-        # It takes the number of documents from the length of this list, and ends with the tests.
+        # The oracle uses the length of this list as the number of documents.
         oracle.crefs = ([[other] for _ in cooked for other in cooked] + documents)[: len(documents)]
         np.testing.assert_allclose(distance.scores(numbers).ravel(), oracle.compute_cider(), atol=1e-9)
         pairs += len(cooked) ** 2
@@ -61,10 +61,10 @@ def test_every_pair_of_an_item_is_the_oracles_score_with_one_reference(data: Pat
 
 
 def test_a_pair_by_hand() -> None:
-    """Three documents of one text each: words of one document weigh log 3, those of two log 1.5."""
+    """Three documents of one text each: words of one document have weight log 3, words of two log 1.5."""
     scores = scores_of("cider", ["a b c", "a d", "d"])
     rare, half = math.log(3), math.log(1.5)
-    # `a d` against `d`: one unigram shared, of rarity log 1.5 on both sides; one bigram less.
+    # `a d` against `d`: one common unigram, of rarity log 1.5 on both sides; one bigram less.
     cosine = half * half / (math.hypot(half, half) * half)
     assert scores[1, 2] == pytest.approx(10 / 4 * cosine * math.exp(-1 / 72))
     assert scores[0, 1] == pytest.approx(
@@ -91,17 +91,17 @@ def test_short_and_common_texts_have_no_distance_from_themselves() -> None:
 
 
 @pytest.mark.parametrize("documents", [[["a cat sat on", "the dog"]], []])
-def test_one_document_gives_zeros_and_says_so(documents: list[list[str]]) -> None:
+def test_one_document_gives_zeros_and_a_note(documents: list[list[str]]) -> None:
     distance = made("cider", table_of(documents, ["a cat sat on", "a mat"]))
     assert isinstance(distance, Cider)
     assert not distance.scores(np.arange(2)).any()
     assert distance.notes == (
-        "CIDEr-D means nothing with one item: every n-gram is in every document, and all scores are 0",
+        "CIDEr-D is meaningless with one item: every n-gram is in every document, and all scores are 0",
     )
 
 
 @pytest.mark.parametrize(("documents", "notes"), [(2, 1), (9, 1), (10, 0)])
-def test_few_documents_are_said(documents: int, notes: int) -> None:
+def test_few_documents_give_a_note(documents: int, notes: int) -> None:
     distance = made("cider", table_of([[f"text {i}"] for i in range(documents)]))
     assert isinstance(distance, Cider)
     assert len(distance.notes) == notes
@@ -171,7 +171,7 @@ def test_a_file_of_another_corpus_changes_scores_and_signature(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "no JSON"),
+        ("{", "not valid JSON"),
         ("[1]", "a JSON list; wanted an object"),
         ('{"documents": 2}', "no field 'tokenizer'; fields are 'documents'"),
         (json.dumps(GOOD | {"documents": True}), "field 'documents' is true"),
@@ -181,11 +181,11 @@ def test_a_file_of_another_corpus_changes_scores_and_signature(tmp_path: Path) -
         (json.dumps(GOOD | {"frequencies": {"a": 4}}), "'a' is in 4 documents; wanted a whole number from 1 to 3"),
         (json.dumps(GOOD | {"frequencies": {"a\n": 1.5}}), r"'a\\n' is in 1.5 documents"),
         (json.dumps(GOOD | {"frequencies": {"a": math.nan}}), "'a' is in NaN documents"),
-        (json.dumps(GOOD | {"frequencies": {"": 1}}), "'' is no n-gram; wanted 1 to 4 words"),
-        (json.dumps(GOOD | {"frequencies": {"a  b": 1}}), "'a  b' is no n-gram"),
-        (json.dumps(GOOD | {"frequencies": {"a b c d e": 1}}), "'a b c d e' is no n-gram"),
+        (json.dumps(GOOD | {"frequencies": {"": 1}}), "'' is not an n-gram; wanted 1 to 4 words"),
+        (json.dumps(GOOD | {"frequencies": {"a  b": 1}}), "'a  b' is not an n-gram"),
+        (json.dumps(GOOD | {"frequencies": {"a b c d e": 1}}), "'a b c d e' is not an n-gram"),
         (json.dumps(GOOD | {"frequencies": {"\ud800": 1}}), "half a surrogate pair"),
-        ("[" * 100_000, "no JSON"),
+        ("[" * 100_000, "not valid JSON"),
     ],
 )
 def test_a_file_of_the_wrong_shape_is_one_line(tmp_path: Path, content: str, message: str) -> None:

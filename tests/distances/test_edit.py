@@ -1,4 +1,4 @@
-"""Edit distances by the textbook."""
+"""Edit distances against the textbook algorithm."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -11,7 +11,7 @@ WORDS = st.lists(st.lists(st.integers(0, 3), max_size=12), max_size=6)
 
 
 def edits(one: list[int], other: list[int]) -> int:
-    """The textbook's table."""
+    """The textbook algorithm."""
     row = list(range(len(other) + 1))
     for number, word in enumerate(one, 1):
         before, row = row, [number]

@@ -1,4 +1,4 @@
-"""Laws of every built-in distance: no distance from itself, finite, bounded, and a matter of the two texts alone."""
+"""Laws of every built-in distance: no distance from itself, finite, bounded, and dependent only on the two texts."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ LAW = settings(max_examples=40, deadline=None)
 
 
 def run(name: str, texts: list[str], documents: int = 2) -> tuple[Distance, I64]:
-    """The distance after a run whose first texts are the references of so many items, and the texts' numbers."""
+    """The distance in a run whose first texts are the references of `documents` items, and the texts' numbers."""
     table = table_of([texts[i : i + 2] for i in range(documents)], texts)
     return made(name, table), np.array([table.number_of[text] for text in texts])
 
@@ -48,8 +48,8 @@ def test_distances_are_finite_not_negative_and_exactly_0_from_itself(
 @NAMES
 @LAW
 @given(texts=TEXTS, data=st.data())
-def test_a_score_is_a_matter_of_the_two_texts_alone(name: str, texts: list[str], data: st.DataObject) -> None:
-    """Neither the order of the texts nor which others are asked for changes a bit."""
+def test_a_score_depends_only_on_the_two_texts(name: str, texts: list[str], data: st.DataObject) -> None:
+    """The scores depend neither on the order of the texts nor on the other texts, to the last bit."""
     distance, numbers = run(name, texts)
     different = np.unique(numbers)
     whole = distance.scores(different)
@@ -74,7 +74,7 @@ def test_texts_that_repeat_tie_exactly(name: str, texts: list[str], data: st.Dat
 @NAMES
 @LAW
 @given(texts=TEXTS)
-def test_texts_that_are_one_to_a_distance_are_equally_far_from_all_others(name: str, texts: list[str]) -> None:
+def test_texts_that_a_distance_cannot_tell_apart_are_equally_far_from_all_others(name: str, texts: list[str]) -> None:
     distance, numbers = run(name, [*texts, *(f" {text}  " for text in texts)])
     _, distances = pooled_scores(distance, numbers)
     _, first, groups = np.unique(distance.same(numbers), return_index=True, return_inverse=True)
@@ -83,7 +83,7 @@ def test_texts_that_are_one_to_a_distance_are_equally_far_from_all_others(name: 
 
 
 @NAMES
-def test_an_empty_text_is_one_with_another_and_scores_0_against_words(name: str) -> None:
+def test_empty_texts_are_equal_and_score_0_against_words(name: str) -> None:
     distance, numbers = run(name, ["", " \t", "a cat", "the dog sat on"])
     scores, distances = pooled_scores(distance, numbers)
     assert distances[0, 1] == distances[1, 0] == 0.0
@@ -101,7 +101,7 @@ def test_names_and_signatures(name: str) -> None:
 
 @NAMES
 def test_a_text_among_thousands_of_others(name: str) -> None:
-    """Tables over the whole run are cut by text: the last of many has the numbers it has alone."""
+    """The scores of two texts are the same in a run with two thousand other texts."""
     pair = ["a black cat on the mat", "the black cat sat on a mat"]
     filler = [f"text {i} of many" for i in range(2000)]
     documents = [["a cat", "the dog"], ["a mat"], ["the cat"]]

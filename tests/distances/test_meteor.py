@@ -1,4 +1,4 @@
-"""METEOR against NLTK's, with WordNet and without, and its own rule for perfect matches."""
+"""METEOR against NLTK, with WordNet and without, and the different rule for identical texts."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from textassay.distances.wordnet import WordNet
 
 F64 = NDArray[np.float64]
 TOLERANCE = 1e-12
-# Few words, so that they repeat; families of stems, synonyms of words and of stems, in both directions and across.
+# Few words, so that they repeat; words with common stems, and synonyms of words and of stems in both directions.
 SYNONYMS = ["go", "goes", "going", "run", "runs", "pass", "lead", "get", "gets", "getting"]
 WORDS = [
     *[
@@ -51,7 +51,7 @@ CLOSE_TEXTS = st.lists(st.lists(st.sampled_from(SYNONYMS), max_size=9), min_size
 
 
 class NoSynonyms:
-    """WordNet for NLTK, without a word in it."""
+    """An empty WordNet for NLTK."""
 
     def synsets(self, word: str) -> list[Any]:
         return []
@@ -82,7 +82,7 @@ def assert_as_nltk(texts: Sequence[Sequence[str]], words: WordNet | None, reader
 
 @pytest.fixture(scope="module")
 def captions(data: Path) -> list[list[list[str]]]:
-    """Every twentieth item of the real captions, and a reference of another image beside its own texts."""
+    """Every twentieth item of the real captions, with one reference of another image."""
     items = json.loads((data / "captions" / "coco_val_sample.json").read_text(encoding="utf-8"))
     tokenizer = get_tokenizer("words")
     texts = [[*a["references"], *a["candidates"], b["references"][0]] for a, b in pairwise(items)]
@@ -122,7 +122,7 @@ def test_synonyms_matter(both: Both) -> None:
     [("stop", "stopped", 0.5), ("a dog runs", "a dogs run", 0.9814814814814815), ("stop", "stop", None)],
 )
 def test_only_identical_texts_have_no_distance(hypothesis: str, reference: str, nltk: float | None) -> None:
-    """Words that match as stems only are not the same words: NLTK's values."""
+    """Texts whose words match only as stems have NLTK's values."""
     distance = made([hypothesis.split(), reference.split()], None)
     numbers = np.array([distance.table.number_of[text] for text in (hypothesis, reference)])
     scores, distances = pooled_scores(distance, numbers)
@@ -161,7 +161,7 @@ def test_case_is_no_distance() -> None:
     assert (pooled_scores(distance, np.arange(2))[1] == 0).all()
 
 
-def test_texts_with_the_same_tokens_are_one() -> None:
+def test_texts_with_the_same_tokens_are_equal() -> None:
     table = TextTable.of([["a cat.", "a  cat .", "A cat."]])
     distance = make(Surroundings(table))
     assert distance.same(np.array([0, 1, 2])).tolist() == [0, 0, 2]
@@ -180,7 +180,7 @@ def test_nothing_to_score() -> None:
 
 
 @pytest.mark.parametrize("cells", [1, 40, 200, 1000])
-def test_many_texts_in_parts_are_as_in_one_go(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+def test_many_texts_score_the_same_in_parts_as_at_once(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     rng = np.random.default_rng(1)
     distance = made([rng.choice(WORDS, rng.integers(1, 9)).tolist() for _ in range(17)], None)
     numbers = rng.permutation(len(distance.table))
@@ -200,7 +200,7 @@ def test_hostile_words(both: Both, words: str) -> None:
     assert scores[0, 1] > scores[0, 2] == 0
 
 
-def test_what_it_says_of_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signature_and_notes_about_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     surroundings = Surroundings(TextTable.of([["an auto", "a coach"]]))
     monkeypatch.setattr(wordnet, "FOLDERS", ())
     for variable in wordnet.VARIABLES:

@@ -1,4 +1,4 @@
-"""Users' own distances: what they may return, and one line for what they may not."""
+"""Distances defined by users: what they may return, and one line for each error."""
 
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,7 @@ ALL = np.arange(3)
 
 
 def but_itself(value: Any) -> Any:
-    """A distance that gives one value between different texts."""
+    """A distance that returns one value for different texts."""
     return lambda one, other: 0 if one == other else value
 
 
@@ -30,7 +30,7 @@ def test_distances_are_those_of_the_function() -> None:
 
 
 @pytest.mark.parametrize("value", [2, 2.0, Fraction(2), np.float32(2), np.int8(2)])
-def test_any_real_number_is_good(value: Any) -> None:
+def test_any_real_number_is_valid(value: Any) -> None:
     assert own_distance("mine", but_itself(value), TABLE).scores(ALL)[0, 1] == -2.0
 
 
@@ -40,7 +40,7 @@ def test_whether_texts_differ_is_a_distance(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), np.float64("nan"), 10**400])
-def test_what_is_not_finite_stays_nan(value: Any) -> None:
+def test_distances_that_are_not_finite_become_nan(value: Any) -> None:
     scores, distances = pooled_scores(own_distance("mine", but_itself(value), TABLE), ALL)
     off = ~np.eye(3, dtype=bool)
     assert np.isnan(scores[off]).all()
@@ -68,21 +68,21 @@ def test_a_text_that_gives_nan_with_itself_has_no_distance_from_itself() -> None
 def test_what_is_no_number_is_one_line(value: Any, seen: str) -> None:
     with pytest.raises(InputError) as caught:
         own_distance("mine", but_itself(value), TABLE).scores(ALL)
-    assert str(caught.value) == f"distance 'mine' gives {seen} for 'a' and 'bbb'; wanted a real number"
+    assert str(caught.value) == f"distance 'mine' returns {seen} for 'a' and 'bbb'; wanted a real number"
 
 
 @pytest.mark.parametrize("value", [-0.5, float("-inf"), -(10**400)])
 def test_negative_distances_are_one_line(value: Any) -> None:
-    with pytest.raises(InputError, match=r"distance 'mine' gives -.* for 'a' and 'bbb'; wanted 0 or more"):
+    with pytest.raises(InputError, match=r"distance 'mine' returns -.* for 'a' and 'bbb'; wanted 0 or more"):
         own_distance("mine", but_itself(value), TABLE).scores(ALL)
 
 
 def test_a_distance_from_itself_is_one_line() -> None:
-    with pytest.raises(InputError, match=r"distance 'mine' gives 0\.3 between a text and itself; wanted 0"):
+    with pytest.raises(InputError, match=r"distance 'mine' returns 0\.3 between a text and itself; wanted 0"):
         own_distance("mine", lambda one, other: 0.3, TABLE).scores(ALL)
 
 
-def test_failures_inside_are_one_short_line_whatever_the_texts_and_the_message_hold() -> None:
+def test_failures_of_the_function_are_one_short_line() -> None:
     hostile = "\x1b[31m" + "long\n" * 100
 
     def fails(one: str, other: str) -> float:

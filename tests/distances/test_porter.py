@@ -1,4 +1,4 @@
-"""The stemmer against NLTK's in its default mode, word for word."""
+"""The stemmer against NLTK's in its default mode, on many words."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ ENDINGS = [
     *(*STEP_2, *STEP_3, *STEP_4, "s", "es", "ies", "ied", "eed", "ed", "ing", "y", "ly", "e", "ll", "l", "sses", "ss"),
     *("at", "bl", "iz", "ated", "bling", "izing"),
 ]
-# Letters that rules ask for, letters they do not know, capitals that grow when lowered.
+# Letters in the rules, other letters, and capitals whose lower case has more characters.
 LETTERS = "aeiouybltswxzrmAYÉéßσΣİ日'-1\u0301"
 FILES = ["coco/test.txt", "news/valid.txt", "news/test.txt"]
 

@@ -1,4 +1,4 @@
-"""ROUGE-L pair by pair, with the COCO caption evaluation as oracle, and common subsequences by the textbook."""
+"""ROUGE-L pair by pair, with the COCO caption evaluation as oracle, and common subsequences against the textbook."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from textassay.distances.packed_texts import PackedTexts
 WORDS = st.lists(st.lists(st.integers(0, 3), max_size=12), max_size=6)
 
 
-def test_captions_score_as_the_oracle_has_it(data: Path) -> None:
+def test_captions_score_as_in_the_oracle(data: Path) -> None:
     oracle = pytest.importorskip("pycocoevalcap.rouge.rouge").Rouge()
     table = caption_table(data)
     distance = made("rouge_l", table)
@@ -28,7 +28,7 @@ def test_captions_score_as_the_oracle_has_it(data: Path) -> None:
 
 
 def common(one: list[int], other: list[int]) -> int:
-    """The textbook's table."""
+    """The textbook algorithm."""
     row = [0] * (len(other) + 1)
     for word in one:
         before, row = row, [0]
@@ -51,7 +51,7 @@ def test_long_texts() -> None:
     assert PackedTexts.of(texts).common_subsequences().tolist() == wanted
 
 
-def test_recall_counts_for_more_and_empty_texts_match_each_other() -> None:
+def test_recall_has_more_weight_and_empty_texts_match_each_other() -> None:
     scores = scores_of("rouge_l", ["a b c d", "a b", "", " "])
     precise, complete = scores[1, 0], scores[0, 1]
     assert precise == pytest.approx(2.44 * 0.5 / (0.5 + 1.44))

@@ -1,4 +1,4 @@
-"""WordNet's synonyms against NLTK's reader, in small folders by hand, and in damaged ones."""
+"""WordNet's synonyms against NLTK's reader, in small hand-written folders, and in damaged ones."""
 
 import random
 from collections.abc import Callable
@@ -74,7 +74,7 @@ def test_the_installed_version_is_known(both: Both) -> None:
         ("CARS", {"car", "auto", "Auto-mobile", "coach"}),
         ("auto-mobile", {"car", "auto", "Auto-mobile"}),
         ("motor_car", {"car", "auto", "Auto-mobile"}),
-        # Of two lines of exceptions the last counts; both bases are looked up, and no ending is taken off.
+        # The last of two lines of exceptions counts; both base forms are looked up, and no ending is removed.
         ("axes", {"ax", "axe", "axis", "Axis"}),
         ("went", {"run", "go", "leave"}),
         ("goes", {"run", "go", "leave"}),
@@ -105,7 +105,7 @@ def test_the_version_of_unknown_files_has_a_digest(tmp_path: Path) -> None:
     assert open_wordnet(tmp_path / "1").version != versions[1]
 
 
-def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_that_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other, third = (write_wordnet(tmp_path / name) for name in ("one", "other", "third"))
     monkeypatch.setattr(wordnet, "FOLDERS", (str(tmp_path / "nowhere"), str(tmp_path), str(third)))
     monkeypatch.setenv("TEXTASSAY_WORDNET", str(one))
@@ -145,9 +145,12 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: (folder / "data.verb").write_bytes(b""),
         r"data\.verb: cannot be read \(the file is empty\)",
     ),
-    "cut": (lambda folder: without_last(folder / "index.noun", 9), r"index\.noun: stops in the middle of a line"),
-    "cut data": (lambda folder: without_last(folder / "data.noun", 9), r"data\.noun: stops in the middle of a line"),
-    "unsorted": (lambda folder: reversed_lines(folder / "index.noun"), r"index\.noun: its words are not in the order"),
+    "cut": (lambda folder: without_last(folder / "index.noun", 9), r"index\.noun: ends in the middle of a line"),
+    "cut data": (lambda folder: without_last(folder / "data.noun", 9), r"data\.noun: ends in the middle of a line"),
+    "unsorted": (
+        lambda folder: reversed_lines(folder / "index.noun"),
+        r"index\.noun: its words are not sorted by their bytes",
+    ),
     "binary": (lambda folder: (folder / "noun.exc").write_bytes(b"\xff\xfe\x00"), r"noun\.exc: cannot be read as text"),
     "shifted": (
         lambda folder: replaced(folder / "data.noun", b"Some words", b"Words"),
@@ -156,11 +159,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "shorter": (lambda folder: (folder / "data.noun").write_bytes(b"x\n"), r"data\.noun: no synset at byte"),
     "no numbers": (
         lambda folder: replaced(folder / "index.noun", b"car n 2", b"car n x"),
-        r"index\.noun: no entry that can",
+        r"index\.noun: no valid entry at byte",
     ),
     "too few": (
         lambda folder: replaced(folder / "index.noun", b"car n 2", b"car n 9"),
-        r"index\.noun: no entry that can",
+        r"index\.noun: no valid entry at byte",
     ),
     "count": (
         lambda folder: replaced(folder / "data.noun", b"n 04 car", b"n ff car"),
@@ -181,7 +184,7 @@ def test_damaged_folders_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("variable", ["TEXTASSAY_WORDNET", "WNSEARCHDIR"])
-def test_a_named_folder_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_a_named_folder_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.delenv("TEXTASSAY_WORDNET", raising=False)
     monkeypatch.setenv(variable, str(tmp_path / "nowhere"))
     with pytest.raises(InputError, match=rf"^{variable}: .*nowhere: no such folder; wanted WordNet's files"):

@@ -71,7 +71,7 @@ def test_pickled_weights_are_refused(bert: Path, sentence_model: Path, tmp_path:
         sentence_transformer(str(dense))
 
 
-def test_weights_beside_pickled_ones_are_taken(bert: Path, tmp_path: Path) -> None:
+def test_safetensors_next_to_pickled_weights_are_used(bert: Path, tmp_path: Path) -> None:
     twin = copy(bert, tmp_path / bert.name)
     (twin / "pytorch_model.bin").write_bytes(b"this would fail to load")
     assert hugging_face(str(twin)).name == hugging_face(str(bert)).name
@@ -169,7 +169,9 @@ def test_what_is_not_a_model_folder(bert: Path, sentence_model: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["./missing", "/missing/model", "a/b/c", "", "x" * 5000, "null\0", "two words"])
-def test_what_can_only_be_a_folder_is_not_asked_of_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_can_only_be_a_folder_is_not_looked_up_on_the_hub(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     need("torch", "transformers", "sentence_transformers")
     import huggingface_hub as hub
 
@@ -179,7 +181,7 @@ def test_what_can_only_be_a_folder_is_not_asked_of_the_hub(name: str, monkeypatc
     refused(error)
 
 
-def test_name_that_no_one_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need("torch", "transformers", "sentence_transformers")
     import huggingface_hub as hub
 

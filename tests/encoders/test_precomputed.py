@@ -55,7 +55,7 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts_say_the_same(layout: str, tmp_path: Path) -> None:
+def test_all_layouts_are_equivalent(layout: str, tmp_path: Path) -> None:
     encoder = precomputed(LAYOUTS[layout](tmp_path), samples=SAMPLES)
     assert encoder.dimension == 2
     assert encoder.name == precomputed(npy(tmp_path, ROWS), samples=SAMPLES).name
@@ -93,7 +93,7 @@ def test_numbers_of_any_kind_become_floats(kind: str, tmp_path: Path) -> None:
     assert values.tolist() == rows.astype(np.float32).tolist()
 
 
-def test_the_name_says_which_text_has_which_vector(tmp_path: Path) -> None:
+def test_the_name_depends_on_which_text_has_which_vector(tmp_path: Path) -> None:
     file = npy(tmp_path, ROWS)
     name = precomputed(file, samples=SAMPLES).name
     assert re.fullmatch("vectors/[0-9a-f]{16}", name)
@@ -102,7 +102,7 @@ def test_the_name_says_which_text_has_which_vector(tmp_path: Path) -> None:
     assert precomputed(npy(tmp_path, ROWS * [1, 2]), samples=SAMPLES).name != name
 
 
-def test_what_rounding_does_to_a_repeated_text_is_no_error(tmp_path: Path) -> None:
+def test_rounding_differences_of_a_repeated_text_are_no_error(tmp_path: Path) -> None:
     rows = ROWS.copy()
     rows[3] = [0.999, 0.01]
     assert precomputed(npy(tmp_path, rows), samples=SAMPLES).encode(["a cat sat"]).tolist() == [[1, 0]]

@@ -121,7 +121,7 @@ def test_an_encoder_without_unknown_tokens_has_no_share() -> None:
     assert seen.reading.n_texts == 31
 
 
-def test_what_vectors_are_about() -> None:
+def test_what_vectors_describe() -> None:
     assert shown(ToyEncoder(), SHORT, SHORT).sees == "meaning"
     assert shown("lsa", SHORT, [f"{text} x" for text in SHORT]).sees == "word patterns"
     assert fit_lsa(SHORT).sees == "word patterns"
@@ -139,7 +139,7 @@ def test_many_texts_with_one_vector_are_not_read() -> None:
     assert seen.why_no_verdict == "the encoder does not know the words of these texts"
 
 
-def test_both_zeros_are_one_vector() -> None:
+def test_positive_and_negative_zero_are_the_same_vector() -> None:
     @dataclass(frozen=True)
     class Signed(ToyEncoder):
         def encode(self, texts: Sequence[str], /) -> F32:

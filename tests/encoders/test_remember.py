@@ -91,7 +91,7 @@ def test_a_look_up_is_the_encoder_itself(
     assert again.seen == []
 
 
-def test_the_order_of_the_texts_does_not_matter_even_to_an_encoder_that_minds() -> None:
+def test_the_order_of_the_texts_does_not_matter_even_if_the_encoder_depends_on_it() -> None:
     texts = many_texts(2500)
     encoder = SlowEncoder(trace=0.5)
     assert np.array_equal(
@@ -107,7 +107,7 @@ def test_long_texts_are_flushed_more_often() -> None:
     assert sorted(encoder.seen) == sorted([*texts, "x" * 1_000_000, ""])
 
 
-def test_killed_again_and_again_it_goes_on_where_it_was_and_ends_the_same(root: Path) -> None:
+def test_a_run_killed_several_times_continues_and_gives_the_same_vectors(root: Path) -> None:
     number, settled = 20_000, 0
     chance = random.Random(0)
     for _ in range(3):
@@ -172,7 +172,7 @@ def test_disk_full_in_the_middle_of_a_run(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
-def test_no_room_for_a_segment(root: Path) -> None:
+def test_no_space_for_a_segment(root: Path) -> None:
     found = outcome(started(3000, 0.0, most_bytes=20_000))
     (note,) = found["notes"]
     assert note.startswith("the vector cache cannot be written (file too large)")
@@ -180,7 +180,7 @@ def test_no_room_for_a_segment(root: Path) -> None:
     assert [path.name for path in root.glob("*/*")] == ["name.txt"], "no half of a segment stays behind"
 
 
-def test_a_flipped_byte_is_noted_and_its_text_made_anew(root: Path) -> None:
+def test_a_flipped_byte_is_reported_and_its_text_encoded_again(root: Path) -> None:
     encoder, texts = SlowEncoder(), many_texts(500)
     remember(encoder, texts, store=open_store(encoder))
     (path,) = root.glob("*/*.v1")
@@ -195,7 +195,7 @@ def test_a_flipped_byte_is_noted_and_its_text_made_anew(root: Path) -> None:
     assert (third.encoded, third.notes) == (0, ())
 
 
-def test_damage_to_what_is_not_needed_is_mended_too(root: Path) -> None:
+def test_damage_to_unused_vectors_is_repaired_too(root: Path) -> None:
     encoder, texts = SlowEncoder(), many_texts(500)
     remember(encoder, texts, store=open_store(encoder))
     (path,) = root.glob("*/*.v1")

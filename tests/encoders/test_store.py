@@ -61,7 +61,7 @@ def words(number: int, start: int = 0) -> list[str]:
 
 @settings(deadline=None, max_examples=40)
 @given(parts=st.lists(st.lists(st.text(), unique=True, max_size=20), max_size=6), others=st.lists(st.text()))
-def test_what_is_put_comes_back(
+def test_stored_vectors_are_returned(
     tmp_path_factory: pytest.TempPathFactory, parts: list[list[str]], others: list[str]
 ) -> None:
     root = tmp_path_factory.mktemp("cache")
@@ -93,7 +93,7 @@ def test_encoders_do_not_see_one_another(root: Path) -> None:
     assert "1 damaged file of the vector cache was ignored" in other.notes[0]
 
 
-def test_every_flipped_byte_is_noticed_and_made_anew(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_flipped_byte_is_detected_and_its_vector_replaced(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
     texts = words(5)
     put(opened(root), texts)
@@ -131,7 +131,7 @@ def test_every_flipped_byte_is_noticed_and_made_anew(root: Path, monkeypatch: py
     ],
     ids=["empty", "half a header", "a byte short", "a byte long", "zeros", "foreign"],
 )
-def test_files_that_are_no_segments_are_set_aside(root: Path, break_it: Callable[[Path], object]) -> None:
+def test_files_that_are_not_segments_are_ignored(root: Path, break_it: Callable[[Path], object]) -> None:
     put(opened(root), words(30))
     put(opened(root), words(30, start=100))
     break_it(segments(root)[0])
@@ -142,7 +142,7 @@ def test_files_that_are_no_segments_are_set_aside(root: Path, break_it: Callable
 
 
 @pytest.mark.parametrize("rows", [1, 5], ids=["one row", "every row"])
-def test_a_file_made_anew_under_the_name_of_the_damaged_one_stays(
+def test_a_new_file_with_the_name_of_a_damaged_one_is_used(
     root: Path, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(opened(root), words(5))
@@ -220,7 +220,7 @@ def test_a_file_that_vanishes_while_it_is_opened_was_merged(root: Path, monkeypa
     assert got(opened(root), words(170)) == 170
 
 
-def test_the_limit_lets_go_of_what_was_not_used_for_longest(root: Path) -> None:
+def test_the_limit_removes_the_least_recently_used_segments(root: Path) -> None:
     size = 64 + 10 * (16 + 4 * WIDTH + 4)
     for number, encoder in enumerate(["old", "slow", "slow", "new"]):
         put(opened(root, encoder=encoder), words(10, start=10 * number))
@@ -242,7 +242,7 @@ def test_the_limit_holds_while_vectors_come_in(root: Path) -> None:
     assert one.notes == ()
 
 
-def test_what_dead_processes_left_is_cleared_in_time(root: Path) -> None:
+def test_old_files_of_dead_processes_are_removed(root: Path) -> None:
     put(opened(root), words(3))
     folder = encoder_folder(root, "slow")
     names = ["textassay-abandoned.tmp", "textassay-inuse.tmp", "document.tmp"]
@@ -349,7 +349,7 @@ class TestTrouble:
         assert "(no home folder; set TEXTASSAY_CACHE to a folder)" in one.notes[0]
 
 
-def test_folders_and_files_are_closed_to_others(root: Path) -> None:
+def test_other_users_cannot_read_folders_and_files(root: Path) -> None:
     put(opened(root), words(5))
     folder = encoder_folder(root, "slow")
     assert [path.stat().st_mode & 0o777 for path in (root, folder)] == [0o700, 0o700]

@@ -196,7 +196,7 @@ def test_without_windows_long_texts_are_cut(bert: Path) -> None:
     assert values[0].tobytes() == values[1].tobytes() == values[2].tobytes()
 
 
-def test_threads_of_torch_are_given_back(bert: Path) -> None:
+def test_the_number_of_torch_threads_is_restored(bert: Path) -> None:
     import torch
 
     before = torch.get_num_threads()
@@ -208,7 +208,7 @@ def test_threads_of_torch_are_given_back(bert: Path) -> None:
         torch.set_num_threads(before)
 
 
-def test_loaded_once_however_many_ask(bert: Path) -> None:
+def test_loaded_once_for_many_threads(bert: Path) -> None:
     encoder = hugging_face(str(bert))
     loads: list[int] = []
     start = threading.Barrier(4)
@@ -228,7 +228,7 @@ def test_loaded_once_however_many_ask(bert: Path) -> None:
     assert len(loads) == 1
 
 
-def test_loading_says_nothing(sentence_model: Path, bert: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_loading_prints_nothing(sentence_model: Path, bert: Path, capfd: pytest.CaptureFixture[str]) -> None:
     sentence_transformer(str(sentence_model)).encode(TEXTS)
     sentence_transformer(str(bert)).encode(TEXTS)
     hugging_face(str(bert)).encode(TEXTS)

@@ -1,4 +1,4 @@
-"""The Markov generator against probabilities by hand, against itself, and at the edges."""
+"""The Markov generator: probabilities computed by hand, consistency, and invalid input."""
 
 import math
 from collections import Counter
@@ -32,13 +32,13 @@ def test_probabilities_by_hand() -> None:
     model = MarkovModel.fit(["a", "b"], order=2)
     end = 0.75 * 0.5
     assert model.next_words() == pytest.approx({"": 0.0, "a": 0.3125 / (1 - end), "b": 0.3125 / (1 - end)})
-    # After a comes the end, once in one: (1 - D)/1 + D * 1/2 = 0.625, and the rest of 3/4 is shared.
+    # The end follows a once in one occurrence: (1 - D)/1 + D * 1/2 = 0.625; the rest of 3/4 is divided.
     assert model.next_words("a") == pytest.approx({"": 0.625, "a": 0.1875, "b": 0.1875})
     assert model.log_prob("a") == pytest.approx(math.log(0.5 * 0.625))
 
 
 def test_trigram_by_hand() -> None:
-    # Fifteen kinds of bigrams, two of which end in "sat"; each longer context was seen once and keeps a quarter.
+    # Fifteen different bigrams, two of which end in "sat"; each longer context was seen once and has weight 1/4.
     lowest = 2 / 15
     assert MarkovModel.fit(PETS).next_words("A cat")["sat"] == pytest.approx(0.25 + 0.75 * (0.25 + 0.75 * lowest))
     # "dog" has two kinds of followers that each occur after one kind of word: 2 (1 - D)/2 + ... on the bigram level.
@@ -81,7 +81,7 @@ def test_log_prob_is_the_sum_of_the_steps(order: int) -> None:
     assert model.log_probs(texts).tolist() == pytest.approx(expected, rel=1e-12)
 
 
-def test_what_cannot_be_written_has_probability_zero() -> None:
+def test_texts_that_cannot_be_generated_have_probability_zero() -> None:
     model = MarkovModel.fit(PETS)
     scores = model.log_probs(["A zebra sat.", "  ", "A cat sat.", "zebra"])
     assert scores[[0, 1, 3]].tolist() == [-math.inf] * 3
@@ -101,7 +101,7 @@ def test_low_temperature_is_less_diverse() -> None:
     model = MarkovModel.fit(TOWNS)
     kinds = [len(set(model.sample(300, temperature=t, rng=rng()))) for t in (0.1, 0.7, 1.5)]
     assert kinds[0] < kinds[1] < kinds[2]
-    # In the limit only the most probable words are left.
+    # In the limit only the most probable words remain.
     text = model.sample(50, temperature=1e-9, rng=rng())[0].split()
     assert text[0] in {"The", "Our", "A"}
 
@@ -110,7 +110,7 @@ def test_most_texts_are_new() -> None:
     read = TOWNS[::4]
     written = MarkovModel.fit(read).sample(500, rng=rng())
     assert sum(text in read for text in written) < 250
-    # It is not noise either: a good part of what is new follows the rule behind the texts.
+    # The new texts are not noise: many of them follow the rule of the training texts.
     assert sum(text in TOWNS and text not in read for text in written) > 15
 
 
@@ -128,7 +128,7 @@ def test_every_text_has_a_word_and_at_most_the_wanted_number() -> None:
     assert model.sample(0, rng=rng()) == []
 
 
-def test_punctuation_stands_as_in_the_texts() -> None:
+def test_punctuation_is_spaced_as_in_the_texts() -> None:
     read = ['He said: "We don\'t pay $3.5 million (a lot); do we?"', "A well-known fact, isn't it!"] * 3
     model = MarkovModel.fit(read, order=4)
     written = model.sample(300, temperature=0.5, max_words=30, rng=rng())
@@ -183,13 +183,13 @@ def words(text: str) -> list[str]:
 
 
 def stepwise(model: MarkovModel, text: str, *, temperature: float = 1.0) -> float:
-    """The log-probability of a text one word after another; blanks between tokens do not change the tokens."""
+    """The log-probability of a text word by word; spaces between tokens do not change the tokens."""
     read = words(text)
     steps = [(" ".join(read[:place]), word) for place, word in enumerate([*read, ""])]
     return sum(math.log(model.next_words(start, temperature=temperature)[word]) for start, word in steps)
 
 
-def test_texts_begin_with_their_prompts_and_go_on_as_the_model_does() -> None:
+def test_texts_begin_with_their_prompts_and_continue_like_the_model() -> None:
     model = MarkovModel.fit(TOWNS)
     prompts = ["The mayor walks", "A guest", "", "Our teacher has seen the sea, again!"] * 500
     texts = model.sample(len(prompts), prompts=prompts, rng=rng())

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from textassay.corpus.printable import printable, shortened
 from textassay.corpus.sample import TEXT
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 
 BLOCK = 1 << 22
 STDIN = "-"
@@ -250,7 +250,7 @@ def _decoded(blocks: Iterable[bytes], where: str, encoding: str) -> Iterator[str
 def _bad_byte(error: UnicodeDecodeError, where: str, encoding: str) -> InputError:
     seen = error.object[error.start]
     guess = "utf-16" if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
-    return InputError(f"{where}: byte 0x{seen:02x} is not valid {encoding}; set --encoding (for example {guess})")
+    return InputError(f"{where}: byte 0x{seen:02x} is not valid {encoding}; try ", Setting("encoding", guess))
 
 
 def line_texts(blocks: Iterable[str]) -> Iterator[pa.Array]:

@@ -30,6 +30,7 @@ from textassay.corpus.files import (
 )
 from textassay.corpus.json_lines import decode_json, decode_line, has_json_lines, json_lines, kind_of
 from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.process_settings import long_csv_fields
 from textassay.corpus.values import check_text, column_texts, is_text, string_array
 from textassay.errors import InputError
 
@@ -47,7 +48,6 @@ _PLAIN = {str, int, bool, list, type(None)}
 _PEEK = 100
 # Few enough that long documents fit in memory, and that the lists of a part are freed before they slow Python down.
 _ROWS = 10_000
-_LONGEST = 1 << 28
 # Before pyarrow had streams of arrays, `pa.chunked_array` split each string of such an object into characters.
 _STREAMS = hasattr(pa.ChunkedArray, "__arrow_c_stream__")
 
@@ -301,7 +301,8 @@ def _open_delimited(
     blocks: Iterator[str], where: str, delimiter: str, expected: Expected, notes: Counter[str]
 ) -> OpenTable:
     rows = delimited_rows(blocks, where, delimiter)
-    blank, (line, header) = next(((number, row) for number, row in enumerate(rows) if row[1]), (0, (1, [])))
+    with long_csv_fields():
+        blank, (line, header) = next(((number, row) for number, row in enumerate(rows) if row[1]), (0, (1, [])))
     head = f"{where}:{line}" if header else where
     names = [name.strip() for name in header]
     chunks = _chunks(_even(rows, names, where, expected.optional, blank=blank, notes=notes))
@@ -322,10 +323,11 @@ Row = tuple[int, list[str]]
 
 
 def delimited_rows(blocks: Iterable[str], where: str, delimiter: str) -> Iterator[Row]:
-    """Rows with the line each begins on; a quoted text may span many lines, and an empty line is an empty row."""
-    # The csv module refuses fields over 128 KB, and its limit holds for the whole process. Longer texts are valid;
-    # some bound stays, for a quote that is never closed.
-    csv.field_size_limit(max(_LONGEST, csv.field_size_limit()))
+    """Rows with the line each begins on; a quoted text may span many lines, and an empty line is an empty row.
+
+    Read the rows inside of `long_csv_fields()`: the limit on the length of a field is a setting of the whole process.
+    It is not changed here, because a generator that is not read to its end would not restore it.
+    """
     lines = chain.from_iterable(io.StringIO(block, newline="\n") for block in blocks)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
@@ -367,8 +369,9 @@ def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
     while True:
         chunk: list[Row] = []
         try:
-            for row in islice(rows, _ROWS):
-                chunk.append(row)
+            with long_csv_fields():
+                for row in islice(rows, _ROWS):
+                    chunk.append(row)
         except InputError:
             yield chunk
             raise

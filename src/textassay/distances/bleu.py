@@ -1,4 +1,4 @@
-"""Sentence BLEU-4 as a distance: 1 less the score."""
+"""Sentence BLEU-4 as a distance: 1 minus the score."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,8 +17,8 @@ ORDERS = 4
 class Bleu:
     """BLEU-4 of one text against one reference: uniform weights, smoothing method 1, 0 without a matching word.
 
-    NLTK's `sentence_bleu` pair by pair. A text of fewer than four words scores below 1 even against itself, because
-    the orders it is too short for are smoothed; its distance from itself is 0 all the same.
+    The same as NLTK's `sentence_bleu` for each pair. A text of fewer than four words scores below 1 even against
+    itself, because the orders it is too short for are smoothed, but its distance from itself is 0.
     """
 
     table: TextTable
@@ -35,7 +35,7 @@ class Bleu:
         return text_bleu(self.counts.matches(numbers), sizes, lengths=lengths[:, None], closest=lengths[None, :])
 
     def same(self, numbers: I64, /) -> I64:
-        """Texts with the same tokens are one."""
+        """Texts with the same tokens share a number."""
         return self.table.alike[numbers]
 
 
@@ -49,7 +49,7 @@ EPSILON = 0.1
 
 
 def text_bleu(matches: F64, sizes: I64, *, lengths: I64, closest: I64) -> F64:
-    """BLEU of each text from its matches and n-gram numbers (one row an order), with smoothing method 1."""
+    """BLEU of each text from its matches and numbers of n-grams (one row per order), with smoothing method 1."""
     precisions = np.where(matches > 0, matches, EPSILON) / np.maximum(sizes, 1)
     shrink = 1 - closest / np.maximum(lengths, 1)
     brevity = np.where(lengths > closest, 1.0, np.exp(np.minimum(shrink, 0.0)))

@@ -1,8 +1,8 @@
-"""Pairwise text distances: how far one text is from another, for whole items at once.
+"""Pairwise text distances, computed for whole items at once.
 
-A distance is also a score: `scores` gives how good each text is as a hypothesis for each other one, `top` is what a
-perfect match scores, and the distance is what is missing to it. The triangle statistic needs one thing of a distance,
-that a text has none to itself; `distances` sees to that for every one of them.
+A distance is defined by a score: `scores` rates each text as a hypothesis for each other text, `top` is the score of a
+perfect match, and the distance is `top` minus the score. The triangle statistic requires that the distance of a text
+from itself is 0; `pooled_scores` ensures it for all distances.
 """
 
 import difflib
@@ -20,16 +20,16 @@ from textassay.errors import InputError
 
 
 class Distance(Protocol):
-    """A distance that has seen the texts of a run."""
+    """A distance between the texts of a run."""
 
     @property
     def name(self) -> str:
-        """The name users write, such as `meteor`."""
+        """The name for users, such as `meteor`."""
         ...
 
     @property
     def signature(self) -> str:
-        """The name and whatever else fixes its numbers, for signatures: no blanks, no bars."""
+        """The name and everything else that determines the numbers, without spaces and bars, for signatures."""
         ...
 
     @property
@@ -42,20 +42,20 @@ class Distance(Protocol):
         ...
 
     def same(self, numbers: I64, /) -> I64:
-        """For each text a number that it shares with those that are one and the same text to this distance."""
+        """For each text a number that is shared by all texts that this distance cannot tell apart."""
         ...
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What distances are made from: the texts, and what the user chose beside."""
+    """The inputs of distances: the texts and the options of the user."""
 
     table: TextTable
     encoder: Encoder | None = None
     document_frequencies: str | None = None
 
 
-# Where each distance is made: a module with `make(surroundings) -> Distance`, imported when asked for.
+# The module of each distance, with `make(surroundings) -> Distance`; it is imported on first use.
 BUILT_IN = {
     "meteor": "textassay.distances.meteor",
     "cider": "textassay.distances.cider",
@@ -70,7 +70,7 @@ NEEDS_ENCODER = ("bert",)
 
 
 def check_distance(name: str, own: Sequence[str] = ()) -> None:
-    """Refuse a name that no distance has."""
+    """Raise an error for an unknown distance."""
     names = [*BUILT_IN, *own]
     if name in names:
         return
@@ -89,8 +89,8 @@ def get_distance(name: str, surroundings: Surroundings) -> Distance:
 def pooled_scores(distance: Distance, numbers: I64) -> tuple[F64, F64]:
     """Scores and distances among an item's pooled texts, which may repeat.
 
-    Each different text is measured once, so that texts that are the same tie exactly; a text and one that is the same
-    to this distance have none between them, whatever a score's rounding or its rules for short texts say.
+    Each different text is measured once, so that equal texts tie exactly. Texts that the distance cannot tell apart
+    have distance 0, even if rounding or the rules for short texts give them a lower score.
     """
     different, places = np.unique(numbers, return_inverse=True)
     scores = distance.scores(different)
@@ -100,7 +100,7 @@ def pooled_scores(distance: Distance, numbers: I64) -> tuple[F64, F64]:
 
 
 def pooled_shares(distance: Distance, numbers: I64) -> Iterator[tuple[str, F64]]:
-    """Precision and recall among an item's pooled texts by name, of a distance that is made from them."""
+    """Precision and recall among an item's pooled texts by name, for a distance that is computed from them."""
     shares: Callable[[I64], tuple[F64, F64]] | None = getattr(distance, "shares", None)
     if shares is not None:
         for share, values in zip(("precision", "recall"), shares(numbers), strict=True):

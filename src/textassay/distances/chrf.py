@@ -1,4 +1,4 @@
-"""chrF as a distance: 1 less the F-score of character n-grams."""
+"""chrF as a distance: 1 minus the F-score of character n-grams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from textassay.distances.choose import Surroundings
 from textassay.distances.text_table import TextCounts, TextTable
 
 ORDERS = 6
-# Recall counts twice as much as precision.
+# Recall has twice the weight of precision.
 BETA = 2
 
 
@@ -21,9 +21,9 @@ BETA = 2
 class Chrf:
     """chrF of order 6: precision and recall of character n-grams, averaged over orders, as F-score with beta 2.
 
-    Sacrebleu's sentence chrF on a scale from 0 to 1, on the characters of the tokens without white space. Only orders
-    that both texts are long enough for count. Blind to where a word ends: `a way` and `away` are one text. A text
-    without characters scores 0.
+    The same as sacrebleu's sentence chrF on a scale from 0 to 1, on the characters of the tokens without white space.
+    Only orders that both texts are long enough for count. Word boundaries are ignored: `a way` and `away` are equal. A
+    text without characters scores 0.
     """
 
     alike: I64
@@ -39,14 +39,14 @@ class Chrf:
         sizes = self.counts.sizes(numbers)
         usable = (sizes[:, :, None] > 0) & (sizes[:, None, :] > 0)
         orders = np.maximum(usable.sum(axis=0), 1)
-        # Orders that one of both is too short for have no matches.
+        # There are no matches in orders that one of the texts is too short for.
         precision = (matches / np.maximum(sizes, 1)[:, :, None]).sum(axis=0) / orders
         recall = (matches / np.maximum(sizes, 1)[:, None, :]).sum(axis=0) / orders
         wanted = BETA**2 * precision + recall
         return (1 + BETA**2) * precision * recall / np.where(wanted > 0, wanted, 1.0)
 
     def same(self, numbers: I64, /) -> I64:
-        """Texts with the same characters are one, whatever their words."""
+        """Texts with the same characters share a number, even if their words differ."""
         return self.alike[numbers]
 
 
@@ -59,7 +59,7 @@ def make(surroundings: Surroundings) -> Chrf:
 
 
 def characters(table: TextTable) -> list[str]:
-    """The tokens of each text run together, without white space."""
+    """The joined tokens of each text, without white space."""
     words = ["".join(word.split()) for word in table.vocabulary]
     ids, offsets = table.tokens.ids.tolist(), table.tokens.offsets.tolist()
     return ["".join([words[word] for word in ids[a:b]]) for a, b in pairwise(offsets)]

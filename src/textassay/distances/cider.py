@@ -28,10 +28,10 @@ ORDERS = 4
 
 @dataclass(frozen=True, eq=False)
 class DocumentFrequencies:
-    r"""How many of so many documents have each n-gram of up to four words; all references of an item are one document.
+    r"""The number of documents with each n-gram of up to four words; all references of an item are one document.
 
-    `keys` (hashes) ascend, `ngrams` has their words with blanks between; a blank or backslash within a word is written
-    `\s` or `\\`. A monoid: parts of a corpus merge by addition.
+    `keys` (hashes) are sorted; `ngrams` has the words of each, separated by spaces. A space or backslash within a word
+    is written `\s` or `\\`. A monoid: parts of a corpus merge by addition.
 
     >>> table = TextTable.of([["a cat", "the cat"], ["a dog"]])
     >>> frequencies = DocumentFrequencies.of(table)
@@ -47,7 +47,7 @@ class DocumentFrequencies:
 
     @classmethod
     def of(cls, table: TextTable, /) -> Self:
-        """Count over the documents of a table: each item's references."""
+        """Count over the documents of a table, one document per item."""
         tokens, documents = _references(table)
         sequences = Sequences.from_tokens(tokens)
         words = escaped(tokens.vocabulary)
@@ -55,7 +55,7 @@ class DocumentFrequencies:
         return cls._sorted(len(table.documents), table.tokenizer.signature, parts)
 
     def merge(self, other: Self, /) -> Self:
-        """Over the documents of both."""
+        """The frequencies over the documents of both."""
         if self.tokenizer != other.tokenizer:
             raise InputError(
                 f"document frequencies with the tokenizers {self.tokenizer!r} and {other.tokenizer!r}; wanted one"
@@ -65,7 +65,7 @@ class DocumentFrequencies:
 
     @classmethod
     def _sorted(cls, documents: int, tokenizer: str, parts: list[tuple[U64, NDArray[np.int64], pa.Array]]) -> Self:
-        """One entry an n-gram, with the sum of its counts."""
+        """One entry per n-gram, with the sum of its counts."""
         keys = np.concatenate([part[0] for part in parts])
         order = order_of(keys)
         starts = starts_of_runs(keys[order])
@@ -76,14 +76,14 @@ class DocumentFrequencies:
 
     @property
     def digest(self) -> str:
-        """Fixes the numbers, in eight characters; the same for a file and for the corpus it was made from."""
+        """A digest of eight characters; the same for a file and for its corpus."""
         hasher = hashlib.blake2b(f"{self.documents} {self.tokenizer} ".encode(), digest_size=4)
         hasher.update(self.keys.astype("<u8").tobytes())
         hasher.update(self.counts.astype("<i8").tobytes())
         return hasher.hexdigest()
 
     def rarity(self, keys: U64) -> NDArray[np.float64]:
-        """Logarithm of documents over documents with the n-gram; one that is in none counts as in one."""
+        """Logarithm of documents over documents with the n-gram; an n-gram in no document counts as in one."""
         counts = np.ones(len(keys))
         if len(self.keys):
             places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -92,13 +92,13 @@ class DocumentFrequencies:
         return rarity
 
     def to_dict(self) -> dict[str, object]:
-        """The form that files have."""
+        """The content of a file."""
         frequencies = dict(zip(self.ngrams.to_pylist(), self.counts.tolist(), strict=True))
         return {"documents": self.documents, "tokenizer": self.tokenizer, "frequencies": frequencies}
 
 
 def escaped(words: pa.Array) -> pa.Array:
-    """Words with nothing in them that stands between words."""
+    """Words in which spaces and backslashes are escaped."""
     return pc.replace_substring(pc.replace_substring(words, "\\", "\\\\"), " ", "\\s").cast(TEXT)
 
 
@@ -125,7 +125,7 @@ def _counted(
     new[starts[:-1]] = True
     counts = np.diff(np.concatenate(([0], np.cumsum(new)))[starts])
     first = order[starts[:-1]]
-    # A text has n - 1 n-grams less than words, or none: that is how far places of n-grams and of words are apart.
+    # A text has n - 1 fewer n-grams than words, or none: this is the offset between positions of n-grams and of words.
     missing = np.minimum(sequences.lengths, n - 1)
     places = first + (np.cumsum(missing) - missing)[texts[first]]
     columns = [words.take(pa.array(tokens.ids[places + k])) for k in range(n)]
@@ -135,12 +135,12 @@ def _counted(
 
 _FIELDS = {"documents": int, "tokenizer": str, "frequencies": dict}
 _WANTED = '{"documents": 1000, "tokenizer": "words", "frequencies": {"a man": 12}}'
-# Whole numbers up to here are themselves as floats.
+# Whole numbers up to this one are exact as floats.
 _MOST = 1 << 53
 
 
 def write_frequencies(frequencies: DocumentFrequencies, path: str | Path) -> None:
-    """Write document frequencies, n-grams in the order of the alphabet."""
+    """Write document frequencies with sorted n-grams."""
     plain = frequencies.to_dict()
     where = shortened(str(path))
     try:
@@ -150,14 +150,14 @@ def write_frequencies(frequencies: DocumentFrequencies, path: str | Path) -> Non
 
 
 def read_frequencies(path: str | Path) -> DocumentFrequencies:
-    """Read document frequencies; anything else than such a file is an error."""
+    """Read document frequencies; any other file is an error."""
     where = shortened(str(path))
     with failures_named(where):
         content = Path(path).read_bytes()
     try:
         plain = json.loads(content)
     except (ValueError, RecursionError):
-        raise InputError(f"{where}: no JSON; wanted {_WANTED}") from None
+        raise InputError(f"{where}: not valid JSON; wanted {_WANTED}") from None
     documents, tokenizer = _head(plain, where)
     counts = _counts(plain["frequencies"], documents, where)
     keys = _keys(list(plain["frequencies"]), where)
@@ -193,14 +193,14 @@ def _counts(frequencies: dict[str, Any], documents: int, where: str) -> NDArray[
 
 
 def _keys(ngrams: list[str], where: str) -> U64:
-    """The hash of each n-gram, as the same words in a text have it."""
+    """The hash of each n-gram, equal to that of the same words in a text."""
     lists = pc.split_pattern(string_array(ngrams, f"{where}: n-gram "), " ")
     tokens = tokens_from_lists(lists)
     lengths = tokens.lengths
     wrong = np.flatnonzero((lengths < 1) | (lengths > ORDERS) | (lengths != np.asarray(pc.list_value_length(lists))))
     if len(wrong):
         seen = shortened(ngrams[int(wrong[0])], 60)
-        raise InputError(f"{where}: '{seen}' is no n-gram; wanted 1 to {ORDERS} words with one blank between")
+        raise InputError(f"{where}: '{seen}' is not an n-gram; wanted 1 to {ORDERS} words separated by one space")
     words = pa.array([_unescaped(word) for word in tokens.vocabulary.to_pylist()], TEXT)
     sequences = Sequences(hash_words(words)[tokens.ids], tokens.offsets)
     keys = np.zeros(len(ngrams), dtype=np.uint64)
@@ -216,7 +216,7 @@ def _unescaped(word: str) -> str:
 
 
 SIGMA = 6.0
-# With fewer documents than this, hardly any n-gram can be told to be rare.
+# With fewer documents than this, rare and common n-grams hardly differ.
 FEW_DOCUMENTS = 10
 
 
@@ -228,9 +228,9 @@ class Cider:
               \frac{\min(h_n, r_n) \cdot r_n}{\lVert h_n \rVert \lVert r_n \rVert}
 
     The mean over several references is the CIDEr-D of the COCO caption evaluation. Document frequencies come from the
-    references of all items of the run, or from a file: with few items the score says little, and with one nothing.
-    A text of fewer than four words, or one whose words are in every document, scores below 10 even against itself; its
-    distance from itself is 0 all the same. A text without words scores 0.
+    references of all items of the run, or from a file. With few items the score is unreliable, with one it is always 0.
+    A text of fewer than four words, or one whose words are in every document, scores below 10 even against itself, but
+    its distance from itself is 0. A text without words scores 0.
     """
 
     table: TextTable
@@ -249,9 +249,9 @@ class Cider:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know about these document frequencies before the scores are believed."""
+        """Notes on the reliability of the document frequencies."""
         if self.documents <= 1:
-            return ("CIDEr-D means nothing with one item: every n-gram is in every document, and all scores are 0",)
+            return ("CIDEr-D is meaningless with one item: every n-gram is in every document, and all scores are 0",)
         if self.documents < FEW_DOCUMENTS:
             return (
                 f"CIDEr-D is unreliable with document frequencies of {self.documents} items: "
@@ -265,14 +265,14 @@ class Cider:
         cosines = self.counts.overlaps(numbers)
         lengths = norms[:, :, None] * norms[:, None, :]
         cosines /= np.where(lengths > 0, lengths, 1.0)
-        # The length of the COCO evaluation: a text's number of bigrams.
+        # The COCO evaluation uses the number of bigrams as the length of a text.
         bigrams = np.maximum(self.table.tokens.lengths[numbers] - 1, 0)
         apart = (bigrams[:, None] - bigrams).astype(np.float64)
         scores: F64 = 10.0 * np.exp(-(apart**2) / (2 * SIGMA**2)) * cosines.mean(axis=0)
         return scores
 
     def same(self, numbers: I64, /) -> I64:
-        """Texts with the same tokens are one."""
+        """Texts with the same tokens share a number."""
         return self.table.alike[numbers]
 
 

@@ -15,8 +15,8 @@ from textassay.errors import InputError, Setting
 class Bert:
     """The cosine of the encoder's vectors: 1 for the same direction, 0 at a right angle, -1 for the opposite one.
 
-    Equal vectors score exactly 1. A vector of length 0 has no direction: it scores 0 with any other than itself.
-    Distances so run from 0 to 2.
+    Equal vectors score exactly 1. A vector of length 0 has no direction and scores 0 with all vectors but
+    itself. Distances are between 0 and 2.
     """
 
     values: F32
@@ -28,22 +28,22 @@ class Bert:
 
     @property
     def signature(self) -> str:
-        """The name with that of the encoder, whose blanks and bars are written as in an address."""
+        """The name with that of the encoder, in which spaces and bars are percent-encoded."""
         return f"bert/{''.join(quote(c) if c.isspace() or c == '|' else c for c in self.encoder)}"
 
     def scores(self, numbers: I64, /) -> F64:
-        """Cosines of each two vectors."""
+        """Cosines of all pairs of vectors."""
         values = self.values[numbers].astype(np.float64)
         lengths = np.sqrt((values * values).sum(axis=1))
         units = values / np.where(lengths > 0, lengths, 1.0)[:, None]
-        # Row by row, not as one product: how a product adds up depends on where in the array a row stands, and texts
+        # Row by row, not as one product: the order of summation in a product depends on the position of a row, so texts
         # with equal vectors would not tie.
         cosines = np.array([(units * unit).sum(axis=1) for unit in units]).reshape(len(units), len(units))
         same = self.same(numbers)
         return np.where(same[:, None] == same, 1.0, np.clip(cosines, -1.0, 1.0))
 
     def same(self, numbers: I64, /) -> I64:
-        """Texts with equal vectors are one."""
+        """Texts with equal vectors share a number."""
         return self.alike[numbers]
 
 
@@ -51,7 +51,7 @@ def make(surroundings: Surroundings) -> Bert:
     """Cosines among the texts of a run, each encoded once."""
     if surroundings.encoder is None:
         raise InputError("no encoder chosen; the distance 'bert' needs one, such as ", Setting("encoder", "lsa"))
-    # Adding 0 makes the two zeros one, so that equal vectors have equal bytes.
+    # Adding 0 turns -0 into 0, so that equal vectors have equal bytes.
     values = np.ascontiguousarray(surroundings.encoder.encode(surroundings.table.texts) + np.float32(0))
     first: dict[bytes, int] = {}
     alike = np.array([first.setdefault(row.tobytes(), place) for place, row in enumerate(values)], dtype=np.int64)

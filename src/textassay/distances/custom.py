@@ -1,4 +1,4 @@
-"""A user's own distance: a function of two texts."""
+"""A distance defined by a user: a function of two texts."""
 
 import math
 from collections.abc import Callable
@@ -19,9 +19,9 @@ Function = Callable[[str, str], Any]
 
 @dataclass(frozen=True, eq=False)
 class OwnDistance:
-    """Distances that a function gives; the score is the distance with its sign turned.
+    """Distances from a function of the user; the score is minus the distance.
 
-    What is not finite stays NaN. A text must have no distance from itself, and no distance may be negative.
+    Infinite distances become NaN. The distance of a text from itself must be 0, and no distance may be negative.
     """
 
     name: str
@@ -32,7 +32,7 @@ class OwnDistance:
 
     @property
     def signature(self) -> str:
-        """The name: no more is known about a function."""
+        """The name, marked as not fixed, because the code of a function is not known."""
         return f"own:{self.name}/not-fixed"
 
     def scores(self, numbers: I64, /) -> F64:
@@ -42,40 +42,39 @@ class OwnDistance:
         return 0.0 - np.array(distances, dtype=np.float64).reshape(len(texts), len(texts))
 
     def same(self, numbers: I64, /) -> I64:
-        """Every text is its own."""
+        """Each text has its own number."""
         return numbers
 
     def _between(self, one: str, other: str) -> float:
+        what = f"distance {self.name!r}"
         try:
             value = self.function(one, other)
         except Exception as error:
             reason = shortened(f"{type(error).__name__}: {error}".removesuffix(": "))
-            raise InputError(f"distance {self.name!r} fails on {_pair(one, other)}: {reason}") from None
+            raise InputError(f"{what} fails on {_pair(one, other)}: {reason}") from None
         if not isinstance(value, Real | np.bool_):
             seen = "None" if value is None else f"a {type(value).__name__}"
-            raise InputError(f"distance {self.name!r} gives {seen} for {_pair(one, other)}; wanted a real number")
+            raise InputError(f"{what} returns {seen} for {_pair(one, other)}; wanted a real number")
         distance = _as_float(value)
         if distance < 0:
-            raise InputError(f"distance {self.name!r} gives {distance:g} for {_pair(one, other)}; wanted 0 or more")
+            raise InputError(f"{what} returns {distance:g} for {_pair(one, other)}; wanted 0 or more")
         if one == other and distance > 0:
-            raise InputError(
-                f"distance {self.name!r} gives {distance:g} between a text and itself; wanted 0 (text '{_short(one)}')"
-            )
+            raise InputError(f"{what} returns {distance:g} between a text and itself; wanted 0 (text '{_short(one)}')")
         return distance if math.isfinite(distance) else math.nan
 
 
 def own_distance(name: str, function: Function, table: TextTable) -> OwnDistance:
-    """A distance of the user's own, for the texts of a run."""
+    """The user's distance for the texts of a run."""
     check_own(name, function)
     return OwnDistance(name, function, table)
 
 
 def check_own(name: str, function: Function) -> None:
-    """Refuse a name that cannot be written in requests or is taken, and what is no function."""
+    """Raise an error for an invalid or used name, and for an object that is not a function."""
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"distance name {shortened(repr(name), 60)}; wanted letters, digits and underscores")
     if name in BUILT_IN:
-        raise InputError(f"distance name {name!r} is taken; wanted another than {', '.join(BUILT_IN)}")
+        raise InputError(f"distance name {name!r} is taken; wanted a name other than {', '.join(BUILT_IN)}")
     if not callable(function):
         raise InputError(f"distance {name!r} is a {type(function).__name__}; wanted a function of two texts")
 

@@ -1,4 +1,4 @@
-"""Edit distance: the share of words to be inserted, deleted or exchanged."""
+"""Edit distance: the share of words to insert, delete or replace."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,9 +13,9 @@ from textassay.distances.text_table import TextTable
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """Levenshtein distance on tokens, divided by the length of the longer text; the score is what is missing to 1.
+    """Levenshtein distance on tokens, divided by the length of the longer text; the score is 1 minus the distance.
 
-    Two empty texts score 1. A word that moved counts twice, as a deletion and an insertion.
+    Two empty texts score 1. A moved word counts twice, as a deletion and an insertion.
     """
 
     table: TextTable
@@ -25,14 +25,14 @@ class Edit:
     top: ClassVar[float] = 1.0
 
     def scores(self, numbers: I64, /) -> F64:
-        """The share of each two texts that may stay."""
+        """The unchanged share of each pair of texts."""
         edits = PackedTexts.of([self.table.ids(number).tolist() for number in numbers.tolist()]).edit_distances()
         lengths = self.table.tokens.lengths[numbers]
         longer = np.maximum(lengths[:, None], lengths)
         return 1.0 - edits / np.maximum(longer, 1)
 
     def same(self, numbers: I64, /) -> I64:
-        """Texts with the same tokens are one."""
+        """Texts with the same tokens share a number."""
         return self.table.alike[numbers]
 
 

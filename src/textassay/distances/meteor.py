@@ -1,16 +1,14 @@
 """METEOR as in NLTK, for whole items at once; a text scores 1 against itself.
 
-A stage looks at the words that are left, from the end of the hypothesis, and gives each the last free word of the
-reference that it matches. For equal words that pairs the last occurrences with each other, then the last but one, and
-so on: it is enough to compare words numbered from the end, for all pairs of texts at once. Stems and synonyms concern
-few words of few pairs; they are followed one by one.
+Lower-cased words are matched exactly in the first stage, then by their stems, then by the synonyms of their stems if
+WordNet is installed. A stage goes through the unmatched words from the end of the hypothesis and matches each with the
+last unmatched word of the reference that fits. In the first stage this pairs the last occurrences of a word, then the
+last but one, and so on. It is therefore enough to compare words numbered from the end, for all pairs of texts at once.
+The later stages concern few words of few pairs and process them one by one.
 
-Words in lower case are matched by themselves, then by their stems, then by the synonyms of their stems where WordNet is
-installed.
-
-NLTK takes half of the cube of chunks per matched word off every score, so that identical texts of m words score
-1 - 0.5 / m^3 there: 0.5 for one word. Here identical texts (the same tokens in lower case) score 1. Every other pair
-scores what it does in NLTK, also one whose words all match as stems or synonyms: `stop` scores 0.5 against `stopped`.
+NLTK subtracts half of the cube of chunks per matched word from every score, so that identical texts of m words score
+1 - 0.5 / m^3: 0.5 for one word. Here identical texts (the same tokens in lower case) score 1. All other pairs have the
+same score as in NLTK, even if all words match as stems or synonyms: `stop` scores 0.5 against `stopped`.
 
 Lavie, A. and Agarwal, A. (2007). METEOR: an automatic metric for MT evaluation with high levels of correlation with
 human judgments. Proceedings of the Second Workshop on Statistical Machine Translation.
@@ -31,7 +29,7 @@ from textassay.distances.porter import stem
 from textassay.distances.text_table import TextTable
 from textassay.distances.wordnet import VARIABLES, WordNet, find_wordnet
 
-# The stems that a word of a hypothesis can match, and the one that a word of a reference has.
+# The stems that a word of a hypothesis can match, and the stem of a word of a reference.
 Sought = dict[int, tuple[int, ...]]
 Offered = dict[int, int]
 
@@ -40,8 +38,8 @@ Offered = dict[int, int]
 class Lexicon:
     """The words of a run by the numbers of their stems, and the synonyms looked up so far.
 
-    As in NLTK, the synonyms are those of stems, among stems: `getting` matches `going` since `get` and `go` are
-    synonyms, while `baby` matches no `infant`, since WordNet does not know its stem `babi`.
+    As in NLTK, stems are compared with synonyms of stems: `getting` matches `going` because `get` and `go` are
+    synonyms, but `baby` does not match `infant`, because its stem `babi` is not in WordNet.
     """
 
     stem_of: list[int] = field(repr=False)
@@ -67,14 +65,14 @@ class Lexicon:
         return self._synonyms[of]
 
     def shared_stems(self, words: set[int]) -> tuple[Sought, Offered]:
-        """Those of the words that have the stem of another one."""
+        """The words that share their stem with another word."""
         first: dict[int, int] = {}
         shared = {self.stem_of[word] for word in words if first.setdefault(self.stem_of[word], word) != word}
         offered = {word: of for word in words if (of := self.stem_of[word]) in shared}
         return {word: (of,) for word, of in offered.items()}, offered
 
     def shared_synonyms(self, words: set[int]) -> tuple[Sought, Offered]:
-        """Those of the words whose stem has a synonym among the other stems, and those whose stem is one."""
+        """The words whose stem has a synonym among the other stems, and the words whose stem is such a synonym."""
         among = {self.stem_of[word] for word in words}
         sought = {of: tuple(found) for of in among if (found := (self.synonyms(of) & among) - {of})}
         offered = {found for synonyms in sought.values() for found in synonyms}
@@ -89,7 +87,7 @@ FREE = -1
 
 @dataclass(frozen=True, eq=False)
 class WordRows:
-    """Texts as words in a row: of each word its text, its place there, its number and its occurrence from the end."""
+    """The words of all texts in one sequence: text, position, number, and occurrence from the end, for each word."""
 
     text: I64
     place: I64
@@ -101,7 +99,7 @@ class WordRows:
     def of(cls, word: I64, bounds: I64) -> "WordRows":
         """From the numbers of all words and the bounds of the texts."""
         text = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        # Equal words of a text next to each other, in their order.
+        # Sorted so that equal words of a text are adjacent, in their order.
         kind = text * (word.max(initial=0) + 1) + word
         order = np.argsort(kind, kind="stable")
         last = np.searchsorted(kind[order], kind[order], side="right") - 1
@@ -111,7 +109,7 @@ class WordRows:
         return cls(text, np.arange(len(word)) - bounds[text], word, occurrence, bounds)
 
     def take(self, numbers: I64) -> "WordRows":
-        """Some of the texts, numbered anew."""
+        """Some of the texts, with new numbers."""
         lengths = self.bounds[numbers + 1] - self.bounds[numbers]
         bounds = np.concatenate(([0], np.cumsum(lengths)))
         text = np.repeat(np.arange(len(numbers)), lengths)
@@ -121,7 +119,7 @@ class WordRows:
 
 
 class Concerned(NamedTuple):
-    """The words of a text that a stage concerns, by where they stand in the row."""
+    """The words of a text that a stage can match, by their index in the sequence."""
 
     seeking: list[tuple[int, tuple[int, ...]]]
     wanted: set[int]
@@ -129,7 +127,7 @@ class Concerned(NamedTuple):
 
 
 def align(rows: WordRows, lexicon: Lexicon) -> tuple[I64, I64, I64]:
-    """Words matched as they are, words matched at all, and chunks; row i, column j is hypothesis i, reference j."""
+    """Words matched exactly, all matched words, and chunks; row i, column j is hypothesis i, reference j."""
     places = _equal(rows)
     taken = places != FREE
     n_equal = _sums(taken, rows.bounds)
@@ -138,7 +136,7 @@ def align(rows: WordRows, lexicon: Lexicon) -> tuple[I64, I64, I64]:
         if sought:
             _match(rows, places, taken, concerned=_concerned(rows, sought, offered))
     matched = places != FREE
-    # A match that goes on where the one before it stopped opens no chunk.
+    # A match that continues the one before it does not start a new chunk.
     goes_on = np.zeros_like(matched)
     goes_on[:, 1:] = matched[:, :-1] & (places[:, 1:] == places[:, :-1] + 1) & (rows.place[1:] > 0)
     n_matched = _sums(matched, rows.bounds)
@@ -146,7 +144,7 @@ def align(rows: WordRows, lexicon: Lexicon) -> tuple[I64, I64, I64]:
 
 
 def _equal(rows: WordRows) -> I64:
-    """First stage: row r, column i is the place in text r of the word that word i matches, or FREE."""
+    """First stage: row r, column i is the position in text r of the word that word i matches, or FREE."""
     _, occurrence = np.unique(rows.occurrence, return_inverse=True)
     table = np.full((len(rows.bounds) - 1, occurrence.max(initial=0) + 1), FREE)
     table[rows.text, occurrence] = rows.place
@@ -154,7 +152,7 @@ def _equal(rows: WordRows) -> I64:
 
 
 def _concerned(rows: WordRows, sought: Sought, offered: Offered) -> dict[int, Concerned]:
-    """By text, the words that seek a match, from the end, and those that offer one, from the start."""
+    """By text, the words to match, from the end, and the words that they can match, from the start."""
     texts: dict[int, Concerned] = {}
     for at, (text, word) in enumerate(zip(rows.text.tolist(), rows.word.tolist(), strict=True)):
         if word in sought or word in offered:
@@ -170,7 +168,7 @@ def _concerned(rows: WordRows, sought: Sought, offered: Offered) -> dict[int, Co
 
 
 def _match(rows: WordRows, places: I64, taken: NDArray[np.bool_], *, concerned: dict[int, Concerned]) -> None:
-    """A further stage, on what the ones before it left; `taken[h, j]` says that word j is matched by text h."""
+    """A further stage, on the words that are not matched yet; `taken[h, j]` is true if text h has matched word j."""
     for hypothesis, (seeking, wanted, _) in concerned.items():
         for reference, (_, _, offering) in concerned.items():
             if hypothesis == reference or wanted.isdisjoint(offering):
@@ -190,21 +188,21 @@ def _top(stack: list[int]) -> int:
 
 
 def _sums(values: NDArray[np.bool_], bounds: I64) -> I64:
-    """Sums over the columns of each text; a text without words has none."""
+    """Sums over the columns of each text; 0 for a text without words."""
     sums = np.zeros((len(values), values.shape[1] + 1), dtype=np.int64)
     np.cumsum(values, axis=1, out=sums[:, 1:])
     return sums[:, bounds[1:]] - sums[:, bounds[:-1]]
 
 
-# Weight of precision against recall, and weight and power of the penalty for chunks. The paper's tuned values are
-# others; these are NLTK's.
+# Weight of precision against recall, and weight and power of the penalty for chunks. These are NLTK's values; the
+# paper has other, tuned ones.
 ALPHA = 0.9
 GAMMA = 0.5
 BETA = 3
-# Words times texts that are aligned in one go: bounds memory on items of many or long texts.
+# Words times texts aligned at once: limits the memory for items with many or long texts.
 CELLS = 1 << 22
 NO_WORDNET = (
-    "meteor: no WordNet found, so words match as they are and by stem, not by synonym; "
+    "meteor: no WordNet found, so words match exactly and by stem, not by synonym; "
     f"install Debian's wordnet-base or set {VARIABLES[0]} to a folder with WordNet's files"
 )
 
@@ -221,7 +219,7 @@ class Meteor:
 
     @property
     def signature(self) -> str:
-        """Which stemmer, and which WordNet."""
+        """The name with the stemmer and the version of WordNet."""
         wordnet = self.lexicon.wordnet
         return f"meteor/porter/{f'wordnet-{wordnet.version}' if wordnet else 'no-wordnet'}"
 
@@ -231,7 +229,7 @@ class Meteor:
         return () if self.lexicon.wordnet else (NO_WORDNET,)
 
     def same(self, numbers: I64, /) -> I64:
-        """Texts with the same tokens are one."""
+        """Texts with the same tokens share a number."""
         return self.table.alike[numbers]
 
     def scores(self, numbers: I64, /) -> F64:
@@ -249,7 +247,7 @@ class Meteor:
         return scores
 
     def _parts(self, numbers: I64) -> Iterator[I64]:
-        """Places of texts that are aligned together, so that every two texts are together at least once."""
+        """Indices of texts that are aligned together; each pair of texts is in at least one part."""
         places = np.arange(len(numbers))
         longest = int((self.rows.bounds[numbers + 1] - self.rows.bounds[numbers]).max(initial=1))
         half = max(1, isqrt(CELLS // longest) // 2)
@@ -270,7 +268,7 @@ def meteor_scores(n_equal: I64, n_matched: I64, n_chunks: I64, lengths: I64) -> 
     matched = np.maximum(n_matched, 1)
     precision = matched / np.maximum(lengths, 1)[:, None]
     recall = matched / np.maximum(lengths, 1)
-    # Products, not a power: a power's last digit differs between machines.
+    # Products, not a power: the last digit of a power differs between machines.
     penalty = GAMMA * np.prod([n_chunks / matched] * BETA, axis=0)
     scores = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall) * (1 - penalty)
     is_identical = (n_equal == lengths[:, None]) & (n_equal == lengths) & (n_chunks <= 1)

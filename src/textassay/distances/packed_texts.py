@@ -1,8 +1,8 @@
-"""Packed texts: few texts as bits of one long integer, so that one text meets all of them in one pass over its words.
+"""Packed texts: several texts as bits of one long integer, to compare a text with all of them in one pass.
 
-Common subsequences after Crochemore and others (2001), edit distances after Myers (1999) in Hyyrö's form (2003): a
-column of the table of a dynamic programme is a run of bits, and a word's step is a handful of operations on it. The
-runs of all texts lie beside each other, with one free bit after each that catches the carry of the addition.
+Common subsequences follow Crochemore and others (2001), edit distances Myers (1999) in the form of Hyyrö (2003): a
+column of the dynamic programming table is a sequence of bits, and each word takes a few operations on it. The sequences
+of all texts are adjacent, with one free bit after each for the carry of the addition.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from textassay.corpus.arrays import I64
 
 @dataclass(frozen=True)
 class PackedTexts:
-    """Text `t` owns the bits from `begins[t]`, one a word; `places` has the bits at which a word stands."""
+    """Text `t` has one bit per word from `begins[t]`; `places` has the bits of each word."""
 
     texts: Sequence[Sequence[int]]
     begins: tuple[int, ...]
@@ -37,12 +37,12 @@ class PackedTexts:
         return cls(texts, tuple(begins[:-1]), places, firsts, owned)
 
     def common_subsequences(self) -> I64:
-        """The length of the longest common subsequence of each two texts."""
+        """The length of the longest common subsequence of each pair of texts."""
         lengths = self._lengths()
         return lengths - np.array([list(self._bits(self._after(text))) for text in self.texts]).reshape(self._shape)
 
     def edit_distances(self) -> I64:
-        """The fewest insertions, deletions and exchanges of words that turn one text into another."""
+        """The smallest number of insertions, deletions and replacements of words that turn one text into another."""
         columns = [self._edited(text) for text in self.texts]
         up = np.array([list(self._bits(more)) for more, _ in columns]).reshape(self._shape)
         down = np.array([list(self._bits(less)) for _, less in columns]).reshape(self._shape)
@@ -56,12 +56,12 @@ class PackedTexts:
         return np.array([len(text) for text in self.texts], dtype=np.int64)
 
     def _bits(self, column: int) -> Iterator[int]:
-        """How many of each text's bits are set."""
+        """The number of set bits of each text."""
         for begin, text in zip(self.begins, self.texts, strict=True):
             yield ((column >> begin) & ((1 << len(text)) - 1)).bit_count()
 
     def _after(self, text: Sequence[int]) -> int:
-        """The last column of the subsequence tables of a text with all others; a bit is off where the length grows."""
+        """The last column of the subsequence tables of a text and all others; a bit is 0 where the length increases."""
         column = self.owned
         for word in text:
             met = column & self.places[word]
@@ -69,14 +69,14 @@ class PackedTexts:
         return column
 
     def _edited(self, text: Sequence[int]) -> tuple[int, int]:
-        """The last column of the edit tables: where the distance is one more, and one less, than a place above."""
+        """The last column of the edit tables: where the distance is one more, and one less, than in the row above."""
         more, less = self.owned, 0
         for word in text:
             here = self.places[word]
             level = ((((here & more) + more) ^ more) | here | less) & self.owned
             right_more = less | (self.owned & ~(level | more))
             right_less = more & level
-            # The top row grows by one with each word, hence the first bits.
+            # The top row increases by one with each word, which the first bits represent.
             right_more = ((right_more << 1) & self.owned) | self.firsts
             right_less = (right_less << 1) & self.owned
             more, less = right_less | (self.owned & ~(level | right_more)), right_more & level

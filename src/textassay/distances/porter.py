@@ -1,15 +1,15 @@
-"""Porter's stemmer of 1980 with the extensions that NLTK has by default: words of one family to one stem.
+"""Porter's stemmer of 1980 with the extensions that NLTK has by default.
 
 Porter, M. (1980). An algorithm for suffix stripping. Program 14(3), 130-137. The rules keep the paper's names: `m` is
 the measure, the number of times a vowel is followed by a consonant. The extensions: a list of irregular words; `ies`
 and `ied` kept as `ie` on short words; `y` to `i` after any consonant but a first one; `logi` and `fulli`; and stems of
-a vowel and a consonant count as short. Agrees with NLTK but for words such as `a*ded`, where NLTK mistakes its mark for
-a double consonant, `*d`, for letters of the word.
+a vowel and a consonant count as short. Agrees with NLTK except for words such as `a*ded`, in which NLTK confuses `*d`,
+its mark for a double consonant, with letters of the word.
 """
 
 VOWELS = frozenset("aeiou")
 
-# Each stem with the irregular words that have it.
+# Each stem with its irregular words.
 FAMILIES = (
     *("sky sky skies", "die dying", "lie lying", "tie tying", "news news", "howe howe"),
     *("inning inning innings", "outing outing outings", "canning canning cannings"),
@@ -19,7 +19,7 @@ IRREGULAR = {word: family.split()[0] for family in FAMILIES for word in family.s
 # Words this short are their own stems.
 SHORT = 2
 
-# Endings and what takes their place. Longer ones stand before those that they end in.
+# Endings and their replacements. Longer endings come before the endings that they contain.
 STEP_2 = dict(
     (
         *(("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble")),
@@ -93,7 +93,7 @@ def _step_1b(form: str) -> str:
 
 
 def _mended(form: str) -> str:
-    """What is left of a verb without its ending, brought back to how such verbs are written."""
+    """The rest of a verb without its ending, corrected to the spelling of its base form."""
     if form.endswith(("at", "bl", "iz")):
         return form + "e"
     if len(form) >= 2 and form[-1] == form[-2] and _shape(form)[-1] == "c":
@@ -102,7 +102,7 @@ def _mended(form: str) -> str:
 
 
 def _step_1c(form: str) -> str:
-    """A last y becomes i after a consonant that is not the whole rest."""
+    """A final y becomes i after a consonant, unless the consonant is the only other letter."""
     is_y = form.endswith("y") and len(form) > 2 and _shape(form[:-1])[-1] == "c"
     return form[:-1] + "i" if is_y else form
 
@@ -110,7 +110,7 @@ def _step_1c(form: str) -> str:
 def _step_2(form: str) -> str:
     """Double endings become single ones."""
     ending = _ending(form, STEP_2)
-    # The l of logi counts for the stem, so that geology goes the way of archaeology.
+    # The l of logi belongs to the stem, so that geology is treated like archaeology.
     if not ending or _m(form[:-3] if ending == "logi" else form[: -len(ending)]) == 0:
         return form
     short = form[: -len(ending)] + STEP_2[ending]
@@ -118,13 +118,13 @@ def _step_2(form: str) -> str:
 
 
 def _step_3(form: str) -> str:
-    """Endings of adjectives and what is made of them."""
+    """Endings of adjectives and of words derived from them."""
     ending = _ending(form, STEP_3)
     return form[: -len(ending)] + STEP_3[ending] if ending and _m(form[: -len(ending)]) > 0 else form
 
 
 def _step_4(form: str) -> str:
-    """The last ending goes where enough is left."""
+    """Remove the last ending if the rest is long enough."""
     ending = _ending(form, STEP_4)
     rest = form[: -len(ending)]
     if not ending or _m(rest) <= 1 or (ending == "ion" and rest[-1] not in "st"):
@@ -133,7 +133,7 @@ def _step_4(form: str) -> str:
 
 
 def _step_5(form: str) -> str:
-    """A last e goes, and one of two last l."""
+    """Remove a final e, and one l of a final ll."""
     if form.endswith("e"):
         m = _m(form[:-1])
         if m > 1 or (m == 1 and not _is_short(form[:-1])):

@@ -1,4 +1,4 @@
-"""ROUGE-L as a distance: 1 less the F-score of the longest common subsequence."""
+"""ROUGE-L as a distance: 1 minus the F-score of the longest common subsequence."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,7 +10,7 @@ from textassay.distances.choose import Surroundings
 from textassay.distances.packed_texts import PackedTexts
 from textassay.distances.text_table import TextTable
 
-# Recall counts for more; the value of the COCO caption evaluation.
+# Recall has more weight; the value of the COCO caption evaluation.
 BETA = 1.2
 
 
@@ -21,8 +21,8 @@ class RougeL:
     .. math:: \frac{(1 + \beta^2) P R}{R + \beta^2 P}, \quad \beta = 1.2
 
     It is not symmetric: a hypothesis that is part of its reference scores lower than the other way round. Two empty
-    texts score 1. The COCO caption tools take the best precision and the best recall over all references before they
-    make one F-score of them, which may come from two different references; `score:distance=rouge_l:over=coco` does so.
+    texts score 1. The COCO caption tools compute the F-score from the best precision and the best recall over all
+    references, which may come from different references; `score:distance=rouge_l:over=coco` does the same.
     """
 
     table: TextTable
@@ -34,13 +34,13 @@ class RougeL:
     def scores(self, numbers: I64, /) -> F64:
         """ROUGE-L of each text against each other one."""
         common, lengths = self._common(numbers), self.table.tokens.lengths[numbers]
-        # The formula with both shares multiplied out: one division, so that a perfect match is exactly 1.
+        # The formula with both fractions multiplied out: with one division a perfect match is exactly 1.
         wanted = lengths[:, None] + BETA**2 * lengths
         empty = wanted == 0
         return np.where(empty, 1.0, (1 + BETA**2) * common / np.where(empty, 1.0, wanted))
 
     def shares(self, numbers: I64, /) -> tuple[F64, F64]:
-        """Precision and recall of each text against each other one; 0 where there is no token to divide by."""
+        """Precision and recall of each text against each other one; 0 for a text without tokens."""
         common, lengths = self._common(numbers), np.maximum(self.table.tokens.lengths[numbers], 1)
         return common / lengths[:, None], common / lengths
 
@@ -50,7 +50,7 @@ class RougeL:
         return np.asarray(packed.common_subsequences(), dtype=np.float64)
 
     def same(self, numbers: I64, /) -> I64:
-        """Texts with the same tokens are one."""
+        """Texts with the same tokens share a number."""
         return self.table.alike[numbers]
 
 

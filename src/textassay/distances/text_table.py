@@ -55,7 +55,7 @@ class TextTable:
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """The words that token ids stand for."""
+        """The words by token id."""
         words: list[str] = self.tokens.vocabulary.to_pylist()
         return words
 
@@ -69,19 +69,19 @@ class TextTable:
 
     @cached_property
     def alike(self) -> I64:
-        """For each text the number of the first one with the same tokens: to a distance on tokens they are one."""
+        """For each text the number of the first text with the same tokens: equal texts for a distance on tokens."""
         first: dict[bytes, int] = {}
         return np.array([first.setdefault(self.ids(i).tobytes(), i) for i in range(len(self))], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class TextCounts:
-    """A sparse matrix with a row for each text and order, and a column for the first, second, ... stand of an n-gram.
+    """A sparse matrix with one row per text and order, and one column per n-gram for its first, second, ... occurrence.
 
-    A text has as many columns of an n-gram as it has the n-gram, so two texts share as many of them as a clipped count
-    gives: the smaller of both counts. One sparse product of rows then has the matches of all pairs and all orders;
-    orders never meet, because no n-gram has two. Each sum runs over the n-grams of one text in one fixed order, so a
-    pair's number never depends on which other texts were asked for.
+    A text that contains an n-gram c times has an entry in c columns of it. The number of columns that two texts share
+    is therefore the clipped count, the smaller of both counts. One sparse product of rows contains the matches of all
+    pairs and all orders; different orders have no common columns. Each sum runs over the n-grams of one text in a fixed
+    order, so the result of a pair does not depend on the other texts.
     """
 
     lengths: NDArray[np.int64]
@@ -96,32 +96,32 @@ class TextCounts:
         parts, keys, width = [], [], 0
         for n in range(1, orders + 1):
             incidence = Incidence.from_ngrams(*sequences.ngrams(n))
-            stands = incidence.best()
+            occurrences = incidence.best()
             parts.append(_entries(incidence, n - 1, orders, width))
-            keys.append(np.repeat(incidence.keys, stands))
-            width += int(stands.sum())
+            keys.append(np.repeat(incidence.keys, occurrences))
+            width += int(occurrences.sum())
         rows, columns, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
         counted = csr_array((counts.astype(np.float64), (rows, columns)), shape=(len(sequences) * orders, width))
         ones = csr_array((np.ones_like(counted.data), counted.indices, counted.indptr), shape=counted.shape)
         return cls(sequences.lengths, orders, np.concatenate(keys), counted.data, ones)
 
     def sizes(self, numbers: I64) -> NDArray[np.int64]:
-        """How many n-grams each of these texts has, one row an order."""
+        """The number of n-grams of each of these texts, one row per order."""
         return np.maximum(self.lengths[numbers] - np.arange(self.orders)[:, None], 0)
 
     def matches(self, numbers: I64) -> F64:
-        """Clipped matches of these texts: order, text, text."""
+        """Clipped matches of these texts, by order, text and text."""
         return self._between(numbers, self._ones)
 
     def weighted(self, weights: F64) -> "WeightedCounts":
-        """The same counts, each n-gram with a weight (one a column, in the order of `keys`)."""
+        """The same counts with one weight per column, in the order of `keys`."""
         return WeightedCounts(self, self._with(self.counts * weights[self._ones.indices]))
 
     def _with(self, values: F64) -> Any:
         return csr_array((values, self._ones.indices, self._ones.indptr), shape=self._ones.shape)
 
     def _between(self, numbers: I64, others: Any) -> F64:
-        """Products of these texts' rows with rows of values of the same texts: order, text, text."""
+        """Products of the rows of these texts with the rows of other values, by order, text and text."""
         rows = (numbers[:, None] * self.orders + np.arange(self.orders)).ravel()
         product = self._ones[rows] @ others[rows].T
         first = np.repeat(np.arange(len(rows)), np.diff(product.indptr))
@@ -132,7 +132,7 @@ class TextCounts:
 
 @dataclass(frozen=True, eq=False)
 class WeightedCounts:
-    """Counts whose n-grams have weights."""
+    """Counts of n-grams with weights."""
 
     counts: TextCounts
     _values: Any
@@ -151,11 +151,11 @@ class WeightedCounts:
 def _entries(
     incidence: Incidence, order: int, orders: int, width: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Rows, columns and counts of one order: an n-gram that a text has c times is c entries."""
+    """Rows, columns and counts of one order: an n-gram that occurs c times in a text has c entries."""
     first_column = width + np.concatenate(([0], np.cumsum(incidence.best(), dtype=np.int64)))[:-1]
     counts = incidence.counts
     column = np.repeat(first_column, np.diff(incidence.starts))
     begin = np.cumsum(counts, dtype=np.int64) - counts
-    stand = np.arange(counts.sum()) - np.repeat(begin, counts)
+    occurrence = np.arange(counts.sum()) - np.repeat(begin, counts)
     rows = incidence.texts.astype(np.int64) * orders + order
-    return np.repeat(rows, counts), np.repeat(column, counts) + stand, np.repeat(counts, counts)
+    return np.repeat(rows, counts), np.repeat(column, counts) + occurrence, np.repeat(counts, counts)

@@ -14,7 +14,7 @@ import numpy as np
 
 from textassay.errors import InputError
 
-# Ending and what takes its place, by part of speech.
+# Endings and their replacements, by part of speech.
 DETACHMENTS: dict[str, tuple[tuple[str, str], ...]] = {
     "noun": (
         *(("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z")),
@@ -30,7 +30,7 @@ DETACHMENTS: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def possible_forms(word: str, part: str, exceptions: Mapping[str, Sequence[str]]) -> list[str]:
-    """The word itself and what it may be an inflected form of; which of them are words is for the index to say.
+    """The word and its possible base forms, whether or not they are in the index.
 
     >>> possible_forms("axes", "noun", {"axes": ["ax", "axis"]})
     ['axes', 'ax', 'axis']
@@ -45,16 +45,16 @@ def possible_forms(word: str, part: str, exceptions: Mapping[str, Sequence[str]]
 
 PARTS = ("noun", "verb", "adj", "adv")
 FILES = tuple(name for part in PARTS for name in (f"index.{part}", f"data.{part}", f"{part}.exc"))
-# Entries of the four indexes: a folder with these is that version, whole; any other is told by a digest.
+# Entries of the four indexes. A folder with these numbers is that version; any other is identified by a digest.
 ENTRIES = {"3.0": (117798, 11529, 21479, 4481)}
-# The licence at the head of a file, with the version in it, is shorter than this.
+# The licence at the beginning of a file, which contains the version, is shorter than this.
 HEAD_BYTES = 4096
 DAMAGED = "the WordNet files are damaged or do not belong together"
 
 
 @dataclass(frozen=True, eq=False)
 class IndexFile:
-    """An index: one line a word, sorted by bytes, with the places of its synsets in the data file."""
+    """An index: one line per word, sorted by bytes, with the positions of its synsets in the data file."""
 
     path: Path
     content: mmap.mmap = field(repr=False)
@@ -62,7 +62,7 @@ class IndexFile:
 
     @classmethod
     def open(cls, path: Path) -> "IndexFile":
-        """Map the file and note where its lines start; lines of the licence begin with a blank."""
+        """Map the file and find the starts of its lines; lines of the licence begin with a space."""
         content = map_file(path)
         letters = np.frombuffer(content, dtype=np.uint8)
         starts = np.concatenate(([0], np.flatnonzero(letters == ord("\n"))[:-1] + 1))
@@ -77,7 +77,7 @@ class IndexFile:
         return self.content[start : self.content.find(b" ", start)]
 
     def synsets(self, word: str, /) -> list[int]:
-        """Where the synsets of a word stand in the data file; nothing where it is not in the index."""
+        """The positions of the synsets of a word in the data file; none if the word is not in the index."""
         key = word.encode("utf-8", "surrogatepass")
         line = bisect_left(range(len(self)), key, key=self.lemma)
         if line == len(self) or self.lemma(line) != key:
@@ -90,24 +90,24 @@ class IndexFile:
                 raise ValueError
             return [int(place) for place in fields[-count:]]
         except (ValueError, IndexError):
-            raise InputError(f"{self.path}: no entry that can be read at byte {start}; {DAMAGED}") from None
+            raise InputError(f"{self.path}: no valid entry at byte {start}; {DAMAGED}") from None
 
     def check_order(self) -> None:
-        """Refuse an index that is not sorted by bytes: searching it would miss words."""
+        """Raise an error for an index that is not sorted by bytes, because searching it would miss words."""
         lemmas = [self.lemma(line) for line in range(len(self))]
         if any(after <= before for before, after in pairwise(lemmas)):
-            raise InputError(f"{self.path}: its words are not in the order of their bytes; {DAMAGED}")
+            raise InputError(f"{self.path}: its words are not sorted by their bytes; {DAMAGED}")
 
 
 @dataclass(frozen=True, eq=False)
 class DataFile:
-    """Synsets: each a line that begins with its own place in the file."""
+    """Synsets: one line each, which begins with its position in the file."""
 
     path: Path
     content: mmap.mmap = field(repr=False)
 
     def lemmas(self, place: int, /) -> list[str]:
-        """The words of a synset, case as written, without marks such as `(p)` on adjectives."""
+        """The words of a synset in their original case, without marks such as `(p)` on adjectives."""
         line = self.content[place : self.content.find(b"\n", place)]
         try:
             number, _, _, count, rest = line.split(b" ", 4)
@@ -126,7 +126,7 @@ def _without_mark(word: str) -> str:
 
 
 def map_file(path: Path) -> mmap.mmap:
-    """A file's bytes, read only as far as they are looked at."""
+    """The bytes of a file, mapped into memory."""
     try:
         with path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -134,12 +134,12 @@ def map_file(path: Path) -> mmap.mmap:
         reason = error.strerror if isinstance(error, OSError) else "the file is empty"
         raise InputError(f"{path}: cannot be read ({reason}); {DAMAGED}") from None
     if content[-1:] != b"\n":
-        raise InputError(f"{path}: stops in the middle of a line; {DAMAGED}")
+        raise InputError(f"{path}: ends in the middle of a line; {DAMAGED}")
     return content
 
 
 def read_exceptions(path: Path) -> dict[str, list[str]]:
-    """Irregular forms and their bases; of a form that stands there twice the last line counts."""
+    """Irregular forms and their base forms; the last line counts if a form has several."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -148,7 +148,7 @@ def read_exceptions(path: Path) -> dict[str, list[str]]:
 
 
 def version_of(folder: Path, entries: tuple[int, ...]) -> str:
-    """The version that the licence names, with a digest unless the indexes are known to be that version's, whole."""
+    """The version in the licence, with a digest unless the indexes have the known sizes of that version."""
     with (folder / "data.noun").open("rb") as file:
         found = re.search(rb"WordNet (\d+(?:\.\d+)*) Copyright", file.read(HEAD_BYTES))
     version = found.group(1).decode() if found else "unknown"
@@ -160,9 +160,9 @@ def version_of(folder: Path, entries: tuple[int, ...]) -> str:
     return f"{version}-{digest.hexdigest()}"
 
 
-# A user's folder: ours, then the one that WordNet's own programs obey.
+# Variables with a user's folder: ours, then that of WordNet's programs.
 VARIABLES = ("TEXTASSAY_WORDNET", "WNSEARCHDIR")
-# Where packages put the files: Debian and its kin, others with a folder for the data, WordNet's own install, Homebrew.
+# Folders of packages: Debian and its derivatives, others with a data folder, WordNet's installer, Homebrew.
 FOLDERS = (
     "/usr/share/wordnet",
     "/usr/local/share/wordnet",
@@ -183,7 +183,7 @@ class Part:
     exceptions: Mapping[str, list[str]] = field(repr=False)
 
     def lemmas(self, word: str, /) -> set[str]:
-        """The words of all synsets of the word and of what it may be a form of."""
+        """The words of all synsets of the word and of its possible base forms."""
         forms = possible_forms(word, self.name, self.exceptions)
         places = {place for form in forms for place in self.index.synsets(form)}
         return {lemma for place in places for lemma in self.data.lemmas(place)}
@@ -191,14 +191,14 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class WordNet:
-    """WordNet in a folder; the version has a digest behind it unless it is a known one."""
+    """WordNet in a folder; an unknown version ends with a digest."""
 
     folder: Path
     version: str
     parts: tuple[Part, ...] = field(repr=False)
 
     def synonyms(self, word: str, /) -> frozenset[str]:
-        """The single words that share a synset with the word or with what it is a form of, case as WordNet has it."""
+        """The single words that share a synset with the word or its base forms, in the case of WordNet."""
         lower = word.lower()
         return frozenset(lemma for part in self.parts for lemma in part.lemmas(lower) if "_" not in lemma)
 
@@ -226,7 +226,7 @@ def open_wordnet(folder: Path) -> WordNet:
 
 
 def find_wordnet() -> WordNet | None:
-    """WordNet where a variable says it is, else where packages put it; nothing where it is not installed."""
+    """WordNet from the folder in an environment variable or of a package; None if it is not installed."""
     for variable in VARIABLES:
         named = os.environ.get(variable, "")
         if named:

@@ -60,7 +60,7 @@ def load_counter(folder: ModelFolder, *, most_tokens: int, part: str = "", promp
             tokenizer = AutoTokenizer.from_pretrained(
                 folder.path / part, local_files_only=True, trust_remote_code=False
             )
-        except Exception as error:  # the package raises whatever its parts raise
+        except Exception as error:  # the package passes on any exception of its parts
             raise bad_model(folder.asked, f"its tokenizer cannot be loaded: {error}") from error
     check_vocabulary(folder, tokenizer)
     return library_counter(tokenizer, most_tokens=most_tokens, prompt=prompt)
@@ -77,7 +77,7 @@ def load_hf(folder: ModelFolder, *, pool: str, most_tokens: int | None, normalis
             model, report = AutoModel.from_pretrained(
                 folder.path, output_loading_info=True, **options, **weights_options()
             )
-        except Exception as error:  # the package raises whatever its parts raise
+        except Exception as error:  # the package passes on any exception of its parts
             raise bad_model(folder.asked, f"cannot be loaded: {error}") from error
     check_vocabulary(folder, tokenizer)
     _check(folder, tokenizer, sorted(report["missing_keys"]), pool)

@@ -15,7 +15,7 @@ from textassay.corpus.printable import many, shortened
 from textassay.encoders.base import Encoder, sees
 from textassay.encoders.cache.contents import TOKENS_NAME
 from textassay.encoders.cache.segments import Keys, keys_of
-from textassay.encoders.cache.vector_store import Store, beside
+from textassay.encoders.cache.vector_store import Store, sub_store
 from textassay.encoders.windows import BEGINNING, TokenCounter, chunks, cut_texts, may_be_long
 from textassay.errors import InputError
 
@@ -117,7 +117,7 @@ def read(encoder: Encoder, samples: Samples, *, store: Store | None) -> Read:
     keys = keys_of(counted)
     order = np.argsort(keys)
     counts = _counts(
-        [counted[place] for place in order], keys[order], counter, beside(store, TOKENS_NAME, len(_COLUMNS))
+        [counted[place] for place in order], keys[order], counter, sub_store(store, TOKENS_NAME, len(_COLUMNS))
     )
     return Read(keys[order], counts, counter, most)
 

@@ -1,4 +1,4 @@
-"""The local engine: threads on this machine's cores. NumPy and Arrow let go of the interpreter where it counts."""
+"""The local engine: threads on the cores of this machine. NumPy and Arrow release the interpreter lock."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -14,21 +14,21 @@ B = TypeVar("B")
 
 
 class Engine(Protocol):
-    """Runs independent pieces of work; the order of the answers is the order of the pieces, wherever they ran."""
+    """Runs independent pieces of work; results are in the order of the pieces."""
 
     def map(self, work: Callable[[A], B], pieces: Iterable[A], /) -> list[B]:
-        """The answers for all pieces."""
+        """The results for all pieces."""
         ...
 
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Threads, as many as there are cores unless told otherwise."""
+    """A number of threads, by default one per core."""
 
     workers: int = 0
 
     def map(self, work: Callable[[A], B], pieces: Iterable[A], /) -> list[B]:
-        """The answers for all pieces; the first failure stops what has not begun."""
+        """The results for all pieces; after a failure no further piece is started."""
         tasks = list(pieces)
         workers = min(self.workers or os.cpu_count() or 1, len(tasks))
         with single_threaded_products():
@@ -42,12 +42,12 @@ def _mapped(work: Callable[[A], B], tasks: list[A], workers: int) -> list[B]:
     try:
         return [future.result() for future in [pool.submit(work, piece) for piece in tasks]]
     finally:
-        # After a failure or Ctrl-C nobody waits for what is still running; after success nothing is.
+        # After a failure or Ctrl-C, do not wait for running pieces; after success there are none.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def get_engine(name: str | None) -> Engine:
-    """An engine by what a user writes: `local` or `local:2` (that many threads)."""
+    """An engine by name: `local` or `local:2` (the number of threads)."""
     kind, _, workers = (name or "local").partition(":")
     if kind == "local" and (not workers or (workers.isdecimal() and 0 < int(workers) <= 1024)):
         return LocalEngine(int(workers or 0))

@@ -6,9 +6,9 @@ different symbols after `h`, and `h'` the context without its first symbol,
 .. math:: P(w|h) = \frac{c(hw) - D}{c(h)} + \frac{D\,N(h)}{c(h)}\,P(w|h'),
 
 where the first term is absent if `w` was never seen after `h`, and `P(w|h) = P(w|h')` if `h` was never seen. Below the
-highest order, `c` is not how often an n-gram occurs but how many different symbols stand before it (Kneser and Ney
-1995, interpolated as in Chen and Goodman 1999), except for an n-gram that begins a text, before which nothing stands.
-A single symbol without context has its share of these counts.
+highest order, `c` is not the number of occurrences of an n-gram but the number of different symbols before it (Kneser
+and Ney 1995, interpolated as in Chen and Goodman 1999), except for an n-gram at the beginning of a text, which has no
+symbol before it. The probability of a symbol without context is its share of these counts.
 """
 
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ UNSEEN = -1
 class Level:
     """The n-grams of one order, numbered by context and last symbol.
 
-    A context is what comes before the last symbol, known by its number on the level below; the lowest level has one
-    only, the empty context 0. The n-grams of context `h` are `starts[h]:starts[h + 1]`; `suffix` is the number, on the
+    A context is the n-gram without its last symbol, given by its number on the level below; the lowest level has only
+    the empty context 0. The n-grams of context `h` are `starts[h]:starts[h + 1]`; `suffix` is the number, on the
     level below, of an n-gram without its first symbol. `probability` belongs to n-grams and `backoff` to contexts.
     """
 
@@ -49,7 +49,7 @@ class Level:
         return self.keys[numbers] % self.n_symbols
 
     def find(self, contexts: I64, symbols: I64) -> I64:
-        """The numbers of these n-grams; `UNSEEN` where the n-gram, its context or its symbol is."""
+        """The numbers of these n-grams; `UNSEEN` if the n-gram, its context or its symbol is unseen."""
         keys = np.where((contexts < 0) | (symbols < 0), UNSEEN, contexts * self.n_symbols + symbols)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[places] == keys, places, UNSEEN)
@@ -57,7 +57,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Counted:
-    """The n-grams of one order as they stand in the texts: how often, and whether at the beginning."""
+    """The n-grams of one order in the texts: their counts, and whether they are at the beginning of a text."""
 
     keys: I64
     suffix: I64
@@ -66,7 +66,7 @@ class _Counted:
 
 
 def fit_levels(symbols: I64, *, order: int, n_symbols: int) -> tuple[Level, ...]:
-    """The levels from order 1 up, for texts laid end to end, each from `BEGIN` to `END`; none without n-grams."""
+    """The levels from order 1, for concatenated texts, each from `BEGIN` to `END`; no levels without n-grams."""
     tables = _count(symbols, order, n_symbols)
     levels = [_lowest(_adjusted(tables, 0), n_symbols)]
     for place in range(1, len(tables)):
@@ -75,13 +75,13 @@ def fit_levels(symbols: I64, *, order: int, n_symbols: int) -> tuple[Level, ...]
 
 
 def before(numbers: I64, symbols: I64) -> I64:
-    """The number one position earlier in texts laid end to end; `UNSEEN` at the beginning of each."""
+    """The number one position earlier in concatenated texts; `UNSEEN` at the beginning of each text."""
     shifted = np.concatenate(([UNSEEN], numbers[:-1]))
     return np.where(symbols == BEGIN, UNSEEN, shifted)
 
 
 def probabilities(levels: tuple[Level, ...], symbols: I64) -> F64:
-    """The probability of every symbol after what precedes it in its text, 1 for `BEGIN` and 0 for an unknown symbol."""
+    """The probability of each symbol given those before it in its text, 1 for `BEGIN` and 0 for an unknown symbol."""
     chances = np.where(symbols < 0, 0.0, levels[0].probability[symbols])
     numbers = symbols
     for level in levels[1:]:
@@ -110,13 +110,13 @@ def _count(symbols: I64, order: int, n_symbols: int) -> list[_Counted]:
 
 
 def _adjusted(tables: list[_Counted], place: int) -> I64:
-    """The counts of the formula: occurrences on the highest level and where a text begins, else left neighbours."""
+    """The counts of the formula: occurrences on the highest level and at the start of a text, else left neighbours."""
     table = tables[place]
     counts = table.counts
     if place + 1 < len(tables):
         neighbours = np.bincount(tables[place + 1].suffix, minlength=len(table.keys))
         counts = np.where(table.begins, counts, neighbours)
-    # Nothing is followed by the beginning of a text.
+    # The beginning of a text follows no symbol.
     return counts if place else np.where(table.begins, 0, counts)
 
 
@@ -130,7 +130,7 @@ def _smoothed(table: _Counted, counts: I64, lower: Level) -> Level:
     contexts = table.keys // n_symbols
     totals = np.bincount(contexts, weights=counts, minlength=n_contexts)
     kinds = np.bincount(contexts, minlength=n_contexts)
-    # An n-gram at the end of a text is the context of nothing; it leaves everything to the level below.
+    # An n-gram at the end of a text is not the context of any symbol; all probability comes from the level below.
     backoff = np.where(kinds > 0, DISCOUNT * kinds / np.maximum(totals, 1), 1.0)
     probability = (counts - DISCOUNT) / totals[contexts] + backoff[contexts] * lower.probability[table.suffix]
     starts = np.concatenate(([0], np.cumsum(kinds)))

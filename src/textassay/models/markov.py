@@ -1,4 +1,4 @@
-"""A Markov generator: an n-gram model with interpolated Kneser-Ney smoothing that writes texts and scores them."""
+"""A Markov generator: an n-gram model with interpolated Kneser-Ney smoothing that generates and scores texts."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,17 +16,17 @@ from textassay.models.kneser_ney import BEGIN, END, FIRST_WORD, UNSEEN, Level, f
 from textassay.models.spacing import Spacing
 from textassay.models.tempered import draw, temper
 
-# Other tokenizers change characters or mark spaces in ways of their own, so that their tokens cannot be joined again.
+# Other tokenizers change characters or mark spaces differently, so that their tokens cannot be joined to texts.
 TOKENIZERS = ("words", "whitespace")
 
 
 @dataclass(frozen=True, eq=False)
 class MarkovModel:
-    """Each word depends on the `order - 1` words before it; `fit` makes a model, `sample` lets it write.
+    """Each word depends on the `order - 1` words before it; `fit` trains a model, `sample` generates texts.
 
-    The formula is in `kneser_ney`: what was seen is discounted, and the rest of the probability goes to shorter
-    contexts, so that texts recombine what was read and are rarely copies. Every text has at least one word. A few words
-    in a row read well and a whole sentence does not, so n-gram metrics up to `order` flatter this model.
+    The formula is in `kneser_ney`: the counts of seen n-grams are discounted, and the remaining probability goes to
+    shorter contexts, so that texts recombine the training texts and are rarely copies. Every text has at least one
+    word. Short phrases are plausible but whole sentences are not, so n-gram metrics up to `order` overrate this model.
 
     >>> model = MarkovModel.fit(["A cat sat.", "A dog sat.", "A dog ran, didn't it?"])
     >>> model.sample(4, temperature=0.5, rng=np.random.default_rng(0))
@@ -43,7 +43,7 @@ class MarkovModel:
 
     @classmethod
     def fit(cls, texts: Iterable[str] | pa.Array, *, order: int = 3, tokenizer: str = "words") -> Self:
-        """Learn from texts; `order` is the length of the longest n-gram, blank texts do not count."""
+        """Train on texts; `order` is the length of the longest n-gram, blank texts are left out."""
         if order < 1:
             raise InputError(f"Markov model: order {order}; wanted 1 or more")
         if tokenizer not in TOKENIZERS:
@@ -70,10 +70,10 @@ class MarkovModel:
         prompts: Sequence[str] | None = None,
         rng: np.random.Generator,
     ) -> list[str]:
-        r"""Write texts; the next word has probability proportional to :math:`P(w|h)^{1/T}`.
+        r"""Generate texts; the next word has probability proportional to :math:`P(w|h)^{1/T}`.
 
         A text that has not ended after `max_words` tokens, punctuation included, is cut off there. With `prompts`, one
-        per text, each text begins with the words of its prompt, all of which the model must have read.
+        per text, each text begins with the words of its prompt, all of which must be in the training texts.
         """
         _check_temperature(temperature)
         if n_texts < 0 or max_words < 1:
@@ -99,7 +99,7 @@ class MarkovModel:
         return self.spacing.join(written[written != END], (written != END).sum(axis=1))
 
     def next_words(self, text: str = "", *, temperature: float = 1.0) -> dict[str, float]:
-        """The probability of every word after this beginning of a text; the empty string stands for its end."""
+        """The probability of each word after this beginning of a text; the empty string is the end of the text."""
         _check_temperature(temperature)
         contexts = self._start(1)
         read = self._symbols(self.tokenizer([text]))
@@ -118,11 +118,11 @@ class MarkovModel:
         return dict(zip(self.spacing.words[END:], (weights / weights.sum())[END:].tolist(), strict=True))
 
     def log_prob(self, text: str) -> float:
-        """Natural log of the probability of a text with its end; minus infinity if blank or with a word never read."""
+        """Natural log of the probability of a text and its end; minus infinity if blank or with an unknown word."""
         return float(self.log_probs([text])[0])
 
     def log_probs(self, texts: Iterable[str] | pa.Array) -> F64:
-        """`log_prob` of each of many texts, fast."""
+        """`log_prob` of many texts at once."""
         tokens = self.tokenizer(texts)
         if len(tokens.offsets) == 1:
             return np.zeros(0)
@@ -130,19 +130,19 @@ class MarkovModel:
         with np.errstate(divide="ignore"):
             logs = np.log(probabilities(self.levels, symbols))
         sums = np.add.reduceat(logs, tokens.offsets[:-1] + 2 * np.arange(len(tokens.lengths)))
-        # An empty text is never written: its probability is shared out among all first words.
+        # An empty text is never generated: its probability is divided among all first words.
         empty = probabilities(self.levels, np.array([BEGIN, END]))[1]
         return np.where(tokens.lengths > 0, sums - np.log1p(-empty), -np.inf)
 
     def _given(self, prompts: Sequence[str], n_texts: int, max_words: int) -> I64:
-        """The words of each prompt in a row, filled up with `END`."""
+        """One row per prompt with its words, filled up with `END`."""
         if len(prompts) != n_texts:
             raise InputError(f"Markov model: prompts: {len(prompts)} for {n_texts} texts; wanted one per text")
         tokens = self.tokenizer(prompts)
         symbols = self._symbols(tokens)
         if (symbols == UNSEEN).any():
             word = tokens.vocabulary[int(tokens.ids[symbols == UNSEEN][0])].as_py()
-            raise InputError(f"Markov model: the word {word!r} of a prompt was not in the texts it learned from")
+            raise InputError(f"Markov model: the word {word!r} of a prompt is not in the training texts")
         longest = int(tokens.lengths.max(initial=0))
         if longest > max_words:
             raise InputError(f"Markov model: a prompt of {longest} words for texts of {max_words}; wanted fewer")
@@ -161,13 +161,13 @@ class MarkovModel:
         return [np.full(n_texts, context) for context in fixed[: len(self.levels)]]
 
     def _advance(self, contexts: list[I64], symbols: I64) -> list[I64]:
-        """The contexts on every level once these symbols are written."""
+        """The contexts on every level after these symbols."""
         inner = zip(self.levels[:-1], contexts, strict=False)
         return [contexts[0], *(level.find(context, symbols) for level, context in inner)]
 
 
 def _framed(ids: I64, offsets: I64) -> I64:
-    """The texts laid end to end, each between `BEGIN` and `END`."""
+    """The concatenated texts, each between `BEGIN` and `END`."""
     texts = np.arange(len(offsets) - 1)
     framed = np.full(len(ids) + 2 * len(texts), END)
     framed[offsets[:-1] + 2 * texts] = BEGIN

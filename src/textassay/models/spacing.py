@@ -1,4 +1,4 @@
-"""Spacing: between which tokens white space stands, learned from the texts themselves, to join tokens to text again."""
+"""Spacing: which tokens have white space between them, learned from texts, to join tokens to texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from textassay.corpus.arrays import I64, Bool
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Spacing:
-    """Two tokens are joined or parted as most often in the texts: `don't`, `3.5 percent`, `$5`, `well-known`.
+    """Two tokens are joined or separated as most often in the texts: `don't`, `3.5 percent`, `$5`, `well-known`.
 
-    A pair that never occurred is parted, unless one of the two is a mark that leans that way: in more than
-    three of four places it touches the token before it, or the word after it.
+    A pair that never occurred is separated, unless one of the two is a punctuation mark that touches the token before
+    it, or the word after it, in more than three quarters of its occurrences.
 
     >>> words = ["Yes", ",", "no", "."]
     >>> spacing = Spacing.learn(["Yes, no.", "no"], [[0, 1, 2, 3], [2]], words)
@@ -31,7 +31,7 @@ class Spacing:
 
     @classmethod
     def learn(cls, texts: Sequence[str], rows: Sequence[list[int]], words: Sequence[str]) -> Self:
-        """From texts and their tokens; `rows[i]` are the tokens of text `i` as places in `words`."""
+        """From texts and their tokens; `rows[i]` are the tokens of text `i` as indices of `words`."""
         size = len(words)
         left = np.fromiter(chain.from_iterable(row[:-1] for row in rows), np.int64)
         right = np.fromiter(chain.from_iterable(row[1:] for row in rows), np.int64)
@@ -39,7 +39,7 @@ class Spacing:
         touch = np.fromiter(chain.from_iterable(touching), np.bool_)
         pairs, which = np.unique(left * size + right, return_inverse=True)
         is_mark = np.array([not any(c.isalnum() or c == "_" for c in word) for word in words])
-        # Marks crowd together (`?"`), which does not tell how close the next word comes.
+        # Adjacent marks (`?"`) touch, which does not show whether the next word does.
         to_word = ~is_mark[right]
         return cls(
             tuple(words),
@@ -50,7 +50,7 @@ class Spacing:
         )
 
     def join(self, tokens: I64, lengths: I64) -> list[str]:
-        """The texts of these tokens, laid end to end; a text has so many tokens as `lengths` says."""
+        """The texts of these concatenated tokens; `lengths` has the number of tokens of each text."""
         left, right = tokens[:-1], tokens[1:]
         tight = self.leans_left[right] | self.leans_right[left]
         if len(self.pairs):
@@ -64,7 +64,7 @@ class Spacing:
 
 
 def _touching(text: str, words: list[str]) -> list[bool]:
-    """For every token but the first, whether it follows the one before without white space."""
+    """For each token but the first, whether it follows the one before without white space."""
     touching = []
     at = 0
     for word in words:
@@ -75,7 +75,7 @@ def _touching(text: str, words: list[str]) -> list[bool]:
 
 
 def _mostly(which: I64, touch: Bool, *, size: int, share: float) -> Bool:
-    """For each of `size` kinds, whether it occurs and touches in more than this share of its occurrences."""
+    """For each of `size` kinds, whether it touches in more than this share of its occurrences."""
     tight = np.bincount(which, weights=touch, minlength=size)
     flags: Bool = tight > share * np.bincount(which, minlength=size)
     return flags

@@ -1,9 +1,10 @@
-r"""Sampling from a smoothed n-gram model at any temperature, exactly, without ever listing the vocabulary.
+r"""Exact sampling from a smoothed n-gram model at any temperature, without a pass over the vocabulary.
 
-The weight of a symbol at temperature `T` is :math:`P(w|h)^{1/T}`. A symbol never seen after the context `h` has the
-weight that it has a level below times :math:`\gamma(h)^{1/T}`, with :math:`\gamma` the backoff weight; one that was
-seen has more. So a tempered model is a mixture again: with :math:`Z` the sum of the weights, go a level down with
-probability :math:`\gamma(h)^{1/T} Z(h') / Z(h)`, else pick a symbol seen after `h` in proportion to its excess.
+The weight of a symbol at temperature `T` is :math:`P(w|h)^{1/T}`. The weight of a symbol never seen after the context
+`h` is its weight on the level below times :math:`\gamma(h)^{1/T}`, with :math:`\gamma` the backoff weight; seen symbols
+have larger weights. A tempered model is therefore also a mixture: with :math:`Z` the sum of the weights, go one level
+down with probability :math:`\gamma(h)^{1/T} Z(h') / Z(h)`, otherwise choose a symbol seen after `h` in proportion to
+its excess.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from textassay.models.kneser_ney import Level
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TemperedLevel:
-    """Weights of one level: running sums of the excess over its n-grams, and the sum of all weights a context."""
+    """Weights of one level: running sums of the excess over its n-grams, and the sum of all weights per context."""
 
     level: Level
     sums: F64
@@ -26,7 +27,7 @@ class TemperedLevel:
 def temper(levels: tuple[Level, ...], temperature: float) -> tuple[TemperedLevel, ...]:
     """Prepare sampling. The weights of a context are relative to its most probable symbol, so that none underflows."""
     tempered: list[TemperedLevel] = []
-    # At a temperature near 0 all weights but the largest vanish, as they should.
+    # At a temperature near 0 all weights but the largest become 0, as intended.
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         log_low, top_low = np.zeros(0), np.zeros(0)
         for level in levels:
@@ -50,7 +51,7 @@ def temper(levels: tuple[Level, ...], temperature: float) -> tuple[TemperedLevel
 
 
 def draw(tempered: tuple[TemperedLevel, ...], contexts: list[I64], rng: np.random.Generator) -> I64:
-    """One next symbol for each text; `contexts[k]` are their contexts on level `k`, `UNSEEN` where there is none."""
+    """One next symbol for each text; `contexts[k]` are their contexts on level `k`, `UNSEEN` if there is none."""
     symbols = np.zeros(len(contexts[0]), dtype=np.int64)
     done = np.zeros(len(symbols), dtype=bool)
     for table, here in zip(reversed(tempered), reversed(contexts), strict=True):
@@ -60,7 +61,7 @@ def draw(tempered: tuple[TemperedLevel, ...], contexts: list[I64], rng: np.rando
         points = table.sums[starts] + rng.random(len(known)) * table.total[own]
         hit = points < table.sums[stops] if table is not tempered[0] else np.ones(len(known), dtype=bool)
         places = np.searchsorted(table.sums, points[hit], side="right") - 1
-        # Rounding can put a point on the far edge of its context.
+        # Because of rounding, a point can be at the upper end of its context.
         symbols[known[hit]] = table.level.symbols(np.minimum(places, stops[hit] - 1))
         done[known[hit]] = True
     return symbols

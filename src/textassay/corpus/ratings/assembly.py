@@ -13,7 +13,9 @@ from textassay.corpus.ratings.columns import Columns, name_of_cell, number_of, r
 from textassay.corpus.ratings.facts import HUMAN, Facts, facts_of, two_sources
 from textassay.corpus.ratings.log_probs import with_log_probs
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems, check_reading
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
+
+_LOG_PROBS = Setting("log_probs", "FILE")
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ def _check_columns(columns: Columns, joined: Columns | None) -> None:
     if joined is None or not ("text" in joined or "length" in joined):
         columns.need("text", "length")
     if joined is None:
-        columns.need("log_prob", "nll", hint=" (or use --log-probs FILE)")
+        columns.need("log_prob", "nll", hint=(" (or use ", _LOG_PROBS, ")"))
 
 
 def _note_columns(columns: Columns, facts: Facts, notes: list[str]) -> None:
@@ -238,9 +240,9 @@ def _log_probs(facts: Facts, kept: list[int], joined: Columns | None) -> list[fl
         others = (
             f", nor {'have' if missing > 2 else 'has'} {missing - 1:,} more of {len(kept):,}" if missing > 1 else ""
         )
-        hint = "use --log-probs FILE" if joined is None else f"{joined.where} has none for it"
+        hint = ("use ", _LOG_PROBS) if joined is None else (f"{joined.where} has none for it",)
         what = f"item {quoted([facts.ids[first]])} has no log_prob{others}"
-        raise InputError(f"{facts.places[first]}: {what}; wanted one for each item ({hint})")
+        raise InputError(f"{facts.places[first]}: {what}; wanted one for each item (", *hint, ")")
     return known
 
 

@@ -11,7 +11,7 @@ from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.tables import Table
 from textassay.corpus.values import check_text
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 
 # The names each column may have, those of the paper's released files among them; messages ask for the first.
 _NAMES = {
@@ -53,15 +53,15 @@ class Columns:
     def __contains__(self, role: str) -> bool:
         return role in self.cells
 
-    def need(self, *roles: str, hint: str = "") -> None:
-        """An error where none of these columns is there."""
+    def need(self, *roles: str, hint: Sequence[str | Setting] = ()) -> None:
+        """Raise an error if none of these columns exists."""
         if any(role in self.cells for role in roles):
             return
         if empty := [self.blank[role] for role in roles if role in self.blank]:
-            raise InputError(f"{self.head}: nothing in the column {quoted(empty)}; wanted values{hint}")
+            raise InputError(f"{self.head}: nothing in the column {quoted(empty)}; wanted values", *hint)
         wanted = " or ".join(quoted([role]) for role in roles)
         seen = f"columns are {quoted(self.header)}" if self.header else "there are no columns"
-        raise InputError(f"{self.head}: no column {wanted}; {seen}{hint}")
+        raise InputError(f"{self.head}: no column {wanted}; {seen}", *hint)
 
 
 def columns_of(tables: Sequence[Table], where: str) -> Columns:

@@ -18,7 +18,7 @@ from textassay.corpus.ratings.columns import (
     text_of,
     values_of,
 )
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 
 HUMAN = "human"
 MODEL = "model"
@@ -68,7 +68,8 @@ def _chosen(models: list[str], model: str | None, where: str) -> str:
             raise InputError(f"{where} has no model {quoted([model])}; models are {quoted(models)}")
         return _meant(model.strip())
     if len(models) > 1:
-        raise InputError(f"{where} has {len(models)} models: {quoted(models)}; wanted one (use --model NAME)")
+        seen = f"{where} has {len(models)} models: {quoted(models)}"
+        raise InputError(f"{seen}; wanted one (use ", Setting("model", "NAME"), ")")
     return models[0]
 
 

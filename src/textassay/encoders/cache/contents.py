@@ -62,8 +62,8 @@ def chosen(found: list[Contents], encoder: str | None) -> list[Contents]:
     """The contents of the encoder with this name, including its token counts; all if the name is None."""
     if encoder is None:
         return found
-    beside = f"{encoder}/{TOKENS_NAME}"
-    named = [one for one in found if encoder in (one.name, one.shown_name, one.folder.name) or one.name == beside]
+    counts_name = f"{encoder}/{TOKENS_NAME}"
+    named = [one for one in found if encoder in (one.name, one.shown_name, one.folder.name) or one.name == counts_name]
     if not named:
         known = quoted([one.shown_name for one in found]) or "none"
         raise InputError(f"no encoder '{printable(encoder)}' in the cache; there are: {known}")

@@ -244,7 +244,7 @@ def open_store(encoder: Encoder) -> Store | None:
     return None if root is None else Store(root, encoder.name, encoder.dimension, limit)
 
 
-def beside(store: Store | None, what: str, dimension: int) -> Store | None:
+def sub_store(store: Store | None, what: str, dimension: int) -> Store | None:
     """A store of `dimension` further numbers per text, under the name of the encoder and `what` they are."""
     if store is None:
         return None
