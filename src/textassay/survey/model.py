@@ -95,6 +95,16 @@ class Stage:
     task: int | None
     left: bool
 
+    @property
+    def enough(self) -> int:
+        """The number of answers that complete a rater's part if nothing is left to rate: half of the tasks."""
+        return (self.total + 1) // 2
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the rater has done their part, so that they get the completion code."""
+        return self.answered >= self.total or (not self.left and self.answered >= self.enough)
+
 
 @dataclass(frozen=True)
 class Rating:

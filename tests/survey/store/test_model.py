@@ -1,11 +1,14 @@
-"""The store against a model in memory: any sequence of raters, tasks, answers, undos, waits and crashes."""
+"""The store against a model in memory: any sequence of actions, imports, waits, clock jumps and crashes."""
 
 import shutil
+import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -13,7 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.survey.store.small_studies import opened, quick_folder
 from textassay.survey.model import Rater, Rating, Stage, SurveyItem, Task
 from textassay.survey.store import progress as clock
-from textassay.survey.store.answers import HOLD_SECONDS
+from textassay.survey.store.answers import FIRST_HOLD_SECONDS, HOLD_SECONDS, ONE_IN
+from textassay.survey.store.importing import Imported
 from textassay.survey.store.study_store import Store
 
 MINUTE = 60.0
@@ -24,13 +28,19 @@ class Modelled:
     """A rater as the model knows them: tasks in order, answers to the first of them, and until when items are held."""
 
     token: str
+    joined: bool = False
     tasks: list[Task] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
-    held_until: dict[int, float] = field(default_factory=dict)
+    held_until: dict[int, float | None] = field(default_factory=dict)
 
-    def holds(self, place: int, now: float) -> bool:
+    def counts(self, place: int) -> bool:
         """Whether the task at this place counts for its item."""
-        return place < len(self.answers) or self.held_until[place] > now
+        return place < len(self.answers) or self.held_until[place] is not None
+
+    @property
+    def reserves_as_newcomer(self) -> bool:
+        """Whether the rater joined, has answered nothing, and has an item reserved."""
+        return self.joined and not self.answers and self.held_until.get(0) is not None
 
 
 class Model(RuleBasedStateMachine):
@@ -45,10 +55,13 @@ class Model(RuleBasedStateMachine):
     )
     def create(self, items: int, wanted: int, each: int, checks: int, secret: bytes) -> None:
         self.folder = quick_folder()
-        self.now = 1e9
+        # Steady time, by how much the clock of the system is wrong, and how wrong it was when the store was opened.
+        self.elapsed = self.error = self.error_at_start = 0.0
+        self.imported: dict[tuple[str, str], list[tuple[bool, float, int]]] = {}
+        self.workers: dict[str, Modelled] = {}
         self.patches = (
             mock.patch.object(clock, "now", self._time),
-            mock.patch.object(clock, "steady", self._time),
+            mock.patch.object(clock, "steady", self._steady_clock),
             mock.patch("textassay.survey.store.study_store.new_secret", return_value=secret),
         )
         for patch in self.patches:
@@ -71,18 +84,50 @@ class Model(RuleBasedStateMachine):
             self.folder.cleanup()
 
     def _time(self) -> float:
-        return self.now
+        return 1e9 + self.elapsed + self.error
+
+    def _steady_clock(self) -> float:
+        return self.elapsed
+
+    def _steady(self) -> float:
+        return 1e9 + self.elapsed + self.error_at_start
+
+    def _with_links(self) -> list[Modelled]:
+        return [rater for rater in self.raters if rater.token]
 
     def _rater(self, which: int) -> tuple[Modelled, Rater]:
-        modelled = self.raters[which % len(self.raters)]
+        modelled = self._with_links()[which % len(self._with_links())]
         rater = self.store.rater(modelled.token)
         assert rater is not None
         return modelled, rater
 
     def _loads(self) -> Counter[str]:
         return Counter(
-            task.text for rater in self.raters for k, task in enumerate(rater.tasks) if rater.holds(k, self.now)
+            task.text for rater in self.raters for place, task in enumerate(rater.tasks) if rater.counts(place)
         )
+
+    def _end_holds(self) -> None:
+        """End the reservations that are over, and shorten those that are too long."""
+        now = self._steady()
+        for rater in self.raters:
+            for place, until in rater.held_until.items():
+                if until is not None:
+                    rater.held_until[place] = min(until, now + HOLD_SECONDS) if until > now else None
+
+    def _fewest(self, given: list[str]) -> int:
+        """The smallest load among the items that are new to a rater."""
+        loads = self._loads()
+        return min(loads[text] for text, item in self.items.items() if item.expected is None and text not in given)
+
+    def _held_until(self, modelled: Modelled) -> float | None:
+        """Until when the next task of a rater reserves its item."""
+        if not modelled.joined or modelled.answers:
+            return self._steady() + HOLD_SECONDS
+        loads = self._loads()
+        places = [self.wanted - loads[text] for text, item in self.items.items() if item.expected is None]
+        reserved = sum(rater.reserves_as_newcomer for rater in self.raters)
+        enough = sum(max(n, 0) for n in places) >= ONE_IN * (reserved + 1)
+        return self._steady() + FIRST_HOLD_SECONDS if enough else None
 
     def _is_check(self, task: Task) -> bool:
         return self.items[task.text].expected is not None
@@ -91,7 +136,7 @@ class Model(RuleBasedStateMachine):
     def new_rater(self, by_link: bool) -> None:
         token = self.store.join(self.links.join) if by_link else self.store.invite(1)[0]
         assert token is not None
-        self.raters.append(Modelled(token))
+        self.raters.append(Modelled(token, joined=by_link))
 
     @rule(which=st.integers(0, 50))
     def task(self, which: int) -> None:
@@ -101,10 +146,17 @@ class Model(RuleBasedStateMachine):
         if done < len(given):
             assert task == modelled.tasks[done]
             return
-        loads = self._loads()
-        lacking = [loads[text] for text, item in self.items.items() if item.expected is None and text not in given]
         rated = sum(not self._is_check(task) for task in modelled.tasks)
-        if done == self.each + self.checks or (rated < self.each and min(lacking) >= self.wanted):
+        if done == self.each + self.checks:
+            assert task is None
+            return
+        self._end_holds()
+        if rated < self.each and self._fewest(given) >= self.wanted and (modelled.answers or not modelled.joined):
+            # The reservations of newcomers give way.
+            for other in self.raters:
+                if other.reserves_as_newcomer:
+                    other.held_until[0] = None
+        if rated < self.each and self._fewest(given) >= self.wanted:
             assert task is None
             return
         assert task is not None
@@ -115,11 +167,11 @@ class Model(RuleBasedStateMachine):
         assert task.number not in [other.number for rater in self.raters for other in rater.tasks]
         if item.expected is None:
             assert rated < self.each
-            assert loads[task.text] == min(lacking) < self.wanted
+            assert self._loads()[task.text] == self._fewest(given) < self.wanted
         else:
             assert done - rated < self.checks
+        modelled.held_until[done] = self._held_until(modelled)
         modelled.tasks.append(task)
-        modelled.held_until[done] = self.now + HOLD_SECONDS
 
     @rule(which=st.integers(0, 50))
     def look(self, which: int) -> None:
@@ -159,7 +211,7 @@ class Model(RuleBasedStateMachine):
     @rule(which=st.integers(0, 50), other=st.integers(0, 50), value=st.integers(1, 6))
     def answer_for_another(self, which: int, other: int, value: int) -> None:
         modelled, rater = self._rater(which)
-        victim = self.raters[other % len(self.raters)]
+        victim = self._with_links()[other % len(self._with_links())]
         if victim is not modelled and victim.tasks:
             assert self.store.answer(rater, victim.tasks[-1].number, value) == "stale"
 
@@ -168,8 +220,88 @@ class Model(RuleBasedStateMachine):
         modelled, rater = self._rater(which)
         assert self.store.undo(rater) == bool(modelled.answers)
         if modelled.answers:
-            modelled.answers.pop()
-            modelled.held_until[len(modelled.answers)] = self.now + HOLD_SECONDS
+            self._withdraw(modelled)
+
+    def _withdraw(self, modelled: Modelled) -> None:
+        modelled.answers.pop()
+        modelled.held_until[len(modelled.answers)] = self._steady() + HOLD_SECONDS
+
+    @rule(which=st.integers(0, 50), shown=st.integers(-1, 3))
+    def undo_in_old_window(self, which: int, shown: int) -> None:
+        """Undo in a window that shows the open task, one before it, or the last page."""
+        modelled, rater = self._rater(which)
+        done = len(modelled.answers)
+        numbers = [task.number for task in modelled.tasks]
+        current = numbers[done] if done < len(numbers) else None
+        place = done - shown
+        window = numbers[place] if 0 <= place < len(numbers) else None
+        found = self.store.undo_shown(rater, window)
+        if window != current:
+            assert found == ("since" if window is not None and (current is None or current > window) else "gone")
+        elif modelled.answers:
+            assert found == "undone"
+            self._withdraw(modelled)
+        else:
+            assert found == "none"
+
+    @rule(which=st.integers(0, 50), value=st.integers(1, 6))
+    def answer_and_undo_at_once(self, which: int, value: int) -> None:
+        """Two windows show the same task; one answers it and one goes back, at the same moment."""
+        modelled, rater = self._rater(which)
+        done = len(modelled.answers)
+        if done == len(modelled.tasks):
+            return
+        number, told = modelled.tasks[done].number, dict[str, Any]()
+        acts = {
+            "answer": lambda: self.store.answer(rater, number, value),
+            "undo": lambda: self.store.undo_shown(rater, number),
+        }
+        threads = [threading.Thread(target=lambda name=name: told.update({name: acts[name]()})) for name in acts]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        orders = {("recorded", "since"), ("stale", "undone") if done else ("recorded", "none")}
+        assert (told["answer"], told["undo"]) in orders
+        if told["answer"] == "recorded":
+            modelled.answers.append(value)
+        else:
+            self._withdraw(modelled)
+
+    @rule(
+        answers=st.lists(
+            st.tuples(st.sampled_from("AB"), st.integers(0, 20), st.integers(1, 6), st.integers(0, 9)),
+            min_size=1,
+            max_size=4,
+        )
+    )
+    def import_file(self, answers: list[tuple[str, int, int, int]]) -> None:
+        """A file with answers of two workers, who may have rated the same items in earlier or later files."""
+        items, given = list(self.items.values()), dict[str, list[Imported]]()
+        for worker, index, value, hour in answers:
+            item = items[index % len(items)]
+            before = self.imported.setdefault((worker, item.text), [])
+            # No two answers are submitted at the same moment.
+            submitted = hour * 3600.0 + sum(map(len, self.imported.values()))
+            before.append((value == item.expected, submitted, value))
+            given.setdefault(worker, []).append(Imported(item.id, value, 1.0, submitted))
+        self.store.import_ratings(given)
+        for worker, ratings in given.items():
+            if worker not in self.workers:
+                self.workers[worker] = Modelled("")
+                self.raters.append(self.workers[worker])
+            for rating in ratings:
+                self._import(self.workers[worker], worker, next(item for item in items if item.id == rating.item))
+
+    def _import(self, modelled: Modelled, worker: str, item: SurveyItem) -> None:
+        """A wrong answer to a check counts, then the one that was submitted first."""
+        *_, value = min(self.imported[worker, item.text])
+        texts = [task.text for task in modelled.tasks]
+        if item.text in texts:
+            modelled.answers[texts.index(item.text)] = value
+        else:
+            modelled.tasks.append(Task(-1, item.text, item.context, done=0, total=0))
+            modelled.answers.append(value)
 
     @rule(which=st.integers(0, 50), value=st.integers(1, 6))
     def rate_to_the_end(self, which: int, value: int) -> None:
@@ -185,16 +317,22 @@ class Model(RuleBasedStateMachine):
     def come_and_go(self, minutes: float) -> None:
         """Somebody looks at a task, and is not seen again for a while."""
         self.new_rater(by_link=True)
-        self.task(len(self.raters) - 1)
+        self.task(len(self._with_links()) - 1)
         self.wait(minutes)
 
     @rule(minutes=st.sampled_from([10.0, 40.0]))
     def wait(self, minutes: float) -> None:
-        self.now += minutes * MINUTE
+        self.elapsed += minutes * MINUTE
+
+    @rule(days=st.sampled_from([-3.0, -0.01, 0.01, 3.0]))
+    def clock_jump(self, days: float) -> None:
+        """Somebody sets the clock of the system."""
+        self.error += days * clock.DAY
 
     @rule()
     def reopen(self) -> None:
         self.store.close()
+        self.error_at_start = self.error
         self.store = Store.open(self.path)
 
     @precondition(lambda self: len(self.abandoned) < 4)
@@ -206,6 +344,7 @@ class Model(RuleBasedStateMachine):
             if Path(f"{self.path}{ending}").exists():
                 shutil.copyfile(f"{self.path}{ending}", f"{copy}{ending}")
         self.abandoned.append(self.store)
+        self.error_at_start = self.error
         self.path, self.store = copy, Store.open(copy)
 
     @invariant()
@@ -247,3 +386,11 @@ class Model(RuleBasedStateMachine):
 
 TestModel = Model.TestCase
 TestModel.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+
+
+class LongModel(Model):
+    """The same model for 10,000 steps."""
+
+
+TestLongModel = pytest.mark.slow(LongModel.TestCase)
+TestLongModel.settings = settings(max_examples=200, stateful_step_count=50, deadline=None)

@@ -114,3 +114,18 @@ def test_who_answers_after_the_end_is_not_told_that_it_is_saved(
     sent = client.post(form.action, data={**form.fields, "rating": "6"})
     assert (sent.status_code, site.values()) == (410, [5])
     assert "Answers that you gave before are saved; later answers are not." in sent.text
+
+
+def test_one_answer_gives_no_completion_code(make_site: Callable[..., Site]) -> None:
+    site = make_site(replace(ONE_EACH, items_per_rater=3, thanks="Your code: C0FFEE"), ITEMS[:3])
+    client = site.visitor()
+    first = begin(client, site.rater(0))
+    other = answer(client, begin(client, site.rater(1)), "4")
+    # One text is rated and one is being rated by each; the second rater has nothing to do now.
+    thanks = answer(client, other, "4")
+    assert heading(thanks) == "Thank you"
+    assert "C0FFEE" not in thanks
+    assert "when you have rated all 3 texts, or at least 2 of them" in thanks
+    answer(client, first, "4")
+    assert "C0FFEE" in client.get(site.rater(1), params={"now": "start"}).text
+    assert "C0FFEE" not in client.get(site.rater(0), params={"now": "start"}).text

@@ -15,6 +15,15 @@ Undone = Literal["undone", "since", "gone", "none", "fixed"]
 
 # An open task reserves its item for this long.
 HOLD_SECONDS = 30 * 60.0
+# The first task of somebody who joined by the shared link reserves its item for a shorter time, and such reservations
+# use at most one in this many of the places that are open: anybody can join any number of times, and must not be able
+# to keep the items from others.
+FIRST_HOLD_SECONDS = 5 * 60.0
+ONE_IN = 4
+_BY_NEWCOMERS = (
+    "held_until IS NOT NULL AND place = 0"
+    " AND EXISTS (SELECT 1 FROM raters r WHERE r.number = tasks.rater AND r.origin = 'joined')"
+)
 
 
 class Moment(NamedTuple):
@@ -69,14 +78,46 @@ def assign(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: Momen
     _end_holds(connection, now.steady)
     place = n_assigned(connection, rater)
     item = next_item(connection, plan, rater=rater, place=place)
+    if item is None and _take_over(connection, rater, place):
+        item = next_item(connection, plan, rater=rater, place=place)
     _mark_seen(connection, rater, now.clock)
     if item is None:
         return None
+    held_until = _held_until(connection, plan, rater, place=place, steady=now.steady)
     connection.execute(
         "INSERT INTO tasks (rater, place, item, shown, held_until) VALUES (?, ?, ?, ?, ?)",
-        (rater, place, item, now.clock, now.steady + HOLD_SECONDS),
+        (rater, place, item, now.clock, held_until),
     )
     return current(connection, plan, rater)
+
+
+def _is_newcomer(connection: sqlite3.Connection, rater: int, place: int) -> bool:
+    """Whether a rater joined by the shared link and has not answered anything yet."""
+    row = connection.execute("SELECT 1 FROM raters WHERE number = ? AND origin = 'joined'", (rater,)).fetchone()
+    return place == 0 and row is not None
+
+
+def _take_over(connection: sqlite3.Connection, rater: int, place: int) -> bool:
+    """End the reservations of newcomers for a rater who is none; whether there were any.
+
+    Invited raters, and those who have answered, go first. A newcomer can still answer the text that they see.
+    """
+    if _is_newcomer(connection, rater, place):
+        return False
+    return connection.execute(f"UPDATE tasks SET held_until = NULL WHERE {_BY_NEWCOMERS}").rowcount > 0  # noqa: S608
+
+
+def _held_until(connection: sqlite3.Connection, plan: Plan, rater: int, *, place: int, steady: float) -> float | None:
+    """Until when a new task reserves its item; None if it is given without a reservation."""
+    if not _is_newcomer(connection, rater, place):
+        return steady + HOLD_SECONDS
+    (reserved,) = connection.execute(f"SELECT count(*) FROM tasks WHERE {_BY_NEWCOMERS}").fetchone()  # noqa: S608
+    needed = ONE_IN * (reserved + 1)
+    # Each of these items has at least one open place, so that no more than `needed` items are read.
+    rows = connection.execute(
+        "SELECT ? - load FROM queue WHERE load < ? ORDER BY load LIMIT ?", (plan.wanted, plan.wanted, needed)
+    )
+    return steady + FIRST_HOLD_SECONDS if sum(places for (places,) in rows) >= needed else None
 
 
 def _end_holds(connection: sqlite3.Connection, steady: float) -> None:

@@ -17,6 +17,8 @@ SharedLink = Literal["open", "over"]
 # Limits on raters created through the shared link, so that a script cannot fill the disk.
 _TIMES_NEEDED = 20
 _ALWAYS_ALLOWED = 1000
+# At the limit, somebody new takes the place of a rater who has joined, answered nothing, and was away for this long.
+_IDLE_SECONDS = 10 * 60.0
 _NAME = re.compile(r"r([0-9]{1,9})")
 
 
@@ -38,16 +40,46 @@ def find(connection: sqlite3.Connection, token: str, *, now: float) -> Rater | N
     return Rater(number, name_of(number), expired=_is_over(until, now))
 
 
-def add(
-    connection: sqlite3.Connection, n: int, *, until: float | None, origin: Literal["invited", "joined"] = "invited"
-) -> list[str]:
-    """Add raters and return their tokens, which are not stored."""
+def add(connection: sqlite3.Connection, n: int, *, until: float | None) -> list[str]:
+    """Add invited raters and return their tokens, which are not stored."""
     tokens = [new_token() for _ in range(n)]
     connection.executemany(
-        "INSERT INTO raters (token, origin, until) VALUES (?, ?, ?)",
-        ((digest_of(token), origin, until) for token in tokens),
+        "INSERT INTO raters (token, origin, until) VALUES (?, 'invited', ?)",
+        ((digest_of(token), until) for token in tokens),
     )
     return tokens
+
+
+def join(connection: sqlite3.Connection, plan: Plan, *, until: float | None, now: float) -> str | None:
+    """Add a rater through the shared link and return the token; None if the link has reached its limit."""
+    token = new_token()
+    if not _is_at_limit(connection, plan):
+        connection.execute(
+            "INSERT INTO raters (token, origin, until, seen) VALUES (?, 'joined', ?, ?)", (digest_of(token), until, now)
+        )
+        return token
+    idle = _idle_rater(connection, now)
+    if idle is None:
+        return None
+    # Ends a reservation, which updates the load of the item.
+    connection.execute("UPDATE tasks SET held_until = NULL WHERE rater = ?", (idle,))
+    connection.execute("DELETE FROM tasks WHERE rater = ?", (idle,))
+    connection.execute(
+        "UPDATE raters SET token = ?, until = ?, seen = ? WHERE number = ?", (digest_of(token), until, now, idle)
+    )
+    return token
+
+
+def _idle_rater(connection: sqlite3.Connection, now: float) -> int | None:
+    """The first rater of the current shared link who has never answered anything and was away for long."""
+    row = connection.execute(
+        "SELECT r.number FROM raters r WHERE r.origin = 'joined' AND r.number > (SELECT shared_after FROM study)"
+        " AND coalesce(r.seen, 0) < ? AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.rater = r.number"
+        " AND (t.value IS NOT NULL OR EXISTS (SELECT 1 FROM withdrawn w WHERE w.task = t.number)))"
+        " ORDER BY r.number LIMIT 1",
+        (now - _IDLE_SECONDS,),
+    ).fetchone()
+    return None if row is None else int(row[0])
 
 
 def renew(connection: sqlite3.Connection, names: Sequence[str], *, until: float | None) -> list[str]:
@@ -87,8 +119,13 @@ def share(connection: sqlite3.Connection, token: str, *, until: float | None) ->
     )
 
 
-def is_full(connection: sqlite3.Connection, plan: Plan) -> bool:
-    """Whether the current shared link has reached its limit of raters: many times what the study needs."""
+def is_full(connection: sqlite3.Connection, plan: Plan, *, now: float) -> bool:
+    """Whether nobody can join: the link is at its limit, and all of its raters have answered or were here lately."""
+    return _is_at_limit(connection, plan) and _idle_rater(connection, now) is None
+
+
+def _is_at_limit(connection: sqlite3.Connection, plan: Plan) -> bool:
+    """Whether the current shared link has added as many raters as it may: many times what the study needs."""
     (joined,) = connection.execute(
         "SELECT count(*) FROM raters WHERE origin = 'joined' AND number > (SELECT shared_after FROM study)"
     ).fetchone()

@@ -1,6 +1,5 @@
 """The store of a study: one SQLite file, written so that no confirmed rating is ever lost."""
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -143,20 +142,18 @@ class Store:
         if not self.is_join(token):
             return None
 
-        def work(connection: sqlite3.Connection) -> str | None:
-            if raters.is_full(connection, self._plan):
-                return None
-            return raters.add(connection, 1, until=self._until(), origin="joined")[0]
-
-        return self._writer.run(work)
+        return self._writer.run(
+            lambda connection: raters.join(connection, self._plan, until=self._until(), now=clock.now())
+        )
 
     def full(self) -> bool:
-        """Whether the shared link has reached its limit of raters, until it is replaced (`new_join`).
+        """Whether the shared link has reached its limit of raters.
 
-        Raters with personal invitations are not counted.
+        Raters with personal invitations are not counted. Raters who joined, answered nothing and left make room for
+        others after ten minutes.
         """
         with self._readers.reading() as connection:
-            return raters.is_full(connection, self._plan)
+            return raters.is_full(connection, self._plan, now=clock.now())
 
     def new_admin(self) -> str:
         """Replace the admin token."""
