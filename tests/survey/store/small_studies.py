@@ -2,11 +2,9 @@
 
 import os
 import tempfile
-import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from textassay.survey.model import Rater, Study, SurveyItem, Task
 from textassay.survey.store.study_store import Links, Store
@@ -63,19 +61,3 @@ def current(store: Store, rater: Rater) -> Task:
     task = store.task(rater)
     assert task is not None
     return task
-
-
-def at_once(acts: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """The results of all acts, each in a thread of its own; the threads start together."""
-    barrier, told = threading.Barrier(len(acts)), dict[str, Any]()
-
-    def act(name: str) -> None:
-        barrier.wait()
-        told[name] = acts[name]()
-
-    threads = [threading.Thread(target=act, args=(name,)) for name in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return told

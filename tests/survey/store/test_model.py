@@ -1,9 +1,11 @@
 """The store against a model in memory: any sequence of actions, imports, waits, clock jumps and crashes."""
 
 import shutil
+import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.survey.store.small_studies import at_once, opened, quick_folder
+from tests.survey.store.small_studies import opened, quick_folder
 from textassay.survey.model import Rater, Rating, Stage, SurveyItem, Task
 from textassay.survey.store import progress as clock
 from textassay.survey.store.answers import FIRST_HOLD_SECONDS, HOLD_SECONDS, ONE_IN
@@ -249,13 +251,16 @@ class Model(RuleBasedStateMachine):
         done = len(modelled.answers)
         if done == len(modelled.tasks):
             return
-        number = modelled.tasks[done].number
-        told = at_once(
-            {
-                "answer": lambda: self.store.answer(rater, number, value),
-                "undo": lambda: self.store.undo_shown(rater, number),
-            }
-        )
+        number, told = modelled.tasks[done].number, dict[str, Any]()
+        acts = {
+            "answer": lambda: self.store.answer(rater, number, value),
+            "undo": lambda: self.store.undo_shown(rater, number),
+        }
+        threads = [threading.Thread(target=lambda name=name: told.update({name: acts[name]()})) for name in acts]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         orders = {("recorded", "since"), ("stale", "undone") if done else ("recorded", "none")}
         assert (told["answer"], told["undo"]) in orders
         if told["answer"] == "recorded":

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.survey.store.small_studies import at_once, current, hurried, opened, raters_of
+from tests.survey.store.small_studies import current, hurried, opened, raters_of
 from textassay.survey.model import Rater
 from textassay.survey.store import answers
 from textassay.survey.store.study_store import Store
@@ -32,7 +32,7 @@ def both(store: Store, rater: Rater, *, order: str) -> Outcome:
     }
     told: dict[str, Any] = {}
     if order == "at once":
-        told = at_once(acts)
+        at_once(acts, told)
     else:
         for name in order.split(" then "):
             told[name] = acts[name]()
@@ -40,6 +40,21 @@ def both(store: Store, rater: Rater, *, order: str) -> Outcome:
     _, values, number = outcome_of(store, rater, results)
     # Numbers of tasks differ between raters; what counts is which of the two is open.
     return results, values, None if number is None else number - task
+
+
+def at_once(acts: dict[str, Callable[[], Any]], told: dict[str, Any]) -> None:
+    """Run all acts in threads that start together."""
+    barrier = threading.Barrier(len(acts))
+
+    def act(name: str) -> None:
+        barrier.wait()
+        told[name] = acts[name]()
+
+    threads = [threading.Thread(target=act, args=(name,)) for name in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 @pytest.mark.parametrize("between", [True, False])
