@@ -393,4 +393,4 @@ class LongModel(Model):
 
 
 TestLongModel = pytest.mark.slow(LongModel.TestCase)
-TestLongModel.settings = settings(max_examples=200, stateful_step_count=50, deadline=None)
+TestLongModel.settings = settings(max_examples=250, stateful_step_count=50, deadline=None)
