@@ -295,6 +295,7 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
     power_runs = max(job.runs for job in jobs if job.part == "power 0.15")
     return TEXT.format(
         power_runs=power_runs,
+        pooled=pooled([job for job in jobs if job.part == "level" and job.way != "with encoder"], found),
         resamples=RESAMPLES,
         levels=table(("design", "texts", "option", "plain", "with the option"), tables["levels"], 3),
         encoder=table(("design", "texts", "option", "rejected"), tables["encoder"], 3),
@@ -309,6 +310,18 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
         ),
         warnings=table(("design", "texts", "groups together", "kinds", "shuffled"), tables["warnings"], 2),
         false_warnings=table(("texts", "sizes", "warned"), tables["false warnings"], 2),
+    )
+
+
+def pooled(jobs: list[Job], found: dict[Key, Any]) -> str:
+    """What all levels that should be 5 % come to together."""
+    proper = [job for job in jobs if job.way != "plain" or not job.design.use]
+    whole = [replace(job, runs=made(job, found, MANY_RUNS)) for job in proper]
+    draws, alarms = sum(job.runs for job in whole), sum(rejected(job, found) for job in whole)
+    error = math.sqrt(0.05 * 0.95 / draws)
+    return (
+        f"All rows of this table together, with the option where there is one: {alarms:,} of {draws:,} draws "
+        f"({alarms / draws:.1%}), {(alarms / draws - 0.05) / error:+.1f} standard errors from 5 %."
     )
 
 
@@ -343,6 +356,8 @@ two standard errors from 5 %, more draws were made, and their share follows. *Pl
 design needs.
 
 {levels}
+
+{pooled}
 
 With sentence vectors by `minilm` in the bank:
 
