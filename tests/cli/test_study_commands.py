@@ -31,7 +31,7 @@ class Study:
 
 def _conditional(folder: Path) -> Study:
     file = conditional.written(folder / "captions.jsonl", conditional.made())
-    return Study("conditional", file, "human 2 v 3", conditional.FAST, conditional.FAST)
+    return Study("conditional", file, "at 2 v 3", conditional.FAST, conditional.FAST)
 
 
 def _huse(folder: Path) -> Study:

@@ -38,7 +38,7 @@ def test_significant_at_the_level_itself() -> None:
     found = judged(0.05)
     assert found.level == "differs"
     assert found.reasons == (
-        "distributed differently from the references (trm meteor 1.20, by chance 0.600, p = 0.50)",
+        "distributed differently from the references (trm meteor 1.20, by chance 0.600, adjusted p = 0.050)",
     )
 
 

@@ -27,7 +27,8 @@ class Figure:
     """A cell: the estimate, its interval, whether it is significant, and what else a form may show.
 
     `p` is the p-value after adjustment, `chance` what chance alone gives, `items` how many items have a number where
-    that is not all of them, `detail` a tooltip, and `note` why there is no number.
+    that is not all of them, `size` the sizes of the two sides where other cells of the row have other sizes, `detail` a
+    tooltip, and `note` why there is no number.
     """
 
     estimate: str
@@ -36,6 +37,7 @@ class Figure:
     p: str = ""
     chance: str = ""
     items: str = ""
+    size: str = ""
     detail: str = ""
     note: str = ""
 
@@ -45,8 +47,9 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """The cell in one line, with what chance gives."""
-        return f"{self}{f' (chance {self.chance})' if self.chance else ''}"
+        """The cell in one line, with its sizes and what chance gives."""
+        size = f" ({self.size})" if self.size else ""
+        return f"{self}{size}{f' (chance {self.chance})' if self.chance else ''}"
 
 
 _EMPTY = Figure("")

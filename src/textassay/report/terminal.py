@@ -128,7 +128,7 @@ def metric_tables(lines: Sequence[Line], names: Sequence[str], width: int) -> tu
 
 
 def _rows(lines: Sequence[Line], *, stacked: bool, chance: bool) -> list[_Row]:
-    behind = [[f" (chance {f.chance})" if f.chance and chance else "" for f in line.figures] for line in lines]
+    behind = [[_behind(figure, chance=chance) for figure in line.figures] for line in lines]
     # Equally wide within a column, so that the numbers before it stay aligned.
     widths = [max(map(len, column)) for column in zip(*behind, strict=True)]
     return [
@@ -144,6 +144,11 @@ def _rows(lines: Sequence[Line], *, stacked: bool, chance: bool) -> list[_Row]:
     ]
 
 
+def _behind(figure: Figure, *, chance: bool) -> str:
+    size = f" ({figure.size})" if figure.size else ""
+    return size + (f" (chance {figure.chance})" if figure.chance and chance else "")
+
+
 def _label(line: Line) -> Text:
     if line.at:
         return Text(f"  at {line.at}", style="dim")
@@ -155,7 +160,8 @@ def _cell(figure: Figure, behind: str, *, stacked: bool, quiet: bool) -> Text:
     mark = (MARK if figure.marked else " ", "bold yellow")
     estimate = (figure.estimate, "bold" if figure.marked else "dim" if quiet else "")
     if stacked and figure.spread:
-        return Text.assemble(estimate, mark, "\n", (figure.spread, "not bold dim"), " ")
+        below = [figure.spread, *([behind.strip()] if behind.strip() else [])]
+        return Text.assemble(estimate, mark, *(piece for one in below for piece in ("\n", (one, "not bold dim"), " ")))
     spread = f" {figure.spread}" if figure.spread else ""
     return Text.assemble(estimate, (spread, "not bold dim"), mark, (behind, "dim"))
 

@@ -76,7 +76,7 @@ def test_everything_found_stands_on_the_page() -> None:
         "Of 2 systems, 2 differ from the references.",
         "beam 10 candidates per item",
         "References per item 1 to 5, mostly 5",
-        "Human column 2 v 3 references",
+        "Human column 1 v 4 or 2 v 3 references",
         "p-values are exact: all 3,003 ways",
         "no number on 1 of 12 items",
         "too narrow 3 25 %",
@@ -358,6 +358,33 @@ def test_strips_draw_what_compares_with_people() -> None:
     text = render_html(conditional())
     assert "All drawn at 1 v 4 texts per item, the largest size with a human value" in words(text)
     assert "All drawn at" not in words(render_html(conditional(small=False)))
+
+
+def test_a_human_value_at_other_sizes_is_not_drawn() -> None:
+    found = conditional(("only",), small=False)
+    only = found.systems[0]
+    sizes = {"candidates": 1.0, "references": 5.0}
+    other = replace(only, results=tuple(replace(r, parts={**r.parts, **sizes}) for r in only.results))
+    text = render_html(replace(found, systems=(other,)))
+    assert "human: not comparable: 2 v 3 against 1 v 5" in words(text)
+    assert "human: not comparable: 1 v 4 against 1 v 5" in words(text)
+    assert 'class="band"' not in text
+    assert "<small>2 v 3</small>" in text
+    same = {"candidates": 2.0, "references": 3.0}
+    equal = replace(only, results=tuple(replace(r, parts={**r.parts, **same}) for r in only.results))
+    drawn = render_html(replace(found, systems=(equal,)))
+    assert "2 v 3 against" not in words(drawn)
+    assert 'class="band"' in drawn
+
+
+def test_the_human_column_is_explained_without_rows_that_do_not_exist() -> None:
+    start = "compares part of an item's references with the others. Each row shows the sizes (candidates v references)."
+    with_rows, without = words(render_html(conditional())), words(render_html(conditional(small=False)))
+    assert start in with_rows
+    assert start in without
+    assert "The rows “at” such sizes" in with_rows
+    assert "The rows “at” such sizes" not in without
+    assert "The texts of all 12 items are included." in without
 
 
 @pytest.mark.parametrize(

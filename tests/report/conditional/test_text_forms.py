@@ -75,15 +75,29 @@ class TestTable:
         shown = on_screen(conditional(), 80)
         header, score, small, trm = (line_of(shown, start) for start in ("metric", "score", "  at 1 v 4", "trm meteor"))
         assert header.split("   ")[-1].strip() == "nucleus"
-        assert "human 2 v 3" in header
+        assert header.split() == ["metric", "human", "beam", "nucleus"]
         assert re.search(r"^score meteor ↑ +0\.310 ±0\.020 +0\.341 ±0\.020", score)
         assert re.search(r"^  at 1 v 4 +0\.410 ±0\.020 +0\.279 ±0\.020 +0\.307 ±0\.020", small)
         assert re.search(r"^trm meteor ↓ +1\.31 ±0\.020\* +1\.44 ±0\.020\*", trm)
 
     def test_without_smaller_parts_people_stand_in_the_row_of_the_metric(self) -> None:
         shown = on_screen(conditional(small=False), 80)
-        assert re.search(r"^trm meteor ↓ +0\.630 ±0\.020 +1\.31 ±0\.020\*", line_of(shown, "trm meteor"))
+        assert re.search(r"^trm meteor ↓ +0\.630 ±0\.020 +\(2 v 3\) +1\.31 ±0\.020\*", line_of(shown, "trm meteor"))
+        assert re.search(r"^score meteor ↑ +0\.410 ±0\.020 +\(1 v 4\) +0\.310", line_of(shown, "score meteor"))
         assert "at 2 v 3" not in shown
+        assert "compare a system with it only at the same sizes" in " ".join(shown.split())
+        assert "| trm meteor ↓ | 0.630 ±0.020 (2 v 3) | 1.31" in render_markdown(conditional(small=False))
+        narrow = on_screen(conditional(small=False), 40)
+        assert max(map(cell_len, narrow.splitlines())) <= 40
+        assert "(2 v 3)" in narrow
+
+    def test_the_human_column_has_no_p_value(self) -> None:
+        found = conditional(small=False)
+        assert any(result.p_value is not None for result in found.human.results)
+        assert {line.figures[0].p for line in table_lines(found)} == {""}
+        assert not any("before adjustment" in line.figures[0].detail for line in table_lines(found))
+        assert "human: p" not in on_screen(found, 200, why=True)
+        assert "| trm meteor | human |" not in render_markdown(found)
 
     def test_chance_stands_in_the_cells_where_there_is_room(self) -> None:
         wide, narrow = on_screen(conditional(), 120), on_screen(conditional(), 80)
@@ -138,8 +152,9 @@ class TestTable:
 
 class TestAround:
     def test_the_heading_counts_everything_once(self) -> None:
-        assert heading(conditional()) == "12 items, 2 systems, 1-5 references, 10 candidates"
-        assert heading(conditional(("only",), count=1)) == "1 item, 1 system, 5 references, 10 candidates"
+        assert heading(conditional()) == "12 items with 1-5 references each; 2 systems with 10 candidates per item"
+        only = conditional(("only",), count=1)
+        assert heading(only) == "1 item with 5 references; 1 system with 10 candidates per item"
         assert on_screen(conditional(), 80).startswith("captions: 12 items")
 
     def test_notes_come_before_the_table_and_once(self) -> None:
@@ -323,8 +338,8 @@ class TestHostile:
 class TestForms:
     def test_markdown(self) -> None:
         page = render_markdown(conditional(sensitivity=True))
-        assert page.startswith("# captions: 12 items, 2 systems, 1-5 references, 10 candidates\n")
-        assert "| metric | human 2 v 3 | beam | nucleus |\n| --- | ---: | ---: | ---: |" in page
+        assert page.startswith("# captions: 12 items with 1-5 references each; 2 systems with 10 candidates per item\n")
+        assert "| metric | human | beam | nucleus |\n| --- | ---: | ---: | ---: |" in page
         assert "| trm meteor ↓ |  | 1.31 ±0.020\\* (chance 0.610) | 1.44 ±0.020\\* (chance 0.610) |" in page
         assert "| trm meteor at 2 v 3 | 0.630 ±0.020 | 1.18 ±0.020 | 1.30 ±0.020 |" in page
         assert "| trm meteor | beam | \\<0.001 | 0.005 | 9.5 | 0.40 | 0.030 | 0.002 | 12 |" in page
@@ -376,7 +391,7 @@ class TestForms:
         page = Page(conditional()._repr_html_())
         for expected in (
             "captions: 12 items",
-            "human 2 v 3",
+            "human beam nucleus",
             "at 1 v 4",
             "1.31 ±0.020* (chance 0.610)",
             "beam: differs",

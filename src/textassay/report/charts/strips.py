@@ -53,11 +53,12 @@ class Bar:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The column that the band shows, its short name on the chart, and its name where there is no number."""
+    """The column that the band shows, its short name on the chart, and its name and the reason if it is not drawn."""
 
     short: str
     missing: str
     bar: Bar
+    reason: str = "no number"
 
 
 def strip_axis(baseline: Result, bars: Iterable[Bar]) -> Axis:
@@ -93,7 +94,7 @@ def _ground(scale: Axis, foot: float) -> Iterator[Markup]:
 def _band(baseline: Baseline, scale: Axis, foot: float) -> Iterator[Markup]:
     result = baseline.bar.result
     if not drawable(result):
-        yield element("text", f"{baseline.missing}: no number", x=_LEFT, y=_TOP - 8, class_="tick")
+        yield element("text", f"{baseline.missing}: {baseline.reason}", x=_LEFT, y=_TOP - 8, class_="tick")
         return
     ends = [scale(value) for value in reach(result)]
     yield rectangle(min(ends), _TOP, max(ends) - min(ends), foot - _TOP, "band")

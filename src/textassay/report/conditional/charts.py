@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -23,7 +23,7 @@ from textassay.report.charts.svg import (
     piece_bar,
     stamps,
 )
-from textassay.report.conditional.content import TARGET, part_sizes
+from textassay.report.conditional.content import TARGET, own_sizes, part_sizes
 from textassay.report.table import better_words
 from textassay.studies.conditional.result import (
     KIND_WORDS,
@@ -299,10 +299,13 @@ def _names() -> Iterator[Markup]:
 def item_strip(conditional: Conditional, place: int) -> Strip:
     """The strip of the metric at this place."""
     human = conditional.human.results[place]
+    reason = _not_comparable(conditional, place)
+    if reason:
+        human = replace(human, estimate=math.nan, interval=None, undefined=reason)
     bars = [_bar(conditional, system, place) for system in conditional.systems]
     label = shortened(conditional.labels[place], 60)
     scale = strip_axis(human, bars)
-    baseline = Baseline("human", "human", Bar(conditional.human.name, human))
+    baseline = Baseline("human", "human", Bar(conditional.human.name, human), reason or "no number")
     title = f"{label} of each system"
     chart = strip_chart(baseline, bars, scale, key=f"strip-{place}", title=title, level=conditional.level)
     remarks = tuple(_remarks(conditional, place, bars, scale))
@@ -312,6 +315,18 @@ def item_strip(conditional: Conditional, place: int) -> Strip:
 def beside_human(conditional: Conditional, system: SystemColumn, place: int) -> Result:
     """The result of a system that is comparable with the human one: of the same size if there is one."""
     return system.at_baseline_size.get(conditional.labels[place], system.results[place])
+
+
+def _not_comparable(conditional: Conditional, place: int) -> str:
+    """Why the human value has no place on the axis of the systems: the sizes, or empty if they are the same."""
+    human, label = conditional.human.results[place], conditional.labels[place]
+    if human.undefined is not None:
+        return ""
+    here = part_sizes(human, conditional.human_sizes)
+    whole = [system.results[place] for system in conditional.systems if label not in system.at_baseline_size]
+    found = dict.fromkeys(own_sizes(result) for result in whole if result.undefined is None)
+    others = [sizes for sizes in found if sizes not in ("", here)]
+    return f"not comparable: {here} against {' and '.join(others)}" if others else ""
 
 
 def _bar(conditional: Conditional, system: SystemColumn, place: int) -> Bar:

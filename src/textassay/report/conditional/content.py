@@ -51,9 +51,8 @@ def heading(conditional: Conditional) -> str:
     items = conditional.items.items
     references = _count((len(item.references) for item in items), "reference")
     written = (len(item.candidates.get(column.name, ())) for item in items for column in conditional.systems)
-    candidates = _count(written, "candidate")
-    systems = _count([len(conditional.systems)], "system")
-    return f"{_count([len(items)], 'item')}, {systems}, {references}, {candidates}"
+    systems = f"{many(len(conditional.systems), 'system')} with {_count(written, 'candidate')} per item"
+    return f"{many(len(items), 'item')} with {references}{' each' if len(items) > 1 else ''}; {systems}"
 
 
 def all_notes(conditional: Conditional) -> list[str]:
@@ -79,14 +78,19 @@ def sizes_text(candidates: float, references: float) -> str:
 
 def part_sizes(human: Result, sizes: tuple[int, int]) -> str:
     """The sizes of the parts that a human result was measured on: its own if it has them, else those of most items."""
-    own = [human.parts.get(name, math.nan) for name in ("candidates", "references")]
-    return sizes_text(*sizes) if any(map(math.isnan, own)) else sizes_text(*own)
+    return own_sizes(human) or (sizes_text(*sizes) if all(sizes) else "")
 
 
-def human_title(conditional: Conditional) -> str:
-    """The title of the human column: its name and the sizes of its parts, if there are any."""
-    name, sizes = conditional.human.name, conditional.human_sizes
-    return f"{name} {sizes_text(*sizes)}" if all(sizes) else name
+def own_sizes(result: Result) -> str:
+    """The mean sizes of the items that a result was measured on; empty if they are not known."""
+    own = [result.parts.get(name, math.nan) for name in ("candidates", "references")]
+    return "" if any(map(math.isnan, own)) else sizes_text(*own)
+
+
+def human_parts(conditional: Conditional) -> list[str]:
+    """The sizes in the human column, each once."""
+    known = [result for result in conditional.human.results if result.undefined is None]
+    return list(dict.fromkeys(part_sizes(result, conditional.human_sizes) for result in known))
 
 
 def counts(column: SystemColumn) -> str:
@@ -98,7 +102,7 @@ def counts(column: SystemColumn) -> str:
 def table_lines(conditional: Conditional) -> list[Line]:
     """The rows of the metric table, the human column first in each; rows of one distance belong together."""
     human = conditional.human
-    return metric_lines(
+    lines = metric_lines(
         conditional,
         human,
         cell=lambda column, result, adjusted: _cell(conditional, column, result, adjusted),
@@ -106,15 +110,26 @@ def table_lines(conditional: Conditional) -> list[Line]:
         size=lambda result: part_sizes(result, conditional.human_sizes),
         section=lambda result: str(result.options.get("distance", "vectors")),
     )
+    results = iter(human.results)
+    return [line if line.at else _with_sizes(line, next(results), conditional) for line in lines]
+
+
+def _with_sizes(line: Line, human: Result, conditional: Conditional) -> Line:
+    """The row with the sizes in its human cell, if that has a number: a row without `at` has its systems at others."""
+    first, *others = line.figures
+    shown = part_sizes(human, conditional.human_sizes) if first.estimate and human.undefined is None else ""
+    return replace(line, size="", figures=(replace(first, size=shown), *others))
 
 
 def _cell(conditional: Conditional, column: ResultColumn, result: Result, adjusted: float) -> Figure:
+    if column is conditional.human:
+        # Its estimate is a mean over splits, but its p-value is that of one split, so they do not belong together.
+        return figure(result, level=conditional.level)
     unadjusted = "" if result.p_value is None else p_at_most(result)
     measured = result.parts.get("items", math.nan)
     total = len(column.items) if isinstance(column, SystemColumn) else 0
     p = (math.nan if result.p_value is None else result.p_value) if math.isnan(adjusted) else adjusted
-    # Each reference is on both sides in turn, so the human column scores what chance gives.
-    chance = math.nan if column is conditional.human else chance_of(result)
+    chance = chance_of(result)
     return replace(
         figure(result, adjusted, level=conditional.level, unadjusted=unadjusted),
         p="" if math.isnan(p) else p_text(p),
@@ -136,6 +151,11 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
         lines.append(
             f"at {_repeated_sizes(conditional)}: measured on parts of the items with this many candidates v references,"
             " as small as the human ones; only these rows are comparable with the human column"
+        )
+    if any(line.figures[0].size for line in table_lines(conditional)):
+        lines.append(
+            f"{conditional.human.name}: references against references, with the sizes (candidates v references);"
+            " compare a system with it only at the same sizes"
         )
     if chance and not all(math.isnan(chance_of(result)) for result in results):
         lines.append("chance: the mean over all labellings of the same texts as candidates and references")

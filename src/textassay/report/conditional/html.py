@@ -10,9 +10,9 @@ from textassay.report.conditional.content import (
     TARGET,
     all_notes,
     combined_tests,
+    human_parts,
     missing_lines,
     outcome_sentence,
-    sizes_text,
     table_lines,
 )
 from textassay.report.conditional.items import excerpt, item_views, items_block, worst_first
@@ -124,7 +124,7 @@ def _settings(conditional: Conditional) -> list[tuple[str, str]]:
     return [
         ("Items", f"{len(items):,}"),
         ("References per item", span(len(item.references) for item in items)),
-        ("Human column", f"{sizes_text(*conditional.human_sizes)} references"),
+        *([("Human column", f"{' or '.join(sizes)} references")] if (sizes := human_parts(conditional)) else []),
         ("Interval level", level_text(conditional.level)),
         *setting_rows(conditional, _SETTINGS | COMMON_SETTINGS),
     ]

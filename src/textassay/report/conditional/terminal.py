@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -13,7 +14,6 @@ from textassay.report.conditional.content import (
     combined,
     counts,
     heading,
-    human_title,
     legend,
     missing_lines,
     power_lines,
@@ -31,7 +31,7 @@ _MOST_CONTESTS = 12
 def render_terminal(conditional: Conditional, *, width: int, why: bool = False, top: int = 5) -> RenderableType:
     """Notes first, then the table, verdicts, differences, and `top` items; with `why` also the numbers behind cells."""
     names = fitted_names([printable(column.name) for column in conditional.systems], MOST_NAME)
-    columns = [human_title(conditional), *(column.name for column in conditional.systems)]
+    columns = [conditional.human.name, *(column.name for column in conditional.systems)]
     tables, with_chance = metric_tables(table_lines(conditional), columns, width)
     verdicts = [
         (name, column.verdict, [dim(f"items: {counts(column)}")])
@@ -74,8 +74,10 @@ def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
 def _behind(conditional: Conditional) -> Iterator[str]:
     """The numbers behind the cells."""
     adjusted = ((math.nan,) * len(conditional.labels), *conditional.adjusted())
+    # The human p-value is that of one split, not of the mean over splits beside it.
+    human = replace(conditional.human, results=tuple(replace(r, p_value=None) for r in conditional.human.results))
     for place, label in enumerate(conditional.labels):
-        for column, p in zip((conditional.human, *conditional.systems), adjusted, strict=True):
+        for column, p in zip((human, *conditional.systems), adjusted, strict=True):
             line = combined(label, column, place, p[place])
             if line:
                 yield line

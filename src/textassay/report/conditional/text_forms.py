@@ -12,7 +12,6 @@ from textassay.report.conditional.content import (
     all_notes,
     counts,
     heading,
-    human_title,
     legend,
     missing_lines,
     part_sizes,
@@ -33,7 +32,7 @@ _TOP, _MOST_CONTESTS, _MOST_NOTES = 10, 60, 10
 
 def render_markdown(conditional: Conditional) -> str:
     """One Markdown document."""
-    names = [human_title(conditional), *(column.name for column in conditional.systems)]
+    names = [conditional.human.name, *(column.name for column in conditional.systems)]
     sections = {
         "": markdown.metric_table(table_lines(conditional), names, legend(conditional, chance=True)),
         "Combined p-values": _p_values(conditional),
@@ -66,10 +65,10 @@ def _z(value: float) -> str:
 
 def _p_values(conditional: Conditional) -> list[str]:
     """The combined test of every metric, and other ways to combine the p-values of items."""
-    columns = zip((conditional.human, *conditional.systems), ((), *conditional.adjusted()), strict=True)
+    columns = zip(conditional.systems, conditional.adjusted(), strict=True)
     lines = [
         [markdown.cut(label), markdown.cut(column.name), markdown.escaped(p_at_most(result)),
-         _p(adjusted[place]) if adjusted else "",
+         _p(adjusted[place]),
          _z(result.parts.get("z", math.nan)), *(_p(result.parts.get(name, math.nan)) for name in OTHER_TESTS),
          f"{result.n:,}"]
         for column, adjusted in columns
@@ -176,7 +175,7 @@ def render_notebook(conditional: Conditional) -> str:
         name=conditional.items.name,
         heading=heading(conditional),
         systems=[(system, counts(system)) for system in conditional.systems],
-        columns=[human_title(conditional), *conditional.names],
+        columns=[conditional.human.name, *conditional.names],
         lines=table_lines(conditional),
         facts=[],
         legend=legend(conditional, chance=True),

@@ -9,7 +9,7 @@ from textassay.inference.result import Result
 from textassay.studies.conditional.misses import Overall, kind_of
 from textassay.studies.conditional.result import chance_of
 from textassay.studies.outcome import Contest
-from textassay.studies.verdict import NO_TEST, Verdict, at_floor, cited_p, compared
+from textassay.studies.verdict import NO_TEST, Verdict, at_floor, cited_p
 from textassay.studies.wording import number, p_text
 
 Adjusted = tuple[Contest, float]
@@ -81,7 +81,7 @@ def _difference(evidence: Evidence, sure: Sequence[str]) -> str:
         sure, key=lambda name: (results[name].metric == "score", evidence.adjusted(name), -_size(results[name]))
     )
     result = results[label]
-    cited = f"{_cited(label, result)}, p {compared(p_at_most(result))}"
+    cited = f"{_cited(label, result)}, adjusted {cited_p(evidence.adjusted(label), floor=evidence.smallest)}"
     return f"distributed differently from the references ({cited})"
 
 

@@ -50,7 +50,7 @@ const Page = (() => {
     const { more } = item;
     const rows = Store.labels.map((label, at) => make("tr", {},
       make("th", { scope: "row" }, `${label} ${Store.signs[at]}`),
-      score(more?.human.estimates[at] ?? null, Store.decimals[at], more?.human.ps[at] ?? null, more?.reasons[0][at]),
+      score(more?.human.estimates[at] ?? null, Store.decimals[at], null, more?.reasons[0][at]),
       ...item.systems.map((one, column) => score(one?.estimates[at] ?? null, Store.decimals[at], more?.ps[column][at] ?? null, more?.reasons[column + 1][at]))));
     const names = [Store.human, ...Store.systems].map((name) => make("th", { scope: "col", class: "figure" }, make("bdi", {}, name)));
     return make("section", { "aria-labelledby": "scores" },
