@@ -86,7 +86,7 @@ def test_scores_verdict_failures_and_raters(ratings: str, textassay: Command) ->
     assert re.search(r"^k 1 to 10 +HUSE ", out, flags=re.M)
     assert "Krippendorff's alpha" in out
     assert "more data" in out
-    assert "≠ human and model texts can be told apart" in out
+    assert "≠ human and model texts can be distinguished" in out
 
 
 def test_why_shows_items_of_each_kind_and_top_says_how_many(ratings: str, textassay: Command) -> None:

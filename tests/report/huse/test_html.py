@@ -73,7 +73,7 @@ def test_everything_found_stands_on_the_page() -> None:
         "Differs",
         "told from people (HUSE 0.55, p 0.001)",
         f"{huse:.2f} {huse - 0.11:.2f} to {huse + 0.13:.2f}, 95 % interval",
-        f"the nearest neighbours name the wrong source for {50 * huse:.0f} % of texts, a guess for 50 %",
+        f"the nearest neighbours assign the wrong source to {50 * huse:.0f} % of texts; guessing would give 50 %",
         "Indistinguishable texts would score 0.98, 0.84 to 1.12 in 95 % of cases. p 0.001",
         "p 0.001: the probability that indistinguishable texts score this low.",
         f"the source of a further {50 * (1 - huse_d):.1f} % of texts is identified",
@@ -86,12 +86,13 @@ def test_everything_found_stands_on_the_page() -> None:
         "other tasks with other texts and raters",
         f"{human + model}",
         f"{human} human, {model} from the model",
-        "All 200 items come with their texts.",
+        "The texts of all 200 items are included. Clear examples come first, with all kinds and both sources mixed.",
         "Ties: all items at the distance of the k-th nearest also vote",
         "twice the items would narrow the interval from ±0.12 to ±0.085",
         "Krippendorff's alpha is 0.34 [0.27, 0.41] (95 % interval), 0.36 if only the order",
         "Krippendorff suggests 0.8 for firm and 0.667 for tentative conclusions; these limits are a convention",
-        "2 of 20 raters look as if they answered at random",
+        "2 of 20 raters are flagged, for one of two reasons: less agreement with the others than raters have who answer"
+        " up to two of five items at random, or nearly always the same answer. Raters with fewer than 10 ratings",
         "r019 gave 6 every time",
         f"{huse_q:.2f} [{huse_q - 0.11:.2f}, {huse_q + 0.13:.2f}]",
         "a high one does not prove that it is good",
@@ -182,7 +183,7 @@ def test_no_flag_no_second_result() -> None:
     assert found.agreement is not None
     fine = tuple(replace(rater, reason="") for rater in found.agreement.raters)
     calm = replace(found, agreement=replace(found.agreement, raters=fine, without=()))
-    assert "None of the 20 raters looks as if they answered at random" in words(render_html(calm))
+    assert "None of the 20 raters is flagged for answers that look random" in words(render_html(calm))
     few = replace(found, agreement=replace(found.agreement, without=()))
     assert "too few ratings would be left" in words(render_html(few))
     unknown = replace(found, agreement=replace(found.agreement, raters=(), without=()))
@@ -269,7 +270,7 @@ def test_ten_thousand_items_stay_within_the_limit_and_the_page_says_what_is_left
     assert sum(map(len, block["entries"])) == 10_000
     kept = len(unpacked(block))
     assert 1_000 < kept < 10_000
-    assert f"The {kept:,} clearest examples come with their texts." in words(text)
+    assert f"The texts of the {kept:,} clearest examples are included." in words(text)
     assert (
         f"The texts of the other {10_000 - kept:,} are in the JSON file, because the page would be too large."
         in words(text)

@@ -13,7 +13,7 @@ from textassay.distances.bleu import text_bleu
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.registry import Value, metric
 
-_NO_TEST = "every exchange of texts changes every text's best reference; {} test the same question"
+_NO_TEST = "exchanging texts changes what every text is compared with, so a permutation test is not valid; use {}"
 
 
 def bleu_leave_out(
@@ -34,7 +34,7 @@ def bleu_leave_out(
     bounds=(0.0, 1.0),
     interval="jackknife:different-texts",
     test=None,
-    why_no_test=_NO_TEST.format("ms_jaccard and cnd"),
+    why_no_test=_NO_TEST.format("ms_jaccard or cnd"),
     paper="papineni2002",
     leave_out=bleu_leave_out,
 )
@@ -75,7 +75,7 @@ def reverse_bleu_leave_out(
     bounds=(0.0, 1.0),
     interval="jackknife:different-texts",
     test=None,
-    why_no_test=_NO_TEST.format("ms_jaccard and cnd"),
+    why_no_test=_NO_TEST.format("ms_jaccard or cnd"),
     paper="shi2018",
     leave_out=reverse_bleu_leave_out,
 )
@@ -111,7 +111,7 @@ def self_bleu_leave_out(
     bounds=(0.0, 1.0),
     interval="jackknife",
     test=None,
-    why_no_test=_NO_TEST.format("distinct and nrr"),
+    why_no_test=_NO_TEST.format("distinct or nrr"),
     paper="zhu2018",
     leave_out=self_bleu_leave_out,
 )

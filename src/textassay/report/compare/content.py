@@ -4,10 +4,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report.table import MARK, Figure, Line, better_legend, figure, interval_legend, metric_lines
-from textassay.report.verdicts import summary
+from textassay.report.verdicts import level_of, summary
 from textassay.studies.compare.result import Column, Comparison, Finding
 from textassay.studies.outcome import ResultColumn
 from textassay.studies.wording import p_text
@@ -18,14 +19,17 @@ _VERBS = {
     "collapsed": ("has collapsed", "have collapsed"),
     "differs": ("differs from the reference", "differ from the reference"),
     "copied": ("contains texts copied from the reference", "contain texts copied from the reference"),
-    "same": ("shows no difference from the reference", "show no difference from the reference"),
+    "same": ("was not found to differ from the reference", "were not found to differ from the reference"),
     "untested": ("was not tested against the reference", "were not tested against the reference"),
 }
 
 
 def outcome_sentence(comparison: Comparison) -> str:
     """The outcome in one sentence."""
-    return summary({column.name: column.verdict for column in comparison.candidates}, _VERBS, what="candidates")
+    verdicts = {column.name: column.verdict for column in comparison.candidates}
+    if [*map(level_of, verdicts.values())] == ["same"]:
+        return f"No difference between {shortened(comparison.candidates[0].name, 60)} and the reference was found."
+    return summary(verdicts, _VERBS, what="candidates")
 
 
 def table_lines(comparison: Comparison) -> list[Line]:

@@ -154,8 +154,8 @@ def kinds_explained(found: HuseResult) -> str:
 
 def kinds_in_short(found: HuseResult) -> str:
     """The same, no wider than a narrow terminal."""
-    kinds = "source clear from rating (quality) or probability (diversity)"
-    return f"{kinds}; chance: by luck" if found.chance_kinds else kinds
+    kinds = "clear by rating (quality) or probability (diversity)"
+    return f"{kinds}; chance: if nothing differs" if found.chance_kinds else f"source {kinds}"
 
 
 def missing_lines(found: HuseResult) -> list[str]:

@@ -114,7 +114,8 @@ def _meaning(result: Result) -> str:
     error = result.estimate / 2
     if error >= 0.5:
         return f"By {features}, the nearest neighbours identify the source no better than a random guess."
-    return f"By {features}, the nearest neighbours name the wrong source for {share(error)} of texts, a guess for 50 %."
+    wrong = f"the nearest neighbours assign the wrong source to {share(error)} of texts"
+    return f"By {features}, {wrong}; guessing would give 50 %."
 
 
 def _diversity(result: Result) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
+from textassay.inference.ratings.raters import FEWEST_RATINGS
 from textassay.report.charts.svg import Axis, drawing, element, line, marker
 from textassay.report.huse.content import interval_text, score, without_flagged
 from textassay.studies.huse.result import Agreement, HuseResult, RaterFacts, titled
@@ -33,7 +34,7 @@ class Beside:
 class Raters:
     """What the section shows; `left_out` counts raters who are not in its table.
 
-    `excluded` is True if flagged raters are in no score.
+    Raters with fewer ratings than `fewest` are never flagged. `excluded` is True if flagged raters are in no score.
     """
 
     alpha: str
@@ -45,6 +46,7 @@ class Raters:
     rows: tuple[RaterFacts, ...]
     left_out: int
     total: int
+    fewest: int
     excluded: bool
     beside: tuple[Beside, ...]
 
@@ -66,6 +68,7 @@ def raters(found: HuseResult, *, most: int) -> Raters | None:
         rows=tuple(ordered[:most]),
         left_out=max(len(ordered) - most, 0),
         total=len(ordered),
+        fewest=FEWEST_RATINGS,
         excluded=without_flagged(found),
         beside=tuple(_beside(found, agreement)),
     )

@@ -342,9 +342,12 @@ def _rows(lines: Lines, ns: Sequence[float]) -> Iterator[tuple[str, tuple[str, .
 def _cell(step: Step | None) -> str:
     if step is None:
         return "–"
+    mean, low, high = score(step.mean), score(step.low), score(step.high)
+    if low == high:
+        return mean
     # In a narrow cell the band moves below its score as a whole.
-    band = f"({score(step.low)} to {score(step.high)})".replace(" ", "\N{NO-BREAK SPACE}")
-    return f"{score(step.mean)} {band}" if step.low < step.high else score(step.mean)
+    band = f"({low} to {high})".replace(" ", "\N{NO-BREAK SPACE}")
+    return f"{mean} {band}"
 
 
 def _curve_ground(x: Axis, y: Axis, ns: Sequence[float], plan: _Plan) -> Iterator[Markup]:

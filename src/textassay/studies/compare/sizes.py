@@ -265,5 +265,8 @@ def _halved(
     if not len(first) or not len(second):
         raise InputError("the reference has one group only; the yardstick needs two groups or more")
     sizes = f"{len(first):,} texts each" if len(first) == len(second) else f"{len(first):,} and {len(second):,} texts"
-    note = f"real v real is two parts of the reference, {sizes}: rows at that size compare with it"
+    note = (
+        "real v real: metrics that compare two samples are measured between two parts of the reference with "
+        f"{sizes}; compare them with the rows at n = {len(first):,}"
+    )
     return Cut(reference, candidates, first, second, plain, tested, notes, (note,))

@@ -212,7 +212,7 @@ class _ScoreBuilder:
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """Scores if sources are exchanged at random within contexts, as for texts that cannot be told apart."""
+    """Scores if sources are exchanged at random within contexts, as for texts that cannot be distinguished."""
 
     view: Ratings
     groups: Groups

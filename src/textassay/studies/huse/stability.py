@@ -102,9 +102,11 @@ def _worth(half: float, more_items: float, more_ratings: float, fewer: Stability
         ]
     if half > PRECISE:
         needed = math.ceil(n * (half / PRECISE) ** 2 / 2) * 2
-        said.append(f"±{PRECISE:.2f} needs about {needed:,} items in total")
+        said.append(f"an interval of ±{PRECISE:.2f} needs about {needed:,} items in total")
     if fewer is not None:
-        said.append(f"with {fewer.n} ratings per item the score would be {fewer.mean:.2f} on average")
+        most = int(view.counts.max())
+        all_of_them = f"the {most}" if view.counts.min() == most else f"up to {most}"
+        said.append(f"with {fewer.n} of {all_of_them} ratings per item the score is {fewer.mean:.2f} on average")
     return "; ".join(said)
 
 

@@ -1,4 +1,4 @@
-"""The HUSE study: can human and model texts be told apart by ratings and probabilities, and why?"""
+"""The HUSE study: can human and model texts be distinguished by ratings and probabilities, and why?"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ from textassay.studies.huse.verdict import judge
 
 # What the paper used: 16 neighbours among 200 items.
 PAPER_K, _PAPER_ITEMS = 16, 200
-# The paper found about 20 ratings per item necessary for summaries, 5 to 10 if texts are easily told apart.
+# The paper found about 20 ratings per item necessary for summaries, 5 to 10 if texts are easily distinguished.
 _ENOUGH_RATINGS = 10
 _FEW_CONTEXTS, _FEW_RATERS = 20, 10
 # Contexts with less than this share of the items hardly change the interval.
@@ -75,7 +75,7 @@ def _on_ratings(rated: RatedItems, view: Ratings) -> Iterator[str]:
         each = f"{usual:g} rating{'s' if usual != 1 else ''} per item"
         yield (
             f"{each}: noise in ratings raises the scores; the paper needed about 20 for summaries, and 5 to 10 if "
-            "texts are easily told apart"
+            "texts are easily distinguished"
         )
     people = len(np.unique(view.raters))
     if raters_are_known(rated) and people < _FEW_RATERS:
@@ -116,8 +116,8 @@ def _on_rounding(view: Ratings, requests: Sequence[Request], results: Sequence[R
         if request.options["variant"] == "released":
             exact = replace(request, options={**request.options, "variant": "exact"})(view)
             if abs(exact - result.estimate) >= 0.005:
-                values = f"exact ties would give {exact:.2f} instead of {result.estimate:.2f} (variant=exact)"
-                yield f"{titled(request.label)}: rounding breaks ties; {values}"
+                released = f"{titled(request.label)} is {result.estimate:.2f} with the rounding of the released program"
+                yield f"{released} and {exact:.2f} with exact ties (`--variant exact`)"
 
 
 DEFAULT = ("huse", "huse_q", "huse_d")

@@ -11,7 +11,7 @@ from textassay.studies.wording import share
 
 
 def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdict:
-    """Whether human and model texts can be told apart, and by what: ratings, probabilities, or both.
+    """Whether human and model texts can be distinguished, and by what: ratings, probabilities, or both.
 
     All tests of the study are corrected for each other. Sentences are about the first result of each score. HUSE-D has
     no test: it counts if its interval ends below 1.
@@ -53,7 +53,7 @@ def _difference(first: dict[str, Result], adjusted: dict[str, float], sure: set[
     name = "huse" if "huse" in sure else "huse_q"
     accuracy = first[name].parts.get("accuracy", 1 - first[name].estimate / 2)
     p = cited_p(adjusted[name], n_tests=n_tests)
-    return f"human and model texts can be told apart ({share(accuracy)} are classified correctly, {p})"
+    return f"human and model texts can be distinguished ({share(accuracy)} are classified correctly, {p})"
 
 
 def _no_difference(first: dict[str, Result], adjusted: dict[str, float], n_tests: int) -> str:
@@ -70,8 +70,8 @@ def _by_rating(result: Result, *, found: bool) -> str:
     human, model = result.parts.get("rating_human", math.nan), result.parts.get("rating_model", math.nan)
     means = f"mean rating {model:.2f} for the model, {human:.2f} for people"
     if not found:
-        return f"ratings alone do not tell them apart (HUSE-Q {result.estimate:.2f}; {means})"
-    return f"they differ in quality: ratings alone tell them apart (HUSE-Q {result.estimate:.2f}; {means})"
+        return f"ratings alone do not distinguish them (HUSE-Q {result.estimate:.2f}; {means})"
+    return f"they differ in quality: ratings alone distinguish them (HUSE-Q {result.estimate:.2f}; {means})"
 
 
 def _by_probability(result: Result) -> str:
