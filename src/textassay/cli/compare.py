@@ -40,9 +40,8 @@ def compare(
 ) -> None:
     """Compare generated texts with real ones: quality, diversity, and what differs.
 
-    Prints one row per metric and one column per candidate, with confidence intervals, tests against the reference
-    where a valid one exists, and a verdict in words. The column "real v real" shows what real text scores against real
-    text.
+    Prints one row per metric and one column per candidate, with confidence intervals, a test for each metric that
+    has a valid one, and a verdict in words. The column "real v real" shows what real text scores against real text.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar

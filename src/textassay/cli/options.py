@@ -106,7 +106,8 @@ Group = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD",
-        help="As --pair, but groups need not be in all samples: tests exchange whole groups.",
+        help="The field that identifies the group of a text, if the samples have different groups. Tests exchange "
+        "whole groups.",
     ),
 ]
 Size = Annotated[
@@ -118,12 +119,14 @@ Size = Annotated[
     ),
 ]
 Level = Annotated[
-    float, typer.Option(help="The confidence level of intervals. A p-value of at most 1 - level is significant.")
+    float,
+    typer.Option(metavar="N", help="The confidence level of intervals. A p-value of at most 1 - level is significant."),
 ]
 Resamples = Annotated[
-    int, typer.Option(help="Number of permutations per test. 0: estimates only, without intervals and tests.")
+    int,
+    typer.Option(metavar="N", help="Number of permutations per test. 0: estimates only, without intervals and tests."),
 ]
-Seed = Annotated[int, typer.Option(help="The seed of the random number generator.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The seed of the random number generator.")]
 Engine = Annotated[str, typer.Option(metavar="NAME", help="Where to run: local, or local:N for N threads.")]
 Json = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write JSON.")]
 NoTimings = Annotated[
@@ -160,7 +163,7 @@ Scale = Annotated[
     ),
 ]
 Neighbours = Annotated[
-    int, typer.Option("--k", min=1, max=1000, help="Number of nearest neighbours that classify an item.")
+    int, typer.Option("--k", metavar="N", min=1, max=1000, help="Number of nearest neighbours that classify an item.")
 ]
 Variant = Annotated[
     str,
@@ -169,8 +172,9 @@ Variant = Annotated[
 RaterResamples = Annotated[
     int,
     typer.Option(
+        metavar="N",
         help="Number of bootstrap samples of items and raters, and of permutations of the sources. "
-        "0: estimates only, without intervals and tests."
+        "0: estimates only, without intervals and tests.",
     ),
 ]
 Stability = Annotated[
@@ -181,7 +185,9 @@ Stability = Annotated[
     ),
 ]
 WithoutFlagged = Annotated[bool, typer.Option("--without-flagged", help="Leave out raters whose answers look random.")]
-TopOfKind = Annotated[int, typer.Option(min=0, help="Number of items of each kind shown by --why and in Markdown.")]
+TopOfKind = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Number of items of each kind shown by --why and in Markdown.")
+]
 CsvOfItems = Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write CSV with one row per item.")]
 WhyItems = Annotated[
     bool, typer.Option("--why", help="Show items of each kind with their texts, and raters whose answers look random.")

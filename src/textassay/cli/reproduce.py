@@ -19,11 +19,13 @@ def reproduce(
     data: Annotated[
         str | None,
         typer.Option(
-            metavar="FOLDER", help="The folder with the published data. [default: the value of TEXTASSAY_DATA]"
+            metavar="FOLDER",
+            help="The folder with the published data. [default: the environment variable TEXTASSAY_DATA]",
         ),
     ] = None,
     items: Annotated[
-        int | None, typer.Option(help="Number of items to measure. [default: depends on the table or figure]")
+        int | None,
+        typer.Option(metavar="N", help="Number of items to measure. [default: depends on the table or figure]"),
     ] = None,
     seed: options.Seed = 0,
     json: options.Json = None,

@@ -60,27 +60,34 @@ Template = Annotated[
         "[[choices]] with value, label and help.",
     ),
 ]
-Ratings = Annotated[int, typer.Option(min=1, max=100_000, help="Number of ratings per item.")]
-ItemsPerRater = Annotated[int, typer.Option(min=1, max=100_000, help="Number of items per rater.")]
-Checks = Annotated[int, typer.Option(min=0, max=1_000, help="Number of attention checks per rater.")]
+Ratings = Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="Number of ratings per item.")]
+ItemsPerRater = Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="Number of items per rater.")]
+Checks = Annotated[int, typer.Option(metavar="N", min=0, max=1_000, help="Number of attention checks per rater.")]
 ChecksFile = Annotated[
     str | None,
     typer.Option(
         metavar="FILE.csv", help="Your own attention checks: the columns text, expected and optionally context."
     ),
 ]
-Raters = Annotated[int, typer.Option(min=0, max=100_000, help="Number of raters to create with personal links.")]
-MoreRaters = Annotated[int, typer.Option(min=0, max=100_000, help="Number of raters to add with personal links.")]
+Raters = Annotated[
+    int, typer.Option(metavar="N", min=0, max=100_000, help="Number of raters to create with personal links.")
+]
+MoreRaters = Annotated[
+    int, typer.Option(metavar="N", min=0, max=100_000, help="Number of raters to add with personal links.")
+]
 LinksFile = Annotated[
     str | None,
     typer.Option("--links", metavar="FILE.csv", help="Write personal links to a new file instead of printing them."),
 ]
 Days = Annotated[
     int | None,
-    typer.Option(min=1, max=36_500, help="Number of days for which the links of raters work. [default: no limit]"),
+    typer.Option(
+        metavar="N", min=1, max=36_500, help="Number of days for which the links of raters work. [default: no limit]"
+    ),
 ]
 SizeOfSource = Annotated[
-    int | None, typer.Option("--size", min=1, help="Number of texts per source, drawn at random. [default: all]")
+    int | None,
+    typer.Option("--size", metavar="N", min=1, help="Number of texts per source, drawn at random. [default: all]"),
 ]
 Seed = options.Seed
 Field = options.Field

@@ -24,6 +24,7 @@ def serve(
     port: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=0,
             max=65_535,
             help="The port to listen on; 0 for any free port. [default: the port of survey create --url, else 8000]",
@@ -33,7 +34,7 @@ def serve(
     url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="The address at which raters open the page, if it is a host name or that of a proxy."
+            metavar="URL", help="The address at which raters open the page, if raters use a host name or a proxy."
         ),
     ] = None,
     proxy: Annotated[
