@@ -65,13 +65,15 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 _FORMULA = re.compile(r"[\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
 
 
-def begins_like_formula(cell: str) -> bool:
-    r"""Whether a spreadsheet might run a cell as a formula. A number is none, whatever its sign.
+def begins_like_formula(cell: str, *, numbers: bool = False) -> bool:
+    r"""Whether a spreadsheet might run a cell as a formula. With `numbers`, cells may be numbers, which are none.
 
     >>> [begins_like_formula(cell) for cell in ("=1+1", "\n =1", "-1.5", "a = b", "\t")]
-    [True, True, False, False, True]
+    [True, True, True, False, True]
+    >>> begins_like_formula("-1.5", numbers=True)
+    False
     """
-    return _FORMULA.match(cell) is not None and not _is_number(cell)
+    return _FORMULA.match(cell) is not None and not (numbers and _is_number(cell))
 
 
 def _is_number(cell: str) -> bool:

@@ -3,6 +3,7 @@
 import shutil
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -252,11 +253,15 @@ class Model(RuleBasedStateMachine):
         if done == len(modelled.tasks):
             return
         number, told = modelled.tasks[done].number, dict[str, Any]()
-        acts = {
+        acts: dict[str, Callable[[], Any]] = {
             "answer": lambda: self.store.answer(rater, number, value),
             "undo": lambda: self.store.undo_shown(rater, number),
         }
-        threads = [threading.Thread(target=lambda name=name: told.update({name: acts[name]()})) for name in acts]
+
+        def act(name: str) -> None:
+            told[name] = acts[name]()
+
+        threads = [threading.Thread(target=act, args=(name,)) for name in acts]
         for thread in threads:
             thread.start()
         for thread in threads:

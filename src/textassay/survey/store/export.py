@@ -101,7 +101,9 @@ def _pieces(header: Sequence[str], rows: Iterable[Sequence[str]], *, spreadsheet
     held, size = [csv_line(header)], 0
     for row in rows:
         line = csv_line(
-            [f"'{cell}" if begins_like_formula(cell) else cell for cell in row] if spreadsheet_safe else row
+            [f"'{cell}" if begins_like_formula(cell, numbers=True) else cell for cell in row]
+            if spreadsheet_safe
+            else row
         )
         held.append(line)
         size += len(line)
@@ -124,4 +126,4 @@ def csv_line(cells: Sequence[str]) -> str:
 
 
 def _without_formula(cell: str) -> str:
-    return f"'{cell}" if begins_like_formula(cell) else cell
+    return f"'{cell}" if begins_like_formula(cell, numbers=True) else cell
