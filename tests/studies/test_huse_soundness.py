@@ -119,7 +119,7 @@ class TestContexts:
         interval = found.results[0].interval
         assert interval is not None
         assert interval.high - interval.low > 0.1
-        assert any("one context for all items" in note for note in found.notes)
+        assert any("all items have the same context" in note for note in found.notes)
 
     def test_exchanges_stay_within_contexts_whatever_their_balance(self) -> None:
         """Contexts of 2 + 1 and of 1 + 2 texts that differ in probability; within one the source is arbitrary."""
@@ -194,7 +194,7 @@ class TestOddNumbers:
         items = tuple(replace(item, log_prob=-2.0 * item.length) for item in rated.items)
         found = short(replace(rated, items=items))
         assert found.results[2].undefined
-        assert any("log-probabilities a token are all the same" in note for note in found.notes)
+        assert any("all log-probabilities per token are the same" in note for note in found.notes)
 
     def test_equal_ratings_that_are_no_binary_fractions_are_equal(self) -> None:
         rated = rated_items(60, seed=1, ratings=8)
