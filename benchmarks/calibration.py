@@ -407,9 +407,11 @@ def main() -> None:
         return
     splits = 2 if given.smoke else given.splits
     first, second = (calibrate(splits, size, given.family) for size in FAMILIES[given.family].sizes)
-    if not given.smoke:
-        write_table(given.family, (first, second), splits)
-        print(f"\n{FAMILIES[given.family].table.read_text(encoding='utf-8')}")
+    if given.smoke:
+        print(*first, *second, sep="\n")
+        return
+    write_table(given.family, (first, second), splits)
+    print(f"\n{FAMILIES[given.family].table.read_text(encoding='utf-8')}")
 
 
 if __name__ == "__main__":
