@@ -116,6 +116,46 @@ def test_clear_leaves_what_is_not_the_caches(root: Path, tmp_path: Path, capsys:
     assert not segment.exists()
 
 
+def test_clear_removes_only_files_whose_content_the_cache_wrote(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Names prove nothing: a folder with 32 hexadecimal digits as its name may belong to another program."""
+    toy, other = encoder_folder(root, "toy"), root / ("c" * 32)
+    other.mkdir()
+    mine = [other / "name.txt", other / f"{'0' * 32}.v2", other / f"{'1' * 32}.v1", other / "textassay-mine.tmp"]
+    mine += [toy / f"{'0' * 32}.v2", toy / f"{'1' * 32}.v1"]
+    for path in mine:
+        path.write_text("mine\n")
+    assert run(["cache", "info"]) == 0
+    out = capsys.readouterr().out
+    assert other.name not in out
+    assert "total: 1,507 vectors of 2 encoders" in out
+    assert run(["cache", "clear", "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("removed 5 files ")
+    assert "kept: 2 files that do not belong to the cache" in out
+    assert all(path.read_text() == "mine\n" for path in mine)
+    assert sorted(path.name for path in toy.iterdir()) == sorted(path.name for path in mine[-2:])
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless device", "long file"])
+def test_info_reads_only_the_beginning_of_regular_files(root: Path, kind: str) -> None:
+    folder = encoder_folder(root, "toy")
+    for path in (folder / "name.txt", folder / f"{'d' * 32}.v1"):
+        path.unlink(missing_ok=True)
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "endless device":
+            path.symlink_to("/dev/zero")
+        else:
+            with path.open("wb") as file:
+                file.truncate(1 << 40)
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30));"
+    code = f"{limited} from textassay.cli.main import entry; entry()"
+    done = subprocess.run([sys.executable, "-c", code, "cache", "info"], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"total: 1,507 vectors of 2 encoders" in done.stdout
+    assert folder.name.encode() in done.stdout
+
+
 def test_files_that_cannot_be_removed_are_an_error(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

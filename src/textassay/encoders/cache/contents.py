@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textassay.corpus.printable import printable, quoted
-from textassay.encoders.cache.folder import Stored, cache_files, encoder_folders, encoder_name, foreign_count, remove
+from textassay.encoders.cache.folder import Stored, encoder_folders, encoder_name, entry_count, own_files, remove
 from textassay.encoders.cache.segments import DamagedFile, read_count
 from textassay.errors import InputError
 
@@ -55,7 +55,8 @@ class Removed:
 
 def contents(root: Path) -> list[Contents]:
     """The contents of all encoders, sorted by name."""
-    return sorted(map(_of_folder, encoder_folders(root)), key=lambda one: one.shown_name)
+    found = (_of_folder(folder, own_files(folder)) for folder in encoder_folders(root))
+    return sorted((one for one in found if one is not None), key=lambda one: one.shown_name)
 
 
 def chosen(found: list[Contents], encoder: str | None) -> list[Contents]:
@@ -75,11 +76,11 @@ def remove_contents(found: Iterable[Contents]) -> Removed:
     removed: list[Stored] = []
     refused = foreign = 0
     for one in found:
-        files = cache_files(one.folder)
+        files = own_files(one.folder)
+        foreign += entry_count(one.folder) - len(files)
         gone = [stored for stored in files if remove(stored.path)]
         removed += gone
         refused += len(files) - len(gone)
-        foreign += foreign_count(one.folder)
         with suppress(OSError):  # not empty
             one.folder.rmdir()
     return Removed(len(removed), sum(stored.bytes for stored in removed), refused, foreign)
@@ -99,8 +100,10 @@ def shown_size(size: int) -> str:
     return f"{amount:.1f} {unit}"
 
 
-def _of_folder(folder: Path) -> Contents:
-    files = cache_files(folder)
+def _of_folder(folder: Path, files: list[Stored]) -> Contents | None:
+    """The contents of a folder; None if the cache wrote none of its files."""
+    if not files:
+        return None
     segments = [stored for stored in files if stored.is_segment]
     vectors, damaged, widths = 0, 0, set()
     for stored in segments:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textassay.corpus.printable import shortened
-from textassay.encoders.cache.segments import PREFIX, TEMPORARY, digest_of
+from textassay.encoders.cache.segments import PREFIX, TEMPORARY, digest_of, is_own_segment, read_start
 from textassay.errors import InputError
 
 PLACE, LIMIT, OFF = "TEXTASSAY_CACHE", "TEXTASSAY_CACHE_LIMIT", "off"
 DEFAULT_LIMIT = 4 * 2**30
 NAME_FILE = "name.txt"
+# Names of encoders contain paths; a longer file is not a name.
+_LONGEST_NAME = 1 << 16
 
 _FOLDER = re.compile(r"[0-9a-f]{32}")
 # Segments of every version, so that those of other releases count towards the limit and can be removed.
@@ -35,6 +37,11 @@ class Stored:
     def is_segment(self) -> bool:
         """True for a file of vectors, false for a name file or a file of an interrupted run."""
         return _SEGMENT.fullmatch(self.path.name) is not None
+
+    @property
+    def is_name(self) -> bool:
+        """True for the file with the encoder's name."""
+        return self.path.name == NAME_FILE
 
     @property
     def is_temporary(self) -> bool:
@@ -85,27 +92,40 @@ def encoder_folder(root: Path, encoder: str) -> Path:
 
 
 def encoder_folders(root: Path) -> list[Path]:
-    """The folders of encoders in the cache, without links."""
+    """The folders in the cache with the name of an encoder's folder, without links."""
     return [root / e.name for e in _entries(root) if _FOLDER.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]
 
 
 def encoder_name(folder: Path) -> str | None:
     """The name of a folder's encoder; None if the name file is missing or belongs to another folder."""
     with suppress(OSError, UnicodeDecodeError):
-        name = (folder / NAME_FILE).read_bytes().decode("utf-8", "surrogatepass").removesuffix("\n")
+        content, _ = read_start(folder / NAME_FILE, _LONGEST_NAME)
+        name = content.decode("utf-8", "surrogatepass").removesuffix("\n")
         if digest_of(name).hex() == folder.name:
             return name
     return None
 
 
 def cache_files(folder: Path) -> list[Stored]:
-    """The files of the cache in an encoder's folder, without links, folders and other files."""
+    """The files in an encoder's folder with names of the cache, without links, folders and other files."""
     return [stored for stored in map(_stored, _entries(folder)) if stored is not None]
 
 
-def foreign_count(folder: Path) -> int:
-    """The number of entries in an encoder's folder that do not belong to the cache."""
-    return len(_entries(folder)) - len(cache_files(folder))
+def own_files(folder: Path) -> list[Stored]:
+    """The files that the cache wrote, by their content.
+
+    The name file contains the name whose digest is the name of the folder, and segments have a header. The content of
+    a file of an interrupted run proves nothing: it counts where another file shows that the folder is an encoder's.
+    """
+    files = cache_files(folder)
+    own = [stored for stored in files if stored.is_name and encoder_name(folder) is not None]
+    own += [stored for stored in files if stored.is_segment and is_own_segment(stored.path)]
+    return [*own, *(stored for stored in files if stored.is_temporary)] if own else []
+
+
+def entry_count(folder: Path) -> int:
+    """The number of entries in a folder."""
+    return len(_entries(folder))
 
 
 def remove(path: Path) -> bool:
@@ -123,7 +143,7 @@ def keep_within(root: Path, limit: int) -> int:
     for stored in segments:
         if excess <= 0:
             break
-        if remove(stored.path):
+        if is_own_segment(stored.path) and remove(stored.path):
             excess -= stored.bytes
             removed += 1
     return removed

@@ -1,6 +1,8 @@
 """Segments: files of vectors that are written atomically, with one checksum per row that is verified on reading."""
 
+import errno
 import os
+import stat
 import struct
 import tempfile
 from collections.abc import Iterable
@@ -23,6 +25,7 @@ PREFIX, TEMPORARY = "textassay-", ".tmp"
 _MAGIC, _VERSION = b"TAVECTOR", 1
 # Magic, version, dimension, count, digest of the encoder's name, checksum of all keys; then a checksum of these.
 _HEADER = struct.Struct("<8sIIQ16sI")
+_OWNER = struct.calcsize("<8sIIQ")  # where the digest of the encoder's name begins
 _SEAL = struct.Struct("<I")
 _BLOCK = 4096  # rows at a time, which fit into a processor's cache
 _START = 64  # the content after the header is aligned to the size of a key
@@ -124,11 +127,36 @@ def _settle(folder: Path) -> None:
             os.close(handle)
 
 
+def read_start(path: Path, size: int) -> tuple[bytes, int]:
+    """At most `size` bytes from the beginning of a regular file, and its length; an `OSError` for anything else.
+
+    A link is not followed, and opening does not wait: a name in the cache may be a pipe, or lead to an endless device.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        return file.read(size), about.st_size
+
+
 def read_count(path: Path) -> tuple[int, int]:
     """Rows and dimension in a segment's header, if the length of the file agrees with it."""
-    with path.open("rb") as file:
-        count, dimension, _, _ = _header(file.read(_START), os.fstat(file.fileno()).st_size)
+    count, dimension, _, _ = _header(*read_start(path, _START))
     return count, dimension
+
+
+def is_own_segment(path: Path) -> bool:
+    """Whether the beginning of a file shows that the cache wrote it, in any version, even if a part is damaged.
+
+    A beginning of zeros, or none, is what a crash of the system leaves, so that it counts as damaged.
+    """
+    try:
+        block, _ = read_start(path, _HEADER.size)
+    except OSError:
+        return False
+    owner = slice(_OWNER, _OWNER + KEY.itemsize)
+    return not block.strip(b"\0") or block.startswith(_MAGIC) or block[owner].hex() == path.parent.name
 
 
 def read_segment(path: Path, *, encoder: bytes, dimension: int) -> Segment:

@@ -30,6 +30,7 @@ from textassay.encoders.cache.segments import (
     Keys,
     Segment,
     digest_of,
+    is_own_segment,
     read_segment,
     salvaged,
     write_segment,
@@ -89,6 +90,7 @@ class Store:
     _damaged: int = 0
     _damaged_files: int = 0
     _closed_files: int = 0
+    _foreign_files: int = 0
     _lock: RLock = field(default_factory=RLock, repr=False)
 
     @property
@@ -101,6 +103,8 @@ class Store:
             notes.append(f"{_count(self._damaged_files, 'damaged file', 'damaged files')} ignored and will be replaced")
         if self._closed_files:
             notes.append(f"{_count(self._closed_files, 'file', 'files')} not read (could not be opened)")
+        if self._foreign_files:
+            notes.append(f"{_count(self._foreign_files, 'file', 'files')} not read (not written by the cache)")
         if self.trouble:
             notes.append(
                 f"the vector cache cannot be written ({self.trouble}): further vectors of this run are not stored"
@@ -180,9 +184,12 @@ class Store:
         except FileNotFoundError:
             return False
         except DamagedFile:
-            self._damaged_files += 1
             self._ignored.add(path.name)
-            remove(path)
+            if is_own_segment(path):
+                self._damaged_files += 1
+                remove(path)
+            else:
+                self._foreign_files += 1
         except OSError:
             self._closed_files += 1
             self._ignored.add(path.name)
