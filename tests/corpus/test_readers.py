@@ -1,6 +1,7 @@
 """Every kind of source gives the same texts, whole and in batches."""
 
 import csv
+import glob
 import gzip
 import io
 import json
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from textassay.corpus.files import pattern_files
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tables import Expected, open_source
@@ -215,6 +217,41 @@ def test_default_names(tmp_path: Path, file: str, name: str) -> None:
     content = gzip.compress(b"a\n") if file.endswith("gz") else b"a\n"
     assert read_sample(write(tmp_path / file, content)).name == name
     assert read_sample(tmp_path / file, name="given").name == "given"
+
+
+def test_a_pattern_reads_each_file_once(tmp_path: Path) -> None:
+    """Two links to a folder above them give every file 2 to the power of 40 names."""
+    folder = tmp_path / "b" / "deep"
+    folder.mkdir(parents=True)
+    write(tmp_path / "b" / "one.txt", "one")
+    write(folder / "two.txt", "two")
+    for name in ("a", "z"):
+        (folder / name).symlink_to(tmp_path)
+    (tmp_path / "a-link").symlink_to(folder)
+    (tmp_path / "a.txt").symlink_to(folder / "two.txt")
+    (folder / "hard.txt").hardlink_to(tmp_path / "b" / "one.txt")
+    (tmp_path / ".hidden").mkdir()
+    write(tmp_path / ".hidden" / "three.txt", "three")
+    pattern = f"{tmp_path}/**/*.txt"
+    sample = read_sample(pattern)
+    assert texts_of(sample) == ["one", "two"]
+    assert sample.notes == (f"{pattern}: 5 duplicates left out (another name of a file or folder)",)
+
+
+@pytest.mark.parametrize("pattern", ["**", "**/*.txt", "*/**", "a/**/x/*.txt", "**/x/**/*.txt", "[ab]/**/?.txt"])
+@pytest.mark.parametrize("start", ["", "tree/", "{}/tree/", "./tree//"])
+def test_patterns_match_the_names_that_glob_matches(
+    tmp_path: Path, pattern: str, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a/1.txt", "a/x/2.txt", "a/y/x/3.txt", "b/.h/4.txt", "b/.5.txt", "[a]/x/x/6.txt", "7.txt"):
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    monkeypatch.chdir(tmp_path if start else tmp_path / "tree")
+    whole = start.format(tmp_path) + pattern
+    # `glob` finds a name twice where two `**` lead to it.
+    expected = {os.path.normpath(name) for name in glob.glob(whole, recursive=True) if not os.path.isdir(name)}
+    assert [os.path.normpath(name) for name in pattern_files(whole)[0]] == sorted(expected)
 
 
 def test_a_pattern_reads_its_files_in_sorted_order(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from glob import glob, has_magic
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,13 +86,11 @@ def check_writable(targets: Iterable[str | None], inputs: Iterable[str] = ()) ->
 
 def _files_of(inputs: Iterable[str]) -> list[str]:
     """The files that inputs name: patterns expanded, and the file of `vectors:FILE`."""
+    from textassay.corpus.files import is_pattern, pattern_files
+
     names = [source.partition(":")[2] if source.startswith("vectors:") else source for source in inputs]
-    found = [path for name in names for path in (sorted(glob(name, recursive=True)) if _is_pattern(name) else [name])]
+    found = [path for name in names for path in (pattern_files(name)[0] if is_pattern(name) else [name])]
     return [path for path in found if path != STANDARD_OUTPUT and os.path.exists(path)]
-
-
-def _is_pattern(name: str) -> bool:
-    return has_magic(name) and not os.path.exists(name)
 
 
 def _is_input_stream(target: str) -> bool:

@@ -4,9 +4,9 @@ import codecs
 import glob
 import os
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import BinaryIO
@@ -14,7 +14,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from textassay.corpus.printable import printable, shortened
+from textassay.corpus.printable import many, printable, shortened
 from textassay.corpus.sample import TEXT
 from textassay.errors import InputError, Setting
 
@@ -47,15 +47,16 @@ class Source:
         return "stdin" if self.path == STDIN else shortened(self.path)
 
 
-def sources_of(path: str) -> list[Source]:
+def sources_of(path: str, notes: Counter[str]) -> list[Source]:
     """The files of a path or a pattern, in sorted order; an error when there is none."""
     if path == STDIN:
         return [Source(STDIN, None, None)]
-    # A file may have a bracket in its name, so an existing name is never taken for a pattern.
-    if glob.has_magic(path) and not os.path.lexists(path):
-        found = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
+    if is_pattern(path):
+        found, repeated = pattern_files(path)
         if not found:
             raise InputError(f"{shortened(path)}: no file matches this pattern")
+        if repeated:
+            notes[f"{printable(path)}: {many(repeated, 'duplicate')} left out (another name of a file or folder)"] += 1
         return [_source(name) for name in found]
     if os.path.isdir(path):
         raise InputError(f"{shortened(path)}: a directory; wanted a file or a pattern such as '*.txt' in quotes")
@@ -63,6 +64,63 @@ def sources_of(path: str) -> list[Source]:
         # Looked at before anything is read, so that a wrong name fails at once and not in the middle of a run.
         os.stat(path)
     return [_source(path)]
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path is a pattern. A file may have a bracket in its name: an existing name is never a pattern."""
+    return glob.has_magic(path) and not os.path.lexists(path)
+
+
+def pattern_files(pattern: str) -> tuple[list[str], int]:
+    """The files that match a pattern, each once and sorted, and the number of names that were left out.
+
+    Files and folders are the same if device and inode are: a link may lead to a folder that contains it, so that the
+    same file has any number of names. Names without links are preferred.
+    """
+    repeated: set[str] = set()
+    found: dict[object, str] = {}
+    for name in sorted(_matches(pattern, repeated), key=lambda name: (os.path.islink(name), name)):
+        if not os.path.isdir(name) and found.setdefault(_identity(name), name) != name:
+            repeated.add(name)
+    return sorted(found.values()), len(repeated)
+
+
+def _matches(pattern: str, repeated: set[str]) -> set[str]:
+    """The names that match a pattern, as `glob.glob` finds them, but with each folder of a `**` visited once."""
+    parts = pattern.split(os.sep)
+    if "**" not in parts:
+        return set(glob.glob(pattern))
+    place = parts.index("**")
+    head, tail = os.sep.join((*parts[:place], "")), os.sep.join(parts[place + 1 :]) or "*"
+    tops = {os.path.join(top.rstrip(os.sep), "") for top in glob.glob(head)} if head else {""}
+    folders = [folder for top in sorted(tops) for folder in _folders_under(top, repeated)]
+    return {name for folder in folders for name in _matches(os.path.join(glob.escape(folder), tail), repeated)}
+
+
+def _folders_under(top: str, repeated: set[str]) -> Iterator[str]:
+    """A folder and all folders under it except hidden ones; those behind links follow at the end."""
+    seen: set[object] = set()
+    folders, links = deque([top]), deque[str]()
+    while folders or links:
+        folder = folders.popleft() if folders else links.popleft()
+        if (identity := _identity(folder or os.curdir)) in seen:
+            repeated.add(folder)
+            continue
+        seen.add(identity)
+        yield folder
+        with suppress(OSError), os.scandir(folder or os.curdir) as entries:  # a folder that cannot be read
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.is_dir() and not entry.name.startswith("."):
+                    (links if entry.is_symlink() else folders).append(os.path.join(folder, entry.name))
+
+
+def _identity(name: str) -> object:
+    """Device and inode of what a name leads to; the name itself where it leads nowhere."""
+    try:
+        about = os.stat(name)
+    except OSError:
+        return name
+    return about.st_dev, about.st_ino
 
 
 def name_of(path: str) -> str:
@@ -73,7 +131,7 @@ def name_of(path: str) -> str:
     """
     if path == STDIN:
         return "stdin"
-    if glob.has_magic(path) and not os.path.lexists(path):
+    if is_pattern(path):
         return printable(path)
     stem, _, extension = _split(path)
     # What follows the dot of `temperature0.7` is part of the setting, not an extension.

@@ -157,7 +157,7 @@ def open_source(
         where = shortened(called)
         return Opened(called, where, "text", iter([_open_object(source, where, expected)]))
     path = os.fsdecode(source)
-    files = sources_of(path)
+    files = sources_of(path, notes)
     where = files[0].where if len(files) == 1 else name_of(path)
     tables = (_open_file(file, expected, encoding, notes) for file in files)
     return Opened(name_of(path) if name is None else name, where, _UNITS.get(files[0].kind or "", "line"), tables)

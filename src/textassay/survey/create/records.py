@@ -52,10 +52,11 @@ def read_records(
     without a known extension as lines of text, not as records. Rows of a table may lack the last columns if these are
     among `optional_end`; their cells are then empty. `wanted` describes the rows, for a file that has none.
     """
-    if (count := len(sources_of(path))) > 1:
+    notes: Counter[str] = Counter()
+    if (count := len(sources_of(path, notes))) > 1:
         raise InputError(f"{shortened(path)}: {count} files match this pattern; wanted one")
     expected = Expected(texts=True, unnamed="lines" if as_lines else "JSON or table", optional=optional_end)
-    opened = open_source(path, expected, name=None, kind="records", encoding=encoding, notes=Counter())
+    opened = open_source(path, expected, name=None, kind="records", encoding=encoding, notes=notes)
     (table,) = read_tables(opened, wanted=wanted)
     names = list(table.fields)
     if twice := [name for name in names if names.count(name) > 1]:
