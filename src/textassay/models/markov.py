@@ -56,10 +56,9 @@ class MarkovModel:
         tokens = splitter(array)
         words = ["", "", *tokens.vocabulary.to_pylist()]
         ids = tokens.ids.astype(np.int64) + FIRST_WORD
-        rows = [row.tolist() for row in np.split(ids, tokens.offsets[1:-1])]
         levels = fit_levels(_framed(ids, tokens.offsets), order=order, n_symbols=len(words))
         index = {word: number for number, word in enumerate(words) if number >= FIRST_WORD}
-        return cls(order, splitter, levels, Spacing.learn(array.to_pylist(), rows, words), index)
+        return cls(order, splitter, levels, Spacing.learn(array.to_pylist(), tokens, ids, words), index)
 
     def sample(
         self,

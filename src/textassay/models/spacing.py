@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
 
 from textassay.corpus.arrays import I64, Bool
+from textassay.corpus.tokenizers import Tokens
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -17,8 +18,10 @@ class Spacing:
     A pair that never occurred is separated, unless one of the two is a punctuation mark that touches the token before
     it, or the word after it, in more than three quarters of its occurrences.
 
-    >>> words = ["Yes", ",", "no", "."]
-    >>> spacing = Spacing.learn(["Yes, no.", "no"], [[0, 1, 2, 3], [2]], words)
+    >>> from textassay.corpus.tokenizers import get_tokenizer
+    >>> texts = ["Yes, no.", "no"]
+    >>> tokens = get_tokenizer("words")(texts)
+    >>> spacing = Spacing.learn(texts, tokens, tokens.ids, tokens.vocabulary.to_pylist())
     >>> spacing.join(np.array([2, 1, 0, 0, 3, 2]), np.array([5, 1]))
     ['no, Yes Yes.', 'no']
     """
@@ -30,23 +33,24 @@ class Spacing:
     leans_right: Bool
 
     @classmethod
-    def learn(cls, texts: Sequence[str], rows: Sequence[list[int]], words: Sequence[str]) -> Self:
-        """From texts and their tokens; `rows[i]` are the tokens of text `i` as indices of `words`."""
+    def learn(cls, texts: Sequence[str], tokens: Tokens, ids: I64, words: Sequence[str]) -> Self:
+        """From texts and their tokens; `ids` has the index in `words` of each token."""
         size = len(words)
-        left = np.fromiter(chain.from_iterable(row[:-1] for row in rows), np.int64)
-        right = np.fromiter(chain.from_iterable(row[1:] for row in rows), np.int64)
-        touching = [_touching(text, [words[place] for place in row]) for text, row in zip(texts, rows, strict=True)]
-        touch = np.fromiter(chain.from_iterable(touching), np.bool_)
-        pairs, which = np.unique(left * size + right, return_inverse=True)
-        is_mark = np.array([not any(c.isalnum() or c == "_" for c in word) for word in words])
+        follows = np.ones(len(ids), np.bool_)
+        follows[tokens.offsets[:-1][tokens.lengths > 0]] = False
+        right = np.flatnonzero(follows)
+        touch = _touching(texts, tokens)[right]
+        left_ids, right_ids = np.asarray(ids, np.int64)[right - 1], np.asarray(ids, np.int64)[right]
+        pairs, which = np.unique(left_ids * size + right_ids, return_inverse=True)
+        is_mark = np.array([not any(c.isalnum() or c == "_" for c in word) for word in words], np.bool_)
         # Adjacent marks (`?"`) touch, which does not show whether the next word does.
-        to_word = ~is_mark[right]
+        to_word = ~is_mark[right_ids]
         return cls(
             tuple(words),
             pairs,
             _mostly(which, touch, size=len(pairs), share=0.5),
-            is_mark & _mostly(right, touch, size=size, share=0.75),
-            is_mark & _mostly(left[to_word], touch[to_word], size=size, share=0.75),
+            is_mark & _mostly(right_ids, touch, size=size, share=0.75),
+            is_mark & _mostly(left_ids[to_word], touch[to_word], size=size, share=0.75),
         )
 
     def join(self, tokens: I64, lengths: I64) -> list[str]:
@@ -63,15 +67,20 @@ class Spacing:
         return ["".join(pieces[start:stop]).lstrip(" ") for start, stop in pairwise(bounds)]
 
 
-def _touching(text: str, words: list[str]) -> list[bool]:
-    """For each token but the first, whether it follows the one before without white space."""
-    touching = []
-    at = 0
-    for word in words:
-        start = text.find(word, at)
-        touching.append(start == at)
-        at = start + len(word)
-    return touching[1:]
+def _touching(texts: Sequence[str], tokens: Tokens) -> Bool:
+    """For each token, whether it follows the one before without white space."""
+    words = tokens.vocabulary.to_pylist()
+    ids, bounds = tokens.ids.tolist(), tokens.offsets.tolist()
+    touching = np.zeros(len(ids), np.bool_)
+    for text, (begin, end) in zip(texts, pairwise(bounds), strict=True):
+        at = 0
+        for place in range(begin, end):
+            word = words[ids[place]]
+            start = text.find(word, at)
+            if start == at:
+                touching[place] = True
+            at = start + len(word)
+    return touching
 
 
 def _mostly(which: I64, touch: Bool, *, size: int, share: float) -> Bool:
