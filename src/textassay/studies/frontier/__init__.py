@@ -1,0 +1,1 @@
+"""Frontier: can a quality-diversity pair reflect how well a distribution is fitted?"""

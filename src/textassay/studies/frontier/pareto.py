@@ -1,0 +1,137 @@
+"""The Pareto frontier of a pair: Theorem 2 of Li et al. (2020).
+
+A distribution Q is Pareto-optimal if and only if Q_i = h(w f(P_i) + b) for some w <= 0, where h is the inverse of g'
+and 0 from g'(0) on. `real` must be the support of the pair (`Pair.support`). Arrays of shares have one row per w and
+one column per different probability of P.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from textassay.corpus.arrays import F64
+from textassay.errors import InputError
+from textassay.studies.frontier.distribution import Distribution
+from textassay.studies.frontier.pairs import Pair
+from textassay.studies.frontier.roots import falling_roots
+
+
+@dataclass(frozen=True, eq=False)
+class Optima:
+    """Pareto-optima: the parameters w and b, the probabilities, and quality and diversity, one row per w."""
+
+    w: F64
+    b: F64
+    shares: F64
+    quality: F64
+    diversity: F64
+
+
+def optima(pair: Pair, real: Distribution, w: F64) -> Optima:
+    """The Pareto-optimum of each w, in closed form where there is one."""
+    w = np.atleast_1d(np.asarray(w, dtype=np.float64))
+    heights = w[:, None] * pair.quality.f(real.values)[None, :]
+    offset = pair.diversity.offset
+    b = offset(heights, real.counts) if offset else numerical_offset(pair, heights, real.counts)
+    shares = probabilities(pair, heights + b[:, None])
+    return Optima(w, b, shares, pair.quality.of(shares, real), pair.diversity.of(shares, real))
+
+
+def probabilities(pair: Pair, slopes: F64) -> F64:
+    """The probability at which g has this slope: 0 for slopes of g'(0) or more, and at most the limit of g."""
+    diversity = pair.diversity
+    inverse = diversity.inverse(slopes) if diversity.inverse else _numerical_inverse(pair, slopes)
+    return np.clip(np.where(slopes < diversity.slope_at_zero, inverse, 0.0), 0.0, diversity.limit)
+
+
+# Probabilities below this are 0 where the inverse of g' has no closed form.
+_LEAST = 1e-15
+
+
+def _numerical_inverse(pair: Pair, slopes: F64) -> F64:
+    """The root on the scale of logarithms, because probabilities may be tiny."""
+    slope, limit = pair.diversity.slope, pair.diversity.limit
+    steep, flat = (float(slope(np.array([x]))[0]) for x in (_LEAST, limit))
+    inside = np.clip(slopes, flat, steep)
+    low, high = np.full_like(slopes, math.log(_LEAST)), np.full_like(slopes, math.log(limit))
+    found = np.exp(falling_roots(lambda at: slope(np.exp(at)) - inside, low, high))
+    return np.where(slopes >= steep, 0.0, found)
+
+
+def numerical_offset(pair: Pair, heights: F64, counts: F64) -> F64:
+    """The offset b with which probabilities sum to 1; the sum falls with b.
+
+    With b = g'(1/N) - max(w f) every probability is at least 1/N, with b = g'(1/N) - min(w f) at most 1/N.
+    """
+    even = float(pair.diversity.slope(np.array([1 / counts.sum()]))[0])
+    return falling_roots(
+        lambda b: probabilities(pair, heights + b[:, None]) @ counts - 1,
+        even - heights.max(axis=-1),
+        even - heights.min(axis=-1),
+    )
+
+
+def bound(pair: Pair, real: Distribution) -> float:
+    """B of Theorem 2: below it the frontier does not change; minus infinity if g'(0) is infinite."""
+    diversity, largest = pair.diversity, 1 / real.counts[0]
+    if real.is_uniform:
+        return 0.0
+    if largest > diversity.limit or math.isinf(diversity.slope_at_zero):
+        return -math.inf
+    first, second = (float(value) for value in pair.quality.f(real.values[:2]))
+    return (float(diversity.slope(np.array([largest]))[0]) - diversity.slope_at_zero) / (first - second)
+
+
+def highest_quality(pair: Pair, real: Distribution) -> F64:
+    """The trivial optimum at and below B: the most probable outcomes share everything.
+
+    If g is not concave up to that probability, they get the limit and the next ones what is left.
+    """
+    most = np.minimum(np.cumsum(real.counts) * pair.diversity.limit, 1.0)
+    return np.diff(most, prepend=0.0) / real.counts
+
+
+def check_fits(pair: Pair, real: Distribution) -> None:
+    """Refuse a distribution with so few outcomes that none is within the limit of g."""
+    limit = pair.diversity.limit
+    if real.n * limit < 1:
+        raise InputError(
+            f"{pair.name}: g is concave only below {limit:.3g}, and {real.n:,} outcomes have a larger mean probability;"
+            f" wanted at least {math.ceil(1 / limit):,} outcomes"
+        )
+
+
+def frontier_curve(pair: Pair, real: Distribution, *, n_points: int = 81) -> Optima:
+    """Optima from the highest diversity (w = 0) to the highest quality, about evenly spaced along the curve."""
+    if real.is_uniform:
+        return optima(pair, real, np.zeros(1))
+    end = _end_of_curve(pair, real)
+    dense = optima(pair, real, -np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 3 * n_points))) * end)
+    x, y = (_scaled(values) for values in (dense.quality, dense.diversity))
+    along = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))
+    chosen = np.unique(np.searchsorted(along, np.linspace(0.0, along[-1], n_points)).clip(max=len(along) - 1))
+    return Optima(*(values[chosen] for values in (dense.w, dense.b, dense.shares, dense.quality, dense.diversity)))
+
+
+def _scaled(values: F64) -> F64:
+    return (values - values.min()) / (np.ptp(values) or 1.0)
+
+
+# The curve of a pair without a bound ends where this share of the range of quality is left.
+_REST = 1e-3
+
+
+def _end_of_curve(pair: Pair, real: Distribution) -> float:
+    """Minus B, or where quality is close to its maximum if there is no bound."""
+    end = -bound(pair, real)
+    if math.isfinite(end):
+        return end
+    best = float(pair.quality.of(highest_quality(pair, real), real))
+    worst = float(optima(pair, real, np.zeros(1)).quality[0])
+    w = 1.0
+    for _ in range(200):
+        if best - float(optima(pair, real, np.array([-w])).quality[0]) <= _REST * (best - worst):
+            break
+        w *= 1.5
+    return w
