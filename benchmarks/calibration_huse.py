@@ -23,8 +23,7 @@ from textassay.inference.progress import Silent
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests
-from textassay.studies.huse.preparation import RatedPlan
-from textassay.studies.huse.scores import measure
+from textassay.studies.huse.scores import RatedPlan, measure
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "calibration-huse.md"

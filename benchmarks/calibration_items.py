@@ -33,9 +33,8 @@ from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.engines.local import LocalEngine
 from textassay.inference.items.combining import fisher, harmonic_mean, simes
-from textassay.inference.items.item_figures import measure_item, ways
+from textassay.inference.items.item_figures import measure_item, towards_worse, ways
 from textassay.inference.items.over_items import bootstrap_interval
-from textassay.inference.items.stratified import towards_worse
 from textassay.inference.p_values import is_significant
 from textassay.inference.progress import Silent
 from textassay.metrics.registry import Request, parse_requests

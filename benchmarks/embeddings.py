@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
-from textassay.inference.design import design_of
 from textassay.inference.measure import measure
-from textassay.inference.permutation import permutation_tests
+from textassay.inference.permutation import design_of, permutation_tests
 from textassay.inference.plan import Plan
 from textassay.inference.progress import Silent
 from textassay.metrics.registry import parse_requests

@@ -19,7 +19,7 @@ from threading import Event, Thread
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.inference.design import exchange_units, random_masks
+from textassay.inference.permutation import exchange_units, random_masks
 from textassay.metrics.registry import all_metrics
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Resamples

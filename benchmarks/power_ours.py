@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from power_corpora import Draw
 
 from textassay.corpus.sample import Sample
-from textassay.inference.bank import BANK, TERMS, bank_statistics
-from textassay.inference.design import design_of
+from textassay.inference.bank import BANK, TERMS, bank_statistics, gram_counts
 from textassay.inference.overall import combine
 from textassay.inference.p_values import p_value
-from textassay.inference.pair_matrix import gram_counts
+from textassay.inference.permutation import design_of
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.views import Material, Pool, Resamples, Settings
 

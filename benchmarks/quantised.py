@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.inference.design import exchange_units, random_masks
+from textassay.inference.permutation import exchange_units, random_masks
 from textassay.metrics.vectors.mauve import mauve, mauve_exchange, mauve_parts
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Resamples

@@ -11,8 +11,7 @@ from textassay.engines.local import LocalEngine
 from textassay.inference.progress import Silent
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
-from textassay.studies.huse.preparation import RatedPlan
-from textassay.studies.huse.scores import measure
+from textassay.studies.huse.scores import RatedPlan, measure
 
 
 def rated_items(n: int, *, seed: int, apart: float = 0.8, ratings: int = 5, contexts: bool = True) -> RatedItems:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textassay import InputError, Sample
-from textassay.inference.design import MOST_UNITS, Design, design_of, fewest_groups, group_numbers, independent
+from textassay.inference.permutation import MOST_UNITS, Design, design_of, fewest_groups, group_numbers, independent
 
 
 def sample(groups: list[str] | None, size: int = 0) -> Sample:

@@ -9,11 +9,18 @@ from scipy import stats
 
 from tests.conftest import material
 from tests.laws import WORDS, corpus
-from textassay.inference.design import all_masks, block_size, exchange_units, independent, random_masks
 from textassay.inference.intervals import Replicates, Spread, group_labels, half_width, spread, two_sided, wilson
 from textassay.inference.measure import measure, paired_difference
 from textassay.inference.p_values import holm, p_value
-from textassay.inference.permutation import PermutationTests, permutation_tests
+from textassay.inference.permutation import (
+    PermutationTests,
+    all_masks,
+    block_size,
+    exchange_units,
+    independent,
+    permutation_tests,
+    random_masks,
+)
 from textassay.inference.plan import Plan
 from textassay.inference.progress import Silent
 from textassay.inference.rng import stream

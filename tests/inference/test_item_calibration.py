@@ -7,8 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from textassay.inference.items.combining import fisher, harmonic_mean, simes
-from textassay.inference.items.item_figures import measure_item, measure_ways, ways
-from textassay.inference.items.stratified import Tally, Unit, plan_drawing, summed
+from textassay.inference.items.item_figures import Tally, Unit, measure_item, measure_ways, plan_drawing, summed, ways
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.registry import parse_requests
 

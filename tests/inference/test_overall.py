@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from tests.conftest import material
 from textassay import Sample
 from textassay.corpus.hashed_ngrams import Sequences
-from textassay.inference.bank import BANK, bank_statistics, text_traits
-from textassay.inference.design import independent
+from textassay.inference.bank import BANK, bank_statistics, gram_counts, ridge, text_traits
 from textassay.inference.overall import Overall, OverallPlan, combine, overall_test, smooth_p
 from textassay.inference.p_values import at_least
-from textassay.inference.pair_matrix import gram_counts, ridge
+from textassay.inference.permutation import independent
 from textassay.metrics.ngrams.counts import TextNgrams
-from textassay.metrics.ngrams.edges import TextEdges
+from textassay.metrics.ngrams.overlap import TextEdges
 from textassay.metrics.views import Material, Pool, Resamples
 
 WORDS = [f"w{i}" for i in range(30)]

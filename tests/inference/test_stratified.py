@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from textassay.inference.items.item_figures import sampled_places, ways
-from textassay.inference.items.stratified import DRAWS, Tally, Unit, plan_drawing, summed, towards_worse
+from textassay.inference.items.item_figures import (
+    DRAWS,
+    Tally,
+    Unit,
+    plan_drawing,
+    sampled_places,
+    summed,
+    towards_worse,
+    ways,
+)
 
 F64 = NDArray[np.float64]
 

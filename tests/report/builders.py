@@ -20,8 +20,8 @@ from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.meaning import Meaning, Region, Stray
 from textassay.studies.compare.result import Column, Comparison, Finding, Phrase
-from textassay.studies.conditional.misses import kind_of as kind_of_miss
 from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOutcome, Miss, Sensitivity, SystemColumn
+from textassay.studies.conditional.verdict import kind_of as kind_of_miss
 from textassay.studies.huse.item_votes import kind_of as kind_of_item
 from textassay.studies.huse.result import (
     Agreement,
@@ -34,7 +34,7 @@ from textassay.studies.huse.result import (
     StabilityPoint,
 )
 from textassay.studies.outcome import Contest
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -10,10 +10,17 @@ import pytest
 from tests.laws import corpus
 from textassay import Item, ItemSet, Result, conditional
 from textassay.inference.p_values import is_significant
-from textassay.studies.conditional.misses import Contrasts, Overall, miss_of
-from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system, p_at_most
+from textassay.studies.conditional.verdict import (
+    SENTENCES,
+    Contrasts,
+    Evidence,
+    Overall,
+    judge_system,
+    miss_of,
+    p_at_most,
+)
 from textassay.studies.outcome import Contest
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 
 
 def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math.nan, variant: str = "split") -> Result:

@@ -14,9 +14,8 @@ from textassay.errors import InputError
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests
 from textassay.studies.huse.item_votes import decision_map, kind_of, scores_by_k
-from textassay.studies.huse.preparation import balanced, only_items, without_raters
 from textassay.studies.huse.result import KINDS, HuseResult
-from textassay.studies.huse.scores import measure
+from textassay.studies.huse.scores import balanced, measure, only_items, without_raters
 from textassay.studies.huse.stability import item_steps, outlook, rating_steps, stability
 from textassay.studies.huse.study import huse
 

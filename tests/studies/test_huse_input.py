@@ -13,12 +13,12 @@ import pytest
 
 import textassay
 from tests.rating_laws import rated_items
-from textassay.corpus.ratings.assembly import raters_are_known
 from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.corpus.ratings.readers import raters_are_known
 from textassay.errors import InputError
 from textassay.metrics.registry import parse_requests
-from textassay.studies.huse.preparation import only_items
 from textassay.studies.huse.result import HuseResult
+from textassay.studies.huse.scores import only_items
 
 
 def short(ratings: Any, **settings: Any) -> HuseResult:

@@ -15,8 +15,7 @@ from textassay.report.conditional.content import table_lines as conditional_line
 from textassay.report.table import figure, paired_rows
 from textassay.studies.compare.verdict import Setting
 from textassay.studies.compare.verdict import judge as judge_candidate
-from textassay.studies.conditional.misses import Contrasts, miss_of
-from textassay.studies.conditional.verdict import Evidence, judge_system
+from textassay.studies.conditional.verdict import Contrasts, Evidence, judge_system, miss_of
 from textassay.studies.huse.verdict import judge as judge_scores
 from textassay.studies.outcome import Contest
 

@@ -1,23 +1,196 @@
-"""The bank of the overall test: complementary tests of one null hypothesis, each a function of exchanged labels."""
+"""The bank of tests behind the overall test: distances between texts, counted once, and one statistic per test.
+
+A squared distance between the means of two samples, an energy distance, and the agreement of labels with the
+predictions of a ridge classifier are each a sum over pairs of texts of a fixed number times a weight that depends on
+the labels of the two. Summed over the texts of a unit, that is one matrix between units. Pairs of texts in the same
+unit are left out: a text carries no information about its own label, nor texts of one group about other groups.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from textassay.corpus.arrays import F64, Bool
+from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.hashed_ngrams import Incidence, Sequences
-from textassay.inference.design import Design
-from textassay.inference.pair_matrix import gram_counts, kernel_sums, ridge
-from textassay.inference.permutation import off_centre
+from textassay.inference.permutation import Design, off_centre
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.duplicates import NearDuplicates
-from textassay.metrics.ngrams.edges import TextEdges
-from textassay.metrics.vectors.kernels import count_slices
-from textassay.metrics.vectors.pair_sums import exchanged
+from textassay.metrics.ngrams.overlap import TextEdges
+from textassay.metrics.vectors.kernels import Kernel, count_slices
+from textassay.metrics.vectors.pair_sums import exchanged, quadratic_forms, unit_sums
 from textassay.metrics.vectors.vectors import Joint, Vectors, joint
 from textassay.metrics.views import Pool, Resamples
+
+# N-grams in more than this share of the units are multiplied as a dense matrix, which is faster for them.
+_DENSE = 0.05
+_MOST_DENSE = 1024
+_TEXTS_AT_ONCE = 8192
+# Differences smaller than this share of the terms that cancel in them are rounding.
+_ROUNDING = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class PairMatrix:
+    """Sums over pairs of texts between units, without pairs inside a unit, and the texts in each unit.
+
+    The matrix is symmetric. Units with the same number in `apart` have no pairs with each other either: texts of one
+    prompt in both samples are alike for the prompt's sake.
+    """
+
+    between: F64
+    sizes: F64
+    apart: I64
+
+    @classmethod
+    def of(cls, between: F64, resamples: Resamples) -> Self:
+        """Drop the pairs inside units."""
+        np.fill_diagonal(between, 0.0)
+        sizes = np.bincount(resamples.units, minlength=resamples.n_units).astype(np.float64)
+        return cls(between, sizes, np.arange(resamples.n_units))
+
+    def without_pairs_inside(self, groups: I64) -> Self:
+        """The same without pairs of texts in one of these groups of units."""
+        return type(self)(np.where(groups[:, None] == groups, 0.0, self.between), self.sizes, groups)
+
+    def forms(self, masks: Bool) -> tuple[F64, F64, float]:
+        """For each row of labels the sum over pairs of candidates and over mixed pairs, and the sum over all pairs."""
+        own, with_any = quadratic_forms(masks, self.between), self.between.sum(axis=1)
+        return own, 2 * (masks @ with_any - own), float(with_any.sum())
+
+    def counts(self, masks: Bool) -> tuple[F64, F64, F64]:
+        """For each row the pairs of texts that count: within the candidate, within the reference, and across."""
+        n = masks @ self.sizes
+        m = self.sizes.sum() - n
+        if np.array_equal(self.apart, np.arange(len(self.sizes))):
+            own = masks @ self.sizes**2
+            return n**2 - own, m**2 - ((self.sizes**2).sum() - own), n * m
+        units = np.arange(len(self.sizes))
+        groups = csr_array((self.sizes, (self.apart, units)), shape=(int(self.apart.max()) + 1, len(units)))
+        mine = np.asarray(groups @ masks.T.astype(np.float64))
+        theirs = np.asarray(groups.sum(axis=1)).reshape(-1, 1) - mine
+        inside = [(one * other).sum(axis=0) for one, other in ((mine, mine), (theirs, theirs), (mine, theirs))]
+        return n**2 - inside[0], m**2 - inside[1], n * m - inside[2]
+
+    def means(self, masks: Bool) -> tuple[F64, F64, F64]:
+        """For each row the mean over pairs within the candidate, within the reference, and across."""
+        own, across, total = self.forms(masks)
+        mine, theirs, mixed = self.counts(masks)
+        return own / mine, (total - own - across) / theirs, across / 2 / mixed
+
+    def distances(self, masks: Bool) -> F64:
+        """Unbiased squared distances between the samples' means: mean within each less mean across, of every row."""
+        one, other, across = self.means(masks)
+        return _without_rounding(one + other - 2 * across, np.abs(one) + np.abs(other) + 2 * np.abs(across))
+
+    def overlaps(self, masks: Bool, tokens: F64) -> F64:
+        """Morisita's overlap of the two samples' n-gram distributions, of every row; `tokens` are n-grams per unit.
+
+        With P and Q the distributions, it is 2 sum PQ / (sum PP + sum QQ), each estimated without bias from pairs
+        of different texts. It is 1 for equal distributions whatever the sizes, and 0 without a common n-gram.
+        """
+        one, other, across = self.means(masks)
+        mine = masks @ tokens / (masks @ self.sizes)
+        theirs = ~masks @ tokens / (~masks @ self.sizes)
+        return 2 * across / (mine * theirs) / (one / mine**2 + other / theirs**2)
+
+    def agreements(self, masks: Bool) -> F64:
+        """The form itself with labels 1/n for candidates and -1/m for references, divided by their squared length."""
+        own, across, total = self.forms(masks)
+        mine = masks @ self.sizes
+        theirs = self.sizes.sum() - mine
+        terms = np.stack((own / mine**2, (total - own - across) / theirs**2, -across / (mine * theirs)))
+        value = _without_rounding(terms.sum(axis=0), np.abs(terms).sum(axis=0))
+        return value / (1 / mine + 1 / theirs)
+
+
+def _without_rounding(values: F64, scale: F64) -> F64:
+    """Exactly 0 where a value is no more than what rounding leaves of the terms that cancel in it.
+
+    Otherwise rounding would decide between labellings that are all the same, as where every text has the same words.
+    """
+    return np.where(np.abs(values) <= _ROUNDING * scale, 0.0, values)
+
+
+def gram_counts(incidence: Incidence, resamples: Resamples, *, power: float) -> PairMatrix:
+    """Products of counts of n-grams between units, each n-gram weighed by its pooled count to minus this power.
+
+    N-grams in one text only are in no pair of different texts and are passed over.
+    """
+    totals = incidence.totals()
+    runs = np.diff(incidence.starts)
+    common = runs > 1
+    kept = np.repeat(common, runs)
+    starts = np.concatenate(([0], np.cumsum(runs[common])))
+    weights = np.repeat(totals[common].astype(np.float64) ** (-power / 2), runs[common])
+    columns = resamples.units[incidence.texts[kept]]
+    by_gram = csr_array((incidence.counts[kept] * weights, columns, starts), shape=(len(starts) - 1, resamples.n_units))
+    by_gram.sum_duplicates()
+    return PairMatrix.of(_products(by_gram), resamples)
+
+
+def _products(by_gram: csr_array) -> F64:
+    """Inner products of the columns: n-grams of many units as a dense matrix, the others sparse."""
+    n_units = by_gram.shape[1]
+    spread = np.diff(by_gram.indptr)
+    many = np.flatnonzero(spread > max(_DENSE * n_units, 2))
+    many = many[np.argsort(-spread[many], kind="stable")[:_MOST_DENSE]]
+    few = np.ones(len(spread), dtype=bool)
+    few[many] = False
+    rest = by_gram[np.flatnonzero(few)]
+    found: F64 = (rest.T @ rest).toarray() if rest.nnz else np.zeros((n_units, n_units))
+    if len(many):
+        dense = by_gram[many].toarray()
+        found += dense.T @ dense
+    return found
+
+
+def kernel_sums(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairMatrix:
+    """Sums of a kernel of vectors between units."""
+    return PairMatrix.of(unit_sums(joint, kernel, resamples.units, resamples.n_units).copy(), resamples)
+
+
+def ridge(features: NDArray[np.floating[Any]], resamples: Resamples) -> PairMatrix:
+    r"""Leave-one-out predictions of ridge regression of labels on features, as sums between units.
+
+    With the hat matrix H of the centred features under a penalty of their mean squared singular value, and 1/N for the
+    intercept, the prediction of text i by a classifier that has not seen it is linear in the labels:
+
+    .. math:: f_i = \sum_{j \ne i} \frac{H_{ij}}{1 - H_{ii}} y_j
+
+    so its agreement with the labels, the sum of y_i f_i, is a quadratic form in them.
+    """
+    n, dimension = features.shape
+    mean = features.mean(axis=0, dtype=np.float64)
+    squares = np.zeros((dimension, dimension))
+    for begin in range(0, n, _TEXTS_AT_ONCE):
+        centred = features[begin : begin + _TEXTS_AT_ONCE] - mean
+        squares += centred.T @ centred
+    penalty = float(np.trace(squares)) / min(n, dimension)
+    if penalty <= 0:
+        return PairMatrix.of(np.zeros((resamples.n_units, resamples.n_units)), resamples)
+    squares[np.diag_indices(dimension)] += penalty
+    inverse = np.linalg.inv(squares)
+    # H = Z (Z'Z + l)^-1 Z', summed by unit: the rows divided by 1 - H_ii on the left, plain on the right.
+    left, right = np.zeros((2, resamples.n_units, dimension))
+    scales, counts = np.zeros((2, resamples.n_units))
+    for begin in range(0, n, _TEXTS_AT_ONCE):
+        units = resamples.units[begin : begin + _TEXTS_AT_ONCE]
+        centred = features[begin : begin + _TEXTS_AT_ONCE] - mean
+        solved = centred @ inverse
+        scale = 1 / (1 - np.einsum("ij,ij->i", centred, solved) - 1 / n)
+        chosen = csr_array((np.ones(len(units)), (units, np.arange(len(units)))), shape=(resamples.n_units, len(units)))
+        left += chosen @ (centred * scale[:, None])
+        right += chosen @ solved
+        scales += chosen @ scale
+        counts += chosen @ np.ones(len(units))
+    predicted = left @ right.T + np.outer(scales, counts / n)
+    # Only the symmetric part counts in a quadratic form.
+    return PairMatrix.of((predicted + predicted.T) / 2, resamples)
+
 
 # Weight of an n-gram: its pooled count to minus this power, so that the commonest n-grams do not drown all others.
 _POWER = 0.5

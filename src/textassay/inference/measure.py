@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.inference.design import Design, design_of, group_numbers
 from textassay.inference.intervals import (
     Replicates,
     fewest_texts,
@@ -22,7 +21,14 @@ from textassay.inference.intervals import (
     summed,
     two_sided,
 )
-from textassay.inference.permutation import PermutationTests, is_permutation, permutation_tests
+from textassay.inference.permutation import (
+    Design,
+    PermutationTests,
+    design_of,
+    group_numbers,
+    is_permutation,
+    permutation_tests,
+)
 from textassay.inference.plan import Plan
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import Result, result_of, sample_field, signature

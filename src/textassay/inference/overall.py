@@ -28,10 +28,18 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.printable import many
-from textassay.inference.bank import BANK, TERMS, Member, bank_statistics, pooled_vectors, text_counts
-from textassay.inference.design import Design, design_of, fewest_groups
+from textassay.inference.bank import (
+    BANK,
+    TERMS,
+    Member,
+    bank_statistics,
+    gram_counts,
+    kernel_sums,
+    pooled_vectors,
+    text_counts,
+)
 from textassay.inference.p_values import at_least, is_significant, step_down
-from textassay.inference.pair_matrix import gram_counts, kernel_sums
+from textassay.inference.permutation import Design, design_of, fewest_groups
 from textassay.inference.plan import MOST_RAISED, Plan
 from textassay.inference.progress import Progress
 from textassay.inference.result import sample_field, signature

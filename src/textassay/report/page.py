@@ -15,8 +15,7 @@ from markupsafe import Markup
 from textassay.corpus.printable import printable, shortened
 from textassay.report.charts.strips import Strip
 from textassay.report.charts.svg import element, marker
-from textassay.report.table import ASPECTS, level_text
-from textassay.report.verdicts import LEVELS, level_of
+from textassay.report.table import ASPECTS, LEVELS, level_of, level_text
 from textassay.studies.outcome import Outcome
 from textassay.studies.wording import number, p_text, share
 from textassay.version import __version__

@@ -1,8 +1,9 @@
-"""The metric table of all reports: its cells, its rows, what is written around it, and paired differences."""
+"""The table of results, its legends and its verdicts, for all forms of a report."""
 
 import inspect
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from textassay.inference.p_values import holm, is_significant
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, all_metrics
 from textassay.studies.outcome import Contest, Outcome, ResultColumn
-from textassay.studies.wording import number, p_text, plus_minus
+from textassay.studies.wording import Verdict, listed, number, p_text, plus_minus
 
 MARK = "*"
 ARROWS = {"higher": "↑", "lower": "↓", "closer": "≈"}
@@ -341,3 +342,46 @@ def short_names(names: Sequence[str], *, fewest: int = _FEWEST) -> list[str]:
     if len(names) < fewest or not ends or ends[-1] < _SHORTEST or any(len(name) <= ends[-1] for name in names):
         return list(names)
     return [f"…{name[ends[-1] :]}" for name in names]
+
+
+@dataclass(frozen=True)
+class Level:
+    """The words of a level, and its sign and colour where there are no icons; the sign makes it readable in grey."""
+
+    words: str
+    sign: str
+    style: str
+
+
+LEVELS = {
+    "same": Level("No difference found", "=", "green"),
+    "differs": Level("Differs", "≠", "yellow"),
+    "collapsed": Level("Collapsed", "!", "bold red"),
+    "copied": Level("Copied from the reference", "≈", "yellow"),
+    "untested": Level("Not tested", "?", "dim"),
+}
+
+
+def level_of(verdict: Verdict | None) -> str:
+    """A key of `LEVELS`; without a verdict nothing was tested."""
+    return verdict.level if verdict is not None and verdict.level in LEVELS else "untested"
+
+
+def summary(columns: Mapping[str, Verdict | None], verbs: Mapping[str, tuple[str, str]], *, what: str) -> str:
+    """The verdicts in one sentence; `verbs` has, by level, the verb for one column and for several.
+
+    >>> verbs = {"same": ("matches", "match"), "untested": ("was not tested", "were not tested")}
+    >>> summary({"a": Verdict("same", ()), "b": None, "c": None}, verbs, what="systems")
+    'Of 3 systems, 1 matches and 2 were not tested.'
+    """
+    if len(columns) == 1:
+        ((name, verdict),) = columns.items()
+        return f"{shortened(name, 60)} {verbs[level_of(verdict)][0]}."
+    counts = Counter(map(level_of, columns.values()))
+    clauses = [f"{counts[level]} {verbs[level][counts[level] > 1]}" for level in verbs if counts[level]]
+    return f"Of {len(columns)} {what}, {listed(clauses)}."
+
+
+def every_note(*lists: Iterable[str]) -> list[str]:
+    """The notes of several lists in order, without repetitions."""
+    return list(dict.fromkeys(note for notes in lists for note in notes))

@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import printable, shortened
-from textassay.report.table import MARK, Figure, Line, short_names
-from textassay.report.verdicts import LEVELS, level_of
-from textassay.studies.verdict import Verdict
+from textassay.report.table import LEVELS, MARK, Figure, Line, level_of, short_names
+from textassay.studies.wording import Verdict
 
 # Notes and verdicts may quote texts of any length.
 _LONGEST = 400

@@ -12,9 +12,8 @@ from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row
-from textassay.studies.huse.preparation import RatedPlan, balanced
 from textassay.studies.huse.result import TITLES, StabilityPoint
-from textassay.studies.huse.scores import measure
+from textassay.studies.huse.scores import RatedPlan, balanced, measure
 from textassay.studies.huse.stability import stability
 
 # Summarization at temperature 1.0, the one setting of Table 1 whose ratings are at hand.

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textassay import InputError, conditional
-from textassay.inference.design import all_masks
+from textassay.inference.permutation import all_masks
 from textassay.metrics.items import score as pair_means
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.items.score import Over, parts, score, under_labels

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.linalg import sqrtm
 
 from tests.conftest import material
-from textassay.inference.design import all_masks, exchange_units, random_masks
 from textassay.inference.measure import measure
+from textassay.inference.permutation import all_masks, exchange_units, random_masks
 from textassay.inference.plan import Plan
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.vectors import gaussians as bures_exchange

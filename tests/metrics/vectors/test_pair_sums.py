@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
 from textassay.corpus.arrays import F64
-from textassay.inference.design import exchange_units, random_masks
 from textassay.inference.intervals import group_labels
+from textassay.inference.permutation import exchange_units, random_masks
 from textassay.metrics.vectors import kernels
 from textassay.metrics.vectors import kernels as kernel_tiles
 from textassay.metrics.vectors import kernels as slices

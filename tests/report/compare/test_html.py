@@ -22,16 +22,15 @@ from textassay.corpus.printable import printable
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.result import Interval
-from textassay.report.compare.charts import draw_plane, plane_axes
 from textassay.report.compare.content import outcome_sentence
-from textassay.report.compare.html import render_html
+from textassay.report.compare.html import draw_plane, plane_axes, render_html
 from textassay.report.compare.text_forms import render_notebook
 from textassay.report.page import MOST_BYTES
-from textassay.report.verdicts import level_of
+from textassay.report.table import level_of
 from textassay.studies.compare.result import Comparison, Finding
 from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 
 NAMES = [f"model-{i}" for i in range(20)]
 TWENTY_METRICS = [(metric, order) for metric in ("cr", "nrr", "bleu", "self_bleu") for order in range(1, 6)]

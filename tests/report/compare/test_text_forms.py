@@ -18,7 +18,7 @@ from textassay.report.compare.text_forms import csv_rows, render_csv, render_mar
 from textassay.report.table import figure
 from textassay.report.terminal import fitted_names
 from textassay.studies.compare.result import Comparison, Finding
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 
 TWINS = ("model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2")
 

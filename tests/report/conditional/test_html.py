@@ -13,9 +13,8 @@ import pytest
 
 from tests.report.builders import HOSTILE_MARKUP, Page, conditional, curve, hostile_conditional, item_set, many_items
 from textassay.corpus.items.item_set import Item, ItemSet
-from textassay.report.conditional.charts import curves, kind_bar, scatters
 from textassay.report.conditional.content import outcome_sentence
-from textassay.report.conditional.html import render_html
+from textassay.report.conditional.html import curves, kind_bar, render_html, scatters
 from textassay.report.conditional.items import excerpt, folded, item_views, items_block, profile, worst_first
 from textassay.report.items import MOST_CHARACTERS, readable
 from textassay.report.page import MOST_BYTES

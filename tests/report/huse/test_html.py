@@ -21,7 +21,7 @@ from textassay.report.huse.raters import raters
 from textassay.report.items import MOST_CHARACTERS, embedded, fitting, readable
 from textassay.report.page import MOST_BYTES
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 
 SCRIPTS = ("huse/store.js", "huse/list.js", "huse/map.js", "huse/static.js")
 

@@ -24,7 +24,7 @@ from textassay.report.huse.text_forms import (
     render_notebook,
 )
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 
 WIDTHS = (60, 80, 120, 200)
 

@@ -1,17 +1,124 @@
-"""Files of items: records, tables, COCO captions and lines of text."""
+"""Item files: their records as entries with references, candidates and prompts, and candidates of further files."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-from textassay.corpus.fields import no_field
-from textassay.corpus.items.entries import CANDIDATES, IDS, ONE_SYSTEM, REFERENCES, Entry, Side, entry_of, id_of
 from textassay.corpus.json_lines import decode_json, kind_of
-from textassay.corpus.printable import quoted
+from textassay.corpus.printable import many, quoted
+from textassay.corpus.readers import no_field
 from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
 from textassay.corpus.values import check_text
 from textassay.errors import InputError
+
+# What a file is read for, and the field it must have.
+Side = Literal["references", "candidates"]
+
+ONE_SYSTEM = "candidate"
+REFERENCES = ("references", "reference")
+CANDIDATES = ("candidates", "candidate")
+IDS = ("id", "_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item of one file. `place` is its place in messages; `id` is None where the file gives none."""
+
+    place: str
+    id: str | None
+    references: tuple[str, ...] = ()
+    candidates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    prompt: str | None = None
+
+
+def entry_of(record: Any, place: str) -> Entry:
+    """The entry of a JSON object; a missing field, null or an empty list means no texts and is not an error.
+
+    >>> entry_of({"_id": 7, "reference": "a cat", "candidates": {"mle": ["cat", "dog"]}}, "x.jsonl:1").candidates
+    {'mle': ('cat', 'dog')}
+    """
+    if not isinstance(record, Mapping):
+        raise InputError(f"{place}: {kind_of(record)}; wanted an object with 'references' and 'candidates'")
+    name, references = _field(record, REFERENCES, place)
+    return Entry(
+        place,
+        id_of(record, place),
+        texts_of(references, f"{place}: {quoted([name])}"),
+        _systems(record, place),
+        _prompt(record.get("prompt"), place),
+    )
+
+
+def id_of(record: Mapping[str, Any], place: str, *, names: tuple[str, ...] = IDS) -> str | None:
+    """The id as a string; None where there is none, or a blank one."""
+    value = next((record[name] for name in names if record.get(name) is not None), None)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InputError(f"{place}: the id is {kind_of(value)}; wanted a string or a whole number")
+    return check_text(str(value), f"{place}: the id") if str(value).strip() else None
+
+
+def texts_of(value: Any, where: str) -> tuple[str, ...]:
+    """A list of strings, one string alone, or null for none."""
+    if value is None:
+        return ()
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list):
+        raise InputError(f"{where}: {kind_of(value)}; wanted a list of strings")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"{where}: text {number} is {kind_of(text)}; wanted a string")
+        check_text(text, f"{where}: text {number}")
+    return tuple(texts)
+
+
+def system_of(name: Any, where: str) -> str:
+    """The name of a system: any string that is not blank."""
+    if not isinstance(name, str):
+        raise InputError(f"{where}: a system's name is {kind_of(name)}; wanted a string")
+    if not name.strip():
+        raise InputError(f"{where}: a system's name is blank; wanted a name")
+    return check_text(name, f"{where}: a system's name")
+
+
+def check_unique(ids: list[str], places: list[str]) -> None:
+    """An error that names both places of the first id that comes twice."""
+    known: dict[str, str] = {}
+    for id_, place in zip(ids, places, strict=True):
+        if id_ in known:
+            raise InputError(f"{place}: id {quoted([id_])} is also at {known[id_]}; wanted one item per id")
+        known[id_] = place
+
+
+def _systems(record: Mapping[str, Any], place: str) -> dict[str, tuple[str, ...]]:
+    name, written = _field(record, CANDIDATES, place)
+    if isinstance(written, Mapping):
+        return {
+            system_of(system, place): texts_of(texts, f"{place}: candidates of {quoted([str(system)])}")
+            for system, texts in written.items()
+        }
+    texts = texts_of(written, f"{place}: {quoted([name])}")
+    # No text names no system: beside items with named systems, this one would be a stranger.
+    return {ONE_SYSTEM: texts} if texts else {}
+
+
+def _field(record: Mapping[str, Any], names: tuple[str, str], place: str) -> tuple[str, Any]:
+    """The plural or the singular field, and what it holds."""
+    there = [name for name in names if record.get(name) is not None]
+    if len(there) > 1:
+        raise InputError(f"{place}: both {quoted(there[:1])} and {quoted(there[1:])}; wanted one of them")
+    return (there[0], record[there[0]]) if there else (names[0], None)
+
+
+def _prompt(value: Any, place: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InputError(f"{place}: 'prompt' is {kind_of(value)}; wanted a string")
+    return check_text(value, f"{place}: 'prompt'")
+
 
 ANNOTATIONS = "annotations"
 IMAGE = "image_id"
@@ -229,3 +336,76 @@ def _entries(table: Table, side: Side) -> list[Entry]:
         # A blank line is a blank candidate, because the number of a line says which item it belongs to.
         return [entry_of({CANDIDATES[0]: record.get(TEXT) or ""}, place) for place, record in records]
     return [entry_of(record, place) for place, record in records]
+
+
+_LISTED = 3
+
+
+def joined(base: ItemFile, systems: Mapping[str, ItemFile], notes: Counter[str]) -> list[Entry]:
+    """The entries of the first file with the candidates of each further file under its system's name."""
+    if not systems:
+        return base.entries
+    taken = {system for entry in base.entries for system in entry.candidates}
+    columns: dict[str, list[tuple[str, ...] | None]] = {}
+    for system, file in systems.items():
+        if system in taken:
+            raise InputError(
+                f"{file.where}: system {quoted([system])} is also in {base.where}; wanted each system in one place"
+            )
+        columns[system] = _matched(base, file, notes)
+    return [
+        replace(
+            entry,
+            candidates={
+                **entry.candidates,
+                **{system: texts for system, column in columns.items() if (texts := column[place]) is not None},
+            },
+        )
+        for place, entry in enumerate(base.entries)
+    ]
+
+
+def _matched(base: ItemFile, file: ItemFile, notes: Counter[str]) -> list[tuple[str, ...] | None]:
+    """A system's texts for each entry of the first file, None where it has nothing."""
+    texts = _texts(file, notes)
+    known = [entry.id is not None for entry in base.entries]
+    given = [entry.id is not None for entry in file.entries]
+    ids = [entry.id for entry in file.entries if entry.id is not None]
+    check_unique(ids, [entry.place for entry in file.entries if entry.id is not None])
+    if all(known) and all(given):
+        by_id = dict(zip(ids, texts, strict=True))
+        _check_known(base, file, ids)
+        return [by_id.get(entry.id or "") for entry in base.entries]
+    if any(known) and any(given):
+        lacking = next(entry for entry in (*base.entries, *file.entries) if entry.id is None)
+        raise InputError(f"{lacking.place}: no id, but other items have one; wanted ids in all or in none")
+    if len(texts) != len(known):
+        raise InputError(
+            f"{file.where}: {many(len(texts), 'item')}; {base.where} has {len(known):,}; wanted as many, or ids in both"
+        )
+    if ids:
+        notes[f"{file.where}: matched by order, because {base.where} has no ids"] += 1
+    return list(texts)
+
+
+def _texts(file: ItemFile, notes: Counter[str]) -> list[tuple[str, ...]]:
+    """The candidates of the one system of a file, entry by entry."""
+    names = list(dict.fromkeys(system for entry in file.entries for system in entry.candidates))
+    if len(names) > 1:
+        raise InputError(f"{file.where}: candidates of {quoted(names)}; wanted one system in each candidate file")
+    texts = [next(iter(entry.candidates.values()), ()) for entry in file.entries]
+    if not any(texts):
+        raise InputError(
+            f"no candidates in {file.where}{file.seen_fields}; wanted a field 'candidates', or one per line in .txt"
+        )
+    if any(entry.references for entry in file.entries):
+        notes[f"{file.where}: its references left out"] += 1
+    return texts
+
+
+def _check_known(base: ItemFile, file: ItemFile, ids: list[str]) -> None:
+    known = {entry.id for entry in base.entries}
+    strange = [id_ for id_ in ids if id_ not in known]
+    if strange:
+        seen = f"{many(len(strange), 'id')} {'are' if len(strange) > 1 else 'is'}"
+        raise InputError(f"{file.where}: {seen} not in {base.where}: {quoted(strange, _LISTED)}; wanted ids it has")

@@ -7,15 +7,17 @@ from typing import Any, TypeVar
 from textassay.corpus.printable import quoted
 from textassay.corpus.ratings.columns import (
     Columns,
+    Facts,
     context_of,
     length_of,
     log_probs_of,
     name_of_cell,
     required,
+    shown,
+    sources_in,
     text_of,
     values_of,
 )
-from textassay.corpus.ratings.facts import Facts, shown, sources_in
 from textassay.errors import InputError
 
 T = TypeVar("T")

@@ -1,13 +1,309 @@
-"""Readers of ratings: rated texts from any source, with log-probabilities from the same or a second source."""
+"""Readers of ratings: a table or a file becomes the rated items of a human and a model source."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from textassay.corpus.arrays import F64, I64
 from textassay.corpus.files import check_stdin_once
-from textassay.corpus.ratings.assembly import rated_items
-from textassay.corpus.ratings.columns import Columns, columns_of
-from textassay.corpus.ratings.rated_items import RatedItems, check_reading
+from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.ratings.columns import (
+    HUMAN,
+    Columns,
+    Facts,
+    columns_of,
+    facts_of,
+    name_of_cell,
+    number_of,
+    required,
+    text_of,
+    two_sources,
+    values_of,
+)
+from textassay.corpus.ratings.log_probs import with_log_probs
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems, check_reading
 from textassay.corpus.tables import AnySource, Expected, listed_notes, open_source, read_tables
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
+
+_LOG_PROBS = Setting("log_probs", "FILE")
+
+
+@dataclass(frozen=True)
+class Given:
+    """Ratings, one entry each; no raters where only means are known, and numbers for names where nobody is named."""
+
+    raters: tuple[str, ...]
+    item_of: I64
+    rater_of: I64
+    ratings: F64
+    labels: dict[float, str]
+    raters_known: bool
+
+
+def raters_are_known(rated: RatedItems) -> bool:
+    """False where a file has single ratings but does not say whose, and where it has only means."""
+    return rated.single and rated.raters_known
+
+
+def ratings_in(columns: Columns, scale: tuple[float, float] | None) -> list[float | None]:
+    """The rating of each row, None where the cell is blank."""
+
+    def rating_of(cell: Any, place: str, name: str) -> float:
+        value = number_of(cell, place, name)
+        if scale is not None and not scale[0] <= value <= scale[1]:
+            wanted = f"{scale[0]:g} to {scale[1]:g}"
+            raise InputError(f"{place}: {shortened(name)} {value:g} is outside the scale; wanted {wanted}")
+        return value
+
+    return values_of(columns, "rating", rating_of)
+
+
+def single_ratings(columns: Columns, facts: Facts, ratings: list[float | None], notes: list[str]) -> Given:
+    """Every rating with its item and its rater."""
+    rows = [row for row, rating in enumerate(ratings) if rating is not None]
+    if left := len(ratings) - len(rows):
+        notes.append(f"{many(left, 'blank rating')} left out")
+    item_of = [facts.item_of[row] for row in rows]
+    if "rater" in columns:
+        named = required(values_of(columns, "rater", name_of_cell), columns, "rater")
+        by = [named[row] for row in rows]
+        _check_once(by, item_of, rows, columns, facts)
+    else:
+        by = _by_order(item_of)
+        notes.append(f"raters are not named, so single raters cannot be assessed{_lonely(item_of)}")
+    raters = {name: number for number, name in enumerate(dict.fromkeys(by))}
+    return Given(
+        tuple(raters),
+        np.array(item_of, dtype=np.int64),
+        np.array([raters[name] for name in by], dtype=np.int64),
+        np.array([ratings[row] for row in rows], dtype=np.float64),
+        _labels(columns, ratings),
+        "rater" in columns,
+    )
+
+
+def _check_once(by: list[str], item_of: list[int], rows: list[int], columns: Columns, facts: Facts) -> None:
+    if len(set(zip(by, item_of, strict=True))) == len(rows):
+        return
+    known: dict[tuple[str, int], int] = {}
+    for rater, item, row in zip(by, item_of, rows, strict=True):
+        first = known.setdefault((rater, item), row)
+        if first != row:
+            raise InputError(
+                f"{columns.places[row]}: rater {quoted([rater])} has rated item {quoted([facts.ids[item]])} "
+                f"at {columns.places[first]} already; wanted one rating per rater and item"
+            )
+
+
+def _lonely(item_of: list[int]) -> str:
+    """Where few items have several rows, these may be a slip in a table of means: that is said too."""
+    counts = Counter(item_of)
+    alone = sum(count == 1 for count in counts.values())
+    return f"; {alone:,} of {len(counts):,} items {'has' if alone == 1 else 'have'} one rating only" if alone else ""
+
+
+def _by_order(item_of: list[int]) -> list[str]:
+    """In place of raters, the number of the rating within its item."""
+    counts: dict[int, int] = {}
+    by = []
+    for item in item_of:
+        counts[item] = counts.get(item, 0) + 1
+        by.append(f"?{counts[item]}")
+    return by
+
+
+def _labels(columns: Columns, ratings: list[float | None]) -> dict[float, str]:
+    """What ratings are called, from the lowest to the highest."""
+    if "rating_label" not in columns:
+        return {}
+    labels: dict[float, tuple[str, int]] = {}
+    for row, (rating, label) in enumerate(zip(ratings, values_of(columns, "rating_label", text_of), strict=True)):
+        if rating is None or label is None:
+            continue
+        known, first = labels.setdefault(rating, (label, row))
+        if known != label:
+            raise InputError(
+                f"{columns.places[row]}: rating {rating:g} is called {quoted([label])}; "
+                f"{columns.places[first]} calls it {quoted([known])}; wanted one label per rating"
+            )
+    return {rating: labels[rating][0].strip() for rating in sorted(labels)}
+
+
+def has_means(columns: Columns, facts: Facts) -> bool:
+    """True when no rater is named and no item has two rows."""
+    return "rater" not in columns and len(facts.ids) == len(facts.item_of)
+
+
+def mean_ratings(columns: Columns, facts: Facts, ratings: list[float | None], notes: list[str]) -> Given:
+    """The mean rating of each item that has one."""
+    rated = [(item, rating) for item, rating in zip(facts.item_of, ratings, strict=True) if rating is not None]
+    _note_repeats(columns, facts, notes)
+    return Given(
+        (),
+        np.array([item for item, _ in rated], dtype=np.int64),
+        np.full(len(rated), NOBODY, dtype=np.int64),
+        np.array([rating for _, rating in rated], dtype=np.float64),
+        {},
+        raters_known=False,
+    )
+
+
+def _note_repeats(columns: Columns, facts: Facts, notes: list[str]) -> None:
+    """A model may well write one text twice, but such rows may also be single ratings of one item."""
+    if facts.given is not None or "text" not in columns:
+        return
+    repeated = len(facts.texts) - len(set(zip(facts.texts, facts.sources, facts.contexts, strict=True)))
+    if repeated:
+        rows = f"{repeated:,} row{'s repeat' if repeated > 1 else ' repeats'}"
+        notes.append(f"{rows} a text; each row counts as an item (a column 'item' or 'rater' would join them)")
+
+
+def rated_items(
+    columns: Columns,
+    *,
+    name: str,
+    log_probs: Columns | None = None,
+    model: str | None = None,
+    scale: tuple[float, float] | None = None,
+    notes: Sequence[str] = (),
+) -> RatedItems:
+    """The items of a table of ratings; `log_probs` is a second table to take log-probabilities from."""
+    check_reading(model, scale)
+    all_notes = list(notes)
+    columns, sources, called = two_sources(columns, model, all_notes)
+    _check_columns(columns, log_probs)
+    facts = facts_of(columns, sources)
+    _note_columns(columns, facts, all_notes)
+    if log_probs is not None:
+        facts = with_log_probs(facts, log_probs, all_notes)
+        _note_nll(log_probs, all_notes)
+    if not _any(facts.texts) and not _any(facts.lengths):
+        # None of the rows that have them in the second table is about one of these items.
+        columns.need("text", "length")
+    ratings = ratings_in(columns, scale)
+    given = (mean_ratings if has_means(columns, facts) else single_ratings)(columns, facts, ratings, all_notes)
+    kept = _kept(columns, facts, given, all_notes)
+    items = _items(columns, facts, kept, _log_probs(facts, kept, log_probs), _lengths(facts, kept, all_notes))
+    place = np.full(len(facts.ids), -1)
+    place[kept] = np.arange(len(kept))
+    seen = (float(given.ratings.min()), float(given.ratings.max()))
+    return RatedItems(
+        name,
+        items,
+        given.raters,
+        place[given.item_of],
+        given.rater_of,
+        given.ratings,
+        seen if scale is None else (float(scale[0]), float(scale[1])),
+        given.labels,
+        called,
+        tuple(all_notes),
+        given.raters_known,
+        columns.where,
+    )
+
+
+def _check_columns(columns: Columns, joined: Columns | None) -> None:
+    if "rating" not in columns and "rating_label" in columns:
+        raise InputError(
+            f"{columns.head}: ratings are given only as words, in {quoted([columns.names['rating_label']])}; "
+            "wanted numbers in a column 'rating'"
+        )
+    columns.need("rating")
+    if "rater" in columns:
+        columns.need("item", "text")
+    if joined is None or not ("text" in joined or "length" in joined):
+        columns.need("text", "length")
+    if joined is None:
+        columns.need("log_prob", "nll", hint=(" (or use ", _LOG_PROBS, ")"))
+
+
+def _note_columns(columns: Columns, facts: Facts, notes: list[str]) -> None:
+    _note_nll(columns, notes)
+    if facts.shared and "context" not in columns:
+        notes.append("human and model texts share item ids, so an item id is used as the context of both")
+
+
+def _note_nll(columns: Columns, notes: list[str]) -> None:
+    if "nll" in columns:
+        notes.append(f"{columns.where}: {quoted([columns.names['nll']])} read as minus the log-probability")
+
+
+def _kept(columns: Columns, facts: Facts, given: Given, notes: list[str]) -> list[int]:
+    """The items that have a rating; both sources must have one."""
+    rated = set(given.item_of.tolist())
+    kept = [item for item in range(len(facts.ids)) if item in rated]
+    if left := len(facts.ids) - len(kept):
+        notes.append(f"{many(left, 'item')} without a rating left out")
+    sources = {facts.sources[item] for item in kept}
+    lacking = [source for source in dict.fromkeys(facts.sources) if source not in sources]
+    if lacking:
+        raise InputError(f"{columns.where}: no item of {quoted(lacking)} has a rating; wanted ratings of both sources")
+    return kept
+
+
+def _log_probs(facts: Facts, kept: list[int], joined: Columns | None) -> list[float]:
+    """The log-probability of each item, or an error that counts those without one."""
+    known = [value for item in kept if (value := facts.log_probs[item]) is not None]
+    if missing := len(kept) - len(known):
+        first = next(item for item in kept if facts.log_probs[item] is None)
+        others = (
+            f", nor {'have' if missing > 2 else 'has'} {missing - 1:,} more of {len(kept):,}" if missing > 1 else ""
+        )
+        hint = ("use ", _LOG_PROBS) if joined is None else (f"{joined.where} has none for it",)
+        what = f"item {quoted([facts.ids[first]])} has no log_prob{others}"
+        raise InputError(f"{facts.places[first]}: {what}; wanted one for each item (", *hint, ")")
+    return known
+
+
+def _items(
+    columns: Columns, facts: Facts, kept: list[int], log_probs: list[float], lengths: list[int]
+) -> tuple[RatedItem, ...]:
+    contexts: Sequence[str | None] = facts.contexts
+    if facts.given is not None and facts.shared and "context" not in columns:
+        contexts = facts.given
+    has_texts = _any(facts.texts)
+    return tuple(
+        RatedItem(
+            facts.ids[item],
+            facts.sources[item] != HUMAN,
+            log_prob,
+            length,
+            (facts.texts[item] or "") if has_texts else None,
+            contexts[item],
+        )
+        for item, log_prob, length in zip(kept, log_probs, lengths, strict=True)
+    )
+
+
+def _any(values: Sequence[object | None]) -> bool:
+    return any(value is not None for value in values)
+
+
+def _lengths(facts: Facts, kept: list[int], notes: list[str]) -> list[int]:
+    """Tokens of each item: as given, otherwise counted between spaces, as the paper's released program does."""
+    if _any(facts.lengths):
+        return _given_lengths(facts, kept, notes)
+    texts = [facts.texts[item] or "" for item in kept]
+    counts = [sum(map(bool, text.split(" "))) for text in texts]
+    if empty := counts.count(0):
+        notes.append(f"{empty:,} item{'s have' if empty > 1 else ' has'} a blank text, which counts as 1 token")
+    return [max(1, count) for count in counts]
+
+
+def _given_lengths(facts: Facts, kept: list[int], notes: list[str]) -> list[int]:
+    known = [length for item in kept if (length := facts.lengths[item]) is not None]
+    if len(known) < len(kept):
+        first = next(item for item in kept if facts.lengths[item] is None)
+        # Counting these by text would mix two ways of cutting texts into tokens.
+        what = f"item {quoted([facts.ids[first]])} has no length, but others have"
+        raise InputError(f"{facts.places[first]}: {what}; wanted a length for all or for none")
+    if empty := known.count(0):
+        notes.append(f"{empty:,} item{'s have' if empty > 1 else ' has'} a length of 0, which counts as 1 token")
+    return [max(1, length) for length in known]
 
 
 def read_ratings(

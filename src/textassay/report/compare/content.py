@@ -7,8 +7,17 @@ from dataclasses import replace
 from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
-from textassay.report.table import MARK, Figure, Line, better_legend, figure, interval_legend, metric_lines
-from textassay.report.verdicts import level_of, summary
+from textassay.report.table import (
+    MARK,
+    Figure,
+    Line,
+    better_legend,
+    figure,
+    interval_legend,
+    level_of,
+    metric_lines,
+    summary,
+)
 from textassay.studies.compare.result import Column, Comparison, Finding
 from textassay.studies.outcome import ResultColumn
 from textassay.studies.wording import p_text

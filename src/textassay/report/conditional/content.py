@@ -6,8 +6,17 @@ from dataclasses import dataclass, replace
 
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.inference.result import Result
-from textassay.report.table import MARK, Figure, Line, better_legend, figure, interval_legend, metric_lines
-from textassay.report.verdicts import every_note, summary
+from textassay.report.table import (
+    MARK,
+    Figure,
+    Line,
+    better_legend,
+    every_note,
+    figure,
+    interval_legend,
+    metric_lines,
+    summary,
+)
 from textassay.studies.conditional.result import (
     KIND_WORDS,
     Conditional,

@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 
 from textassay.corpus.printable import many, shortened
-from textassay.corpus.ratings.assembly import raters_are_known
 from textassay.corpus.ratings.rated_items import NOBODY
+from textassay.corpus.ratings.readers import raters_are_known
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics, citation
-from textassay.report.table import level_text
-from textassay.report.verdicts import every_note, summary
+from textassay.report.table import every_note, level_text, summary
 from textassay.studies.huse.result import KINDS, TITLES, Agreement, AtK, HuseItem, HuseResult, RaterFacts, titled
 from textassay.studies.wording import number, p_text, share
 

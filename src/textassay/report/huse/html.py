@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from textassay.corpus.printable import many, shortened
-from textassay.corpus.ratings.assembly import raters_are_known
+from textassay.corpus.ratings.readers import raters_are_known
 from textassay.inference.result import Result
 from textassay.report.charts.svg import Axis, drawable, drawing, element, line, marker, reach, rectangle
 from textassay.report.huse.content import (
@@ -32,8 +32,7 @@ from textassay.report.huse.raters import raters
 from textassay.report.huse.score_charts import METRICS, draw_plane, k_curves, stability_curves
 from textassay.report.items import render_with_items
 from textassay.report.page import COMMON_SETTINGS, Page, setting_rows, setting_text, span
-from textassay.report.table import guide, level_text
-from textassay.report.verdicts import level_of
+from textassay.report.table import guide, level_of, level_text
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult, titled
 from textassay.studies.wording import p_text, share
 

@@ -19,7 +19,7 @@ from textassay.studies.outcome import (
     with_nan,
     without_nan,
 )
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
 from textassay.errors import InputError, Setting
-from textassay.inference.design import group_numbers
+from textassay.inference.permutation import group_numbers
 from textassay.inference.rng import stream
 
 FEWEST_TEXTS = 2

@@ -17,11 +17,11 @@ from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered
 from textassay.engines.local import Engine, LocalEngine
 from textassay.errors import InputError
-from textassay.inference.design import group_numbers
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Measured, count_steps, measure, paired_difference
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.p_values import holm, is_significant
+from textassay.inference.permutation import group_numbers
 from textassay.inference.plan import Plan
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import Result, result_of

@@ -16,7 +16,10 @@ from textassay.corpus.tokenizers import Tokenizer
 from textassay.distances.choose import Distance, pooled_scores, pooled_shares
 from textassay.distances.text_table import TextTable
 from textassay.inference.items.item_figures import (
+    Drawing,
     Figures,
+    Tally,
+    Unit,
     Ways,
     item_values,
     mean_over,
@@ -27,14 +30,13 @@ from textassay.inference.items.item_figures import (
     sampled_places,
     ways,
 )
-from textassay.inference.items.stratified import Drawing, Tally, Unit
 from textassay.inference.plan import Plan
 from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import Request, all_metrics
 from textassay.studies.conditional.clusters import places_of
-from textassay.studies.conditional.misses import UNTESTED, Contrasts, miss_of
 from textassay.studies.conditional.result import Miss
+from textassay.studies.conditional.verdict import UNTESTED, Contrasts, miss_of
 
 
 def table_of(items: ItemSet, tokenizer: Tokenizer) -> TextTable:

@@ -18,7 +18,7 @@ from textassay.studies.outcome import (
     with_nan,
     without_nan,
 )
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
 # How candidates can miss, by the stable keys of the JSON form, and what people read for them. `same` is an item where

@@ -11,18 +11,17 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.engines.local import Engine, LocalEngine
 from textassay.errors import InputError, Setting
-from textassay.inference.items.stratified import towards_worse
+from textassay.inference.items.item_figures import towards_worse
 from textassay.inference.p_values import holm
 from textassay.inference.progress import Progress, Silent
 from textassay.metrics.registry import Request, listed
 from textassay.studies.conditional.across_items import Combined, Measuring, Summary
 from textassay.studies.conditional.combined_tests import adjusted, measure_all, plan_tests
-from textassay.studies.conditional.misses import overall
 from textassay.studies.conditional.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.setup import Setup, set_up
-from textassay.studies.conditional.verdict import Evidence, judge_system
+from textassay.studies.conditional.verdict import Evidence, judge_system, overall
 from textassay.studies.outcome import Contest
 
 HUMAN = "human"

@@ -12,8 +12,8 @@ from textassay.inference.ratings.resamples import Groups
 from textassay.inference.rng import stream
 from textassay.metrics.ratings.rating_view import Per, Ratings, in_deviations
 from textassay.metrics.ratings.votes import Tied, VoteSets, mistaken, share_around, votes_at
-from textassay.studies.huse.preparation import RatedPlan
 from textassay.studies.huse.result import KINDS, AtK, DecisionMap, HuseItem
+from textassay.studies.huse.scores import RatedPlan
 
 # An item's source is clear if three of four neighbours share it. By chance 12 of 16 neighbours do in 4 of 100 items.
 CLEAR = 0.75

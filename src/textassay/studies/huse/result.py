@@ -19,7 +19,7 @@ from textassay.studies.outcome import (
     with_nan,
     without_nan,
 )
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
 # Kinds of items. The source of a quality failure shows in its rating alone, that of a diversity failure only together

@@ -8,9 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from textassay.corpus.printable import many
-from textassay.corpus.ratings.assembly import raters_are_known
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, checked
-from textassay.corpus.ratings.readers import read_ratings
+from textassay.corpus.ratings.readers import raters_are_known, read_ratings
 from textassay.engines.local import Engine, LocalEngine
 from textassay.errors import InputError
 from textassay.inference.progress import Progress, Silent
@@ -20,9 +19,18 @@ from textassay.metrics.ratings.rating_view import Per, Ratings
 from textassay.metrics.ratings.votes import Tied
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.studies.huse.item_votes import decision_map, judged_items, kinds_by_chance, scores_by_k
-from textassay.studies.huse.preparation import RatedPlan, balanced, in_order_of, without_raters
 from textassay.studies.huse.result import HuseResult, titled
-from textassay.studies.huse.scores import Scores, agreement_of, facts_of, measure, scores_without
+from textassay.studies.huse.scores import (
+    RatedPlan,
+    Scores,
+    agreement_of,
+    balanced,
+    facts_of,
+    in_order_of,
+    measure,
+    scores_without,
+    without_raters,
+)
 from textassay.studies.huse.stability import outlook, stability
 from textassay.studies.huse.verdict import judge
 

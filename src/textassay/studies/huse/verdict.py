@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import fewest_resamples
 from textassay.inference.result import Result
-from textassay.studies.verdict import NO_TEST, Verdict, cited_p
-from textassay.studies.wording import share
+from textassay.studies.wording import NO_TEST, Verdict, cited_p, share
 
 
 def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdict:

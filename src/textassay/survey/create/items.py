@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from textassay.corpus.fields import no_field, pick_field
-from textassay.corpus.items.entries import check_unique, id_of
+from textassay.corpus.items.item_files import check_unique, id_of
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.ratings.columns import is_blank, log_prob_of
+from textassay.corpus.readers import no_field, pick_field
 from textassay.errors import InputError
 from textassay.inference.rng import stream
 from textassay.survey.create.records import Record, Records, read_records, text_field
