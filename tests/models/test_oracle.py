@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import chisquare
 
 from textassay.errors import InputError
+from textassay.models.choose import get_model
 from textassay.models.oracle import Oracle
 from textassay.models.storage import load, save
 
@@ -142,3 +143,25 @@ def test_bad_folders(tmp_path: Path) -> None:
 def test_bad_settings(changes: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         tiny(**changes)
+
+
+def test_opened_by_name(tmp_path: Path) -> None:
+    for name, values in tiny().weights.items():
+        np.save(tmp_path / f"{name}.npy", values)
+    assert get_model(f"oracle:{tmp_path}").name == Oracle.read(tmp_path).name
+    named = get_model("oracle:random:vocabulary=4:hidden=3:length=3:deviation=0.5:seed=0")
+    assert named.name == tiny(deviation=0.5).name
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("oracle:random:seed=x", "'seed=x'; wanted option=number"),
+        ("oracle:random:sigma=1", "no option 'sigma' of a random oracle; there are: 'vocabulary', 'hidden'"),
+        ("oracle:random:seed=-1", "seed=-1; wanted"),
+        ("oracle:nowhere", "oracle 'nowhere': no such folder"),
+    ],
+)
+def test_bad_names(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        get_model(spec)

@@ -152,11 +152,11 @@ class LoadedModel:
 HEAD_ROWS = 4
 
 
-def require(**packages: str) -> None:
-    """Raise an error for the first of these modules that is not installed; the error names its package."""
+def require(extra: str = "embed", /, **packages: str) -> None:
+    """Raise an error for the first of these modules that is not installed; it names its package and the extra."""
     for module, package in packages.items():
         if find_spec(module) is None:
-            raise MissingExtra(package, "embed")
+            raise MissingExtra(package, extra)
 
 
 def weights_options() -> dict[str, Any]:

@@ -20,11 +20,15 @@ from textassay.models.base import Generator, Progress, Texts
 from textassay.models.storage import EXTENSION, load
 
 # The module of each kind of model that can be trained, and of each model that is opened by `NAME:...`.
-TRAINED: dict[str, str] = {}
-OPENED: dict[str, str] = {}
+TRAINED: dict[str, str] = {
+    "lstm": "textassay.models.lstm",
+}
+OPENED: dict[str, str] = {
+    "oracle": "textassay.models.oracle",
+}
 # How the names of opened models are written.
 FORMS = {
-    "oracle": "oracle:DIR",
+    "oracle": "oracle:DIR or oracle:random[:deviation=X:seed=N]",
     "hf": "hf:NAME_OR_PATH",
     "openai": "openai:URL#MODEL",
     "retrieval": "retrieval:FILE",

@@ -12,6 +12,7 @@ embedding :math:`x` of the previous word, first that of word 0, and the state :m
 
 import hashlib
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ import numpy as np
 from scipy.special import expit
 
 from textassay.corpus.arrays import F32, F64, I64
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import quoted, shortened
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Scores, Texts, check_prompts, texts_of
 from textassay.models.decoding import Frame, sample_tokens, token_log_probs
@@ -35,6 +36,7 @@ _NAMES = ("embedding", *(f"{letter}{gate}" for letter in "wub" for gate in _GATE
 # Texts per batch: the logits of a batch should fit in the cache of the processor.
 _BATCH = 256
 _DIGITS = 9
+_OPTIONS = ["vocabulary", "hidden", "length", "deviation", "seed"]
 _ENDINGS = (".npy", ".npz")
 _FRAME = Frame(BEGIN)
 
@@ -199,6 +201,32 @@ class Oracle:
     def tensors(self) -> Tensors:
         """The weights."""
         return dict(self.weights)
+
+
+def opened(rest: str) -> Oracle:
+    """The oracle of a folder, or one with random weights: `random:deviation=2:seed=1:vocabulary=100`.
+
+    >>> opened("random:vocabulary=9:hidden=2:length=3:seed=5").n_words
+    9
+    """
+    name, *settings = rest.split(":")
+    if name != "random" or os.path.exists(os.path.expanduser(rest)):
+        return Oracle.read(os.path.expanduser(rest))
+    values: dict[str, float] = {}
+    for setting in settings:
+        option, _, value = setting.partition("=")
+        try:
+            values[option] = float(value) if option == "deviation" else int(value)
+        except ValueError:
+            raise InputError(f"oracle: {shortened(setting, 40)!r}; wanted option=number") from None
+    unknown = [option for option in values if option not in _OPTIONS]
+    if unknown:
+        raise InputError(f"no option {shortened(unknown[0], 40)!r} of a random oracle; there are: {quoted(_OPTIONS)}")
+    seed = int(values.pop("seed", 0))
+    if seed < 0:
+        raise InputError(Setting("seed", seed), "; wanted a whole number of 0 or more")
+    sizes = {option: int(value) for option, value in values.items() if option != "deviation"}
+    return Oracle.random(**sizes, deviation=values.get("deviation", 1.0), rng=np.random.default_rng(seed))
 
 
 def restored(file: ModelFile) -> Oracle:

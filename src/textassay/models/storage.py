@@ -28,7 +28,10 @@ from textassay.models.base import Generator
 FORMAT, VERSION = "textassay model", "1"
 EXTENSION = ".safetensors"
 # The module of each kind of model file.
-KINDS: dict[str, str] = {}
+KINDS: dict[str, str] = {
+    "lstm": "textassay.models.lstm",
+    "oracle": "textassay.models.oracle",
+}
 Tensors = dict[str, NDArray[Any]]
 
 

@@ -1,0 +1,304 @@
+"""Neural word models: what the LSTM and GPT-2 share, on top of a network that predicts the next word."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from textassay.corpus.arrays import F64, I64
+from textassay.corpus.printable import shortened
+from textassay.corpus.sample import is_not_blank
+from textassay.corpus.values import is_number
+from textassay.encoders.base import require
+from textassay.errors import InputError, Setting
+from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, texts_of
+from textassay.models.decoding import Frame, Network, beam_search, sample_tokens, token_log_probs
+from textassay.models.storage import ModelFile, Tensors, check_target, damaged
+from textassay.models.training import (
+    Losses,
+    Plan,
+    Run,
+    TrainedNetwork,
+    check_whole,
+    fit,
+    initialised,
+    n_threads,
+    padded,
+)
+from textassay.models.vocabulary import BEGIN, END, Vocabulary, framed
+
+FRAME = Frame(BEGIN, END, never=(BEGIN,))
+# Texts that are sampled together, tokens whose logits are computed together.
+_BATCH, _TOKENS = 256, 1024
+# The most texts that are held out for validation.
+_MOST_HELD_OUT = 5000
+
+
+class WordNetwork(Network, TrainedNetwork, Protocol):
+    """A network for training, for sampling word by word and for scoring; `settings` determine its shape."""
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    @property
+    def most_tokens(self) -> int | None:
+        """The most tokens that it can read, the beginning included; None without a limit."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralModel:
+    """A neural language model over words. Every text has at least one word.
+
+    A sampled text that has not ended after `most_words` words, the length of the longest training text, is cut off
+    there. `losses` are those of all epochs; the weights are those of the best one.
+    """
+
+    kind: str
+    vocabulary: Vocabulary = field(repr=False)
+    network: WordNetwork = field(repr=False)
+    most_words: int
+    losses: tuple[Losses, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def name(self) -> str:
+        """Kind and digest of vocabulary and weights."""
+        digest = hashlib.blake2b(digest_size=4)
+        for name, array in sorted(self.tensors().items()):
+            digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
+        return f"{self.kind}/{digest.hexdigest()}"
+
+    def sample(
+        self,
+        n: int,
+        /,
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        prompts: Sequence[str] | None = None,
+        rng: np.random.Generator,
+    ) -> list[str]:
+        """Generate texts. With prompts, a text is the continuation of its prompt, which may be empty."""
+        decoding = Decoding(temperature, top_k, top_p)
+        given = self._given(check_prompts(prompts, n) or [""] * n)
+        rooms = [self._room(tokens) for tokens in given]
+        written: list[list[int]] = []
+        with inference():
+            for start in range(0, n, _BATCH):
+                part = slice(start, start + _BATCH)
+                written += sample_tokens(
+                    self.network, given[part], most_tokens=rooms[part], frame=FRAME, decoding=decoding, rng=rng
+                )
+        return self._texts(written)
+
+    def beam(self, *, width: int, prompts: Sequence[str] | None = None, length_penalty: float = 0.0) -> list[str]:
+        """The best text that a beam search finds for each prompt, or one text without prompts.
+
+        Scores are log-probabilities divided by the number of tokens to the power of `length_penalty`.
+        """
+        check_whole("width", width)
+        with inference():
+            found = [
+                beam_search(
+                    self.network,
+                    tokens,
+                    most_tokens=self._room(tokens),
+                    frame=FRAME,
+                    width=width,
+                    length_penalty=length_penalty,
+                )
+                for tokens in self._given([""] if prompts is None else prompts)
+            ]
+        return self._texts([beams[0].tokens for beams in found])
+
+    def log_prob(
+        self,
+        sample: Texts,
+        /,
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+    ) -> Scores:
+        """Scores of texts; a blank text, and one that is longer than the network can read, has probability 0."""
+        decoding = Decoding(temperature, top_k, top_p)
+        rows = self.rows(sample)
+        lengths = np.array([len(row) for row in rows], np.int64)
+        log_probs = np.full(len(rows), -np.inf)
+        fits = lengths <= (self.network.most_tokens or lengths.max(initial=0)) + 1
+        order = np.flatnonzero((lengths > 2) & fits)
+        order = order[np.argsort(lengths[order], kind="stable")]
+        with inference():
+            for batch in _batches(order, lengths):
+                log_probs[batch] = self._sums([rows[place] for place in batch], decoding)
+        return Scores(log_probs, lengths - 1)
+
+    def rows(self, texts: Texts) -> list[I64]:
+        """The token ids of each text, from `BEGIN` to `END`."""
+        ids, offsets = self.vocabulary.encode(texts_of(texts, self.kind))
+        return split_rows(ids, offsets)
+
+    def config(self) -> dict[str, Any]:
+        """Settings of a model file."""
+        losses = [asdict(loss) for loss in self.losses]
+        own = {"network": self.network.settings, "most_words": self.most_words, "losses": losses}
+        return {**own, **self.vocabulary.config()}
+
+    def tensors(self) -> Tensors:
+        """The arrays of a model file."""
+        return {**self.vocabulary.tensors(), **weights_of(self.network)}
+
+    def _given(self, prompts: Sequence[str]) -> list[list[int]]:
+        ids, offsets = self.vocabulary.encode(prompts)
+        return [row[1:-1].tolist() for row in split_rows(ids, offsets)]
+
+    def _room(self, given: Sequence[int]) -> int:
+        """The most words that can follow a prompt."""
+        limit = self.network.most_tokens
+        room = self.most_words if limit is None else min(self.most_words, limit - len(given))
+        if room < 1:
+            raise InputError(f"{self.kind}: a prompt of {len(given)} words; the model reads at most {limit} words")
+        return room
+
+    def _texts(self, written: Sequence[Sequence[int]]) -> list[str]:
+        lengths = np.array([len(tokens) for tokens in written], np.int64)
+        ids = np.array([token for tokens in written for token in tokens], np.int64)
+        return self.vocabulary.decode(ids, lengths)
+
+    def _sums(self, rows: Sequence[I64], decoding: Decoding) -> F64:
+        import torch
+
+        matrix, inside = padded(rows)
+        inside = inside[:, 1:]
+        states = self.network.states(torch.from_numpy(matrix[:, :-1]))[torch.from_numpy(inside)]
+        targets, texts = matrix[:, 1:][inside], np.nonzero(inside)[0]
+        first = np.broadcast_to(np.arange(inside.shape[1]) == 0, inside.shape)[inside]
+        logs = np.empty(len(targets))
+        for start in range(0, len(targets), _TOKENS):
+            part = slice(start, start + _TOKENS)
+            logits = self.network.output(states[part]).numpy()
+            logits[:, BEGIN] = -np.inf
+            logits[first[part], END] = -np.inf
+            logs[part] = token_log_probs(logits, targets[part], decoding)
+        return np.bincount(texts, weights=logs, minlength=len(rows)).astype(np.float64)
+
+
+def split_rows(ids: I64, offsets: I64) -> list[I64]:
+    """One array per text, from `BEGIN` to `END`."""
+    starts = offsets[1:-1] + 2 * np.arange(1, len(offsets) - 1)
+    return np.split(framed(ids, offsets), starts) if len(offsets) > 1 else []
+
+
+def _batches(order: I64, lengths: I64) -> list[I64]:
+    """Texts of rising lengths in batches of about the same number of tokens."""
+    batches, start = [], 0
+    while start < len(order):
+        size = max(1, 4 * _TOKENS // int(lengths[order[min(start + _BATCH, len(order)) - 1]]))
+        batches.append(order[start : start + min(size, _BATCH)])
+        start += len(batches[-1])
+    return batches
+
+
+@contextmanager
+def inference() -> Iterator[None]:
+    """Compute without gradients and on one thread, so that results do not depend on the machine's processors."""
+    import torch
+
+    with n_threads(1), torch.inference_mode():
+        yield
+
+
+@dataclass(frozen=True)
+class Words:
+    """Which words a model learns, and the share of the texts that is held out if no validation texts are given."""
+
+    tokenizer: str = "words"
+    lowercase: bool = False
+    min_count: int = 1
+    max_words: int | None = None
+    holdout: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.holdout) and 0 <= self.holdout < 1):
+            raise InputError(Setting("holdout", self.holdout), "; wanted a number of at least 0 and below 1")
+
+    def learn(self, texts: Texts) -> Vocabulary:
+        """The vocabulary of these texts."""
+        options = {name: value for name, value in asdict(self).items() if name != "holdout"}
+        return Vocabulary.learn(texts, **options)
+
+
+def train_words(
+    kind: str,
+    texts: Texts,
+    build: Callable[[int], WordNetwork],
+    *,
+    words: Words,
+    plan: Plan,
+    validation: Texts | None,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Progress | None,
+) -> NeuralModel:
+    """Train a network on texts; `build` makes it for a number of token ids, with random weights."""
+    require("models", torch="torch")
+    if checkpoint is not None:
+        check_target(checkpoint)
+    array = texts_of(texts, "training texts")
+    array = array.filter(is_not_blank(array))
+    vocabulary = words.learn(array)
+    rows = split_rows(*vocabulary.encode(array))
+    if validation is None:
+        rows, held_out = _hold_out(rows, words.holdout, plan.seed)
+    else:
+        held_out = [row for row in split_rows(*vocabulary.encode(validation)) if len(row) > 2]
+    network = initialised(plan.seed, lambda: build(len(vocabulary)))
+    _check_lengths(kind, [*rows, *held_out], network.most_tokens)
+    settings = {"kind": kind, "network": network.settings, **vocabulary.config()}
+    losses = fit(Run(network, rows, held_out, plan, settings, checkpoint, progress))
+    return NeuralModel(kind, vocabulary, network, max(map(len, rows)) - 2, losses)
+
+
+def _hold_out(rows: list[I64], share: float, seed: int) -> tuple[list[I64], list[I64]]:
+    """Training and validation rows, each in the order of the texts."""
+    n_out = min(int(share * len(rows)), _MOST_HELD_OUT)
+    chosen = set(np.random.default_rng(seed).permutation(len(rows))[:n_out].tolist())
+    kept = [row for place, row in enumerate(rows) if place not in chosen]
+    return kept, [rows[place] for place in sorted(chosen)]
+
+
+def _check_lengths(kind: str, rows: Sequence[I64], most_tokens: int | None) -> None:
+    longest = max(map(len, rows)) - 2
+    if most_tokens is not None and longest + 1 > most_tokens:
+        seen = f"{kind}: a text of {longest} words; the network reads at most {most_tokens - 1}"
+        raise InputError(f"{seen} (use shorter texts, or a larger ", Setting("positions"), ")")
+
+
+def weights_of(network: TrainedNetwork) -> Tensors:
+    """The weights of a network by their names in a model file."""
+    return {f"network.{name}": value.numpy() for name, value in network.modules.state_dict().items()}
+
+
+def restored_model(file: ModelFile, build: Callable[[dict[str, Any]], WordNetwork]) -> NeuralModel:
+    """The model in a file; `build` makes a network from its settings."""
+    import torch
+
+    require("models", torch="torch")
+    vocabulary = Vocabulary.restored(file)
+    try:
+        network = build(file.setting("network", dict))
+        names = [name for name in file.tensors if name.startswith("network.")]
+        weights = {name.removeprefix("network."): torch.from_numpy(file.tensors[name].copy()) for name in names}
+        network.modules.load_state_dict(weights, strict=True)
+        losses = tuple(Losses(**loss) for loss in file.setting("losses", list))
+    except (TypeError, ValueError, KeyError, RuntimeError) as error:
+        raise damaged(file.where, shortened(" ".join(str(error).split()), 160)) from None
+    if network.settings["vocabulary"] != len(vocabulary):
+        raise damaged(file.where, f"{len(vocabulary)} words for a network of {network.settings['vocabulary']}")
+    network.modules.eval()
+    return NeuralModel(file.kind, vocabulary, network, file.setting("most_words", int), losses)

@@ -1,0 +1,386 @@
+"""Training of neural word models: batches, losses, the best weights, and a state from which a killed run continues.
+
+All random numbers of a step come from the seed and the number of the step. Therefore a run that was stopped and
+continued gives the same weights as one that was not, and on one thread the same seed gives the same weights.
+"""
+
+import hashlib
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from textassay.corpus.arrays import I64, Bool
+from textassay.corpus.printable import shortened
+from textassay.corpus.values import is_number, is_whole
+from textassay.errors import InputError, Setting
+from textassay.models.base import Progress
+from textassay.models.storage import ModelFile, Tensors, damaged, read, save
+from textassay.models.vocabulary import END
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_Settings = TypeVar("_Settings", bound="DataclassInstance")
+
+# Seconds between two saved states within an epoch; every epoch is saved, too.
+SAVE_EVERY = 60.0
+# Batches of similar lengths are cut from this many batches of random texts.
+_POOL = 20
+
+
+class TrainedNetwork(Protocol):
+    """A network of torch modules that reads tokens and predicts the next one."""
+
+    @property
+    def modules(self) -> Any:
+        """The torch module with all parameters."""
+        ...
+
+    def states(self, tokens: Any, /) -> Any:
+        """The hidden states after each token: texts x tokens x size."""
+        ...
+
+    def output(self, states: Any, /) -> Any:
+        """The logits of the next token for any number of hidden states."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long and how fast to train. Gradients are scaled down to a norm of `clip`; 0 means never."""
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    clip: float = 0.0
+    seed: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "threads"):
+            check_whole(name, getattr(self, name))
+        if not (is_number(self.learning_rate) and 0 < self.learning_rate <= 10):
+            raise InputError(Setting("learning_rate", self.learning_rate), "; wanted a number above 0, at most 10")
+        if not (is_number(self.clip) and 0 <= self.clip < math.inf):
+            raise InputError(Setting("clip", self.clip), "; wanted a finite number of 0 or more")
+
+    def key(self) -> dict[str, Any]:
+        """What determines the weights besides the texts; a longer training continues a shorter one."""
+        return {name: value for name, value in asdict(self).items() if name not in ("epochs", "threads")}
+
+
+def replaced(preset: _Settings, **changes: Any) -> _Settings:
+    """A preset with those values replaced that are not None."""
+    return replace(preset, **{name: value for name, value in changes.items() if value is not None})
+
+
+def check_whole(name: str, value: object, least: int = 1) -> None:
+    """Raise an error unless the value is a whole number of at least `least`."""
+    if not (is_whole(value) and int(value) >= least):  # type: ignore[call-overload]
+        raise InputError(Setting(name, value), f"; wanted a whole number of {least} or more")
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Mean negative log-probability per token after an epoch, in nats, on the training and the validation texts."""
+
+    epoch: int
+    training: float
+    validation: float | None
+
+
+@dataclass
+class _State:
+    """What a run has done: finished epochs and batches of the next one, its sums, and the best weights."""
+
+    epoch: int = 0
+    batch: int = 0
+    loss: float = 0.0
+    n_tokens: int = 0
+    losses: list[Losses] = field(default_factory=list)
+    best: dict[str, Any] = field(default_factory=dict)
+
+    def epoch_is_best(self) -> bool:
+        """True if the last epoch has the least validation loss, or if there is none to compare."""
+        last = self.losses[-1].validation
+        others = [past.validation for past in self.losses[:-1] if past.validation is not None]
+        return last is None or not others or last < min(others)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training run: network and optimiser, the rows of token ids of its texts, and where its state is saved.
+
+    A row is a text from `BEGIN` to `END`. Without validation rows the last epoch counts as the best.
+    """
+
+    network: TrainedNetwork
+    rows: Sequence[I64]
+    validation: Sequence[I64]
+    plan: Plan
+    settings: Mapping[str, Any]
+    checkpoint: str | os.PathLike[str] | None = None
+    progress: Progress | None = None
+
+
+def fit(run: Run) -> tuple[Losses, ...]:
+    """Train the network of a run, give it the weights of the best epoch, and return the losses of all epochs.
+
+    On Ctrl-C the state is saved after the current step, and `KeyboardInterrupt` is raised.
+    """
+    import torch
+
+    optimiser = torch.optim.Adam(run.network.modules.parameters(), lr=run.plan.learning_rate)
+    key = _key(run)
+    state = _restored(run, optimiser, key)
+    with n_threads(run.plan.threads), _deferred_interrupt() as interrupted:
+        saved = time.monotonic()
+        while state.epoch < run.plan.epochs:
+            batches = epoch_batches(run.rows, run.plan, state.epoch)
+            while state.batch < len(batches):
+                _step(run, optimiser, state, batches[state.batch])
+                _report(run, state, len(batches))
+                if interrupted() or (run.checkpoint and time.monotonic() - saved > SAVE_EVERY):
+                    _save(run, optimiser, state, key)
+                    saved = time.monotonic()
+                if interrupted():
+                    raise KeyboardInterrupt
+            _finish_epoch(run, state)
+            _save(run, optimiser, state, key)
+        _set_weights(run.network.modules, state.best)
+    run.network.modules.eval()
+    return tuple(state.losses)
+
+
+def epoch_batches(rows: Sequence[I64], plan: Plan, epoch: int) -> list[I64]:
+    """The texts of each batch of an epoch in random order; texts of a batch have similar lengths."""
+    rng = np.random.default_rng(_seed(plan.seed, "order", epoch))
+    lengths = np.array([len(row) for row in rows])
+    order = rng.permutation(len(rows))
+    batches = []
+    for start in range(0, len(order), _POOL * plan.batch_size):
+        pool = order[start : start + _POOL * plan.batch_size]
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        batches += [pool[place : place + plan.batch_size] for place in range(0, len(pool), plan.batch_size)]
+    return [batches[place] for place in rng.permutation(len(batches))]
+
+
+def padded(rows: Sequence[I64]) -> tuple[I64, Bool]:
+    """Rows as one matrix, filled up with `END`, and which entries of it belong to a row.
+
+    >>> padded([np.array([0, 5, 1]), np.array([0, 1])])[0].tolist()
+    [[0, 5, 1], [0, 1, 1]]
+    """
+    lengths = np.array([len(row) for row in rows])
+    inside = np.arange(lengths.max()) < lengths[:, None]
+    matrix = np.full(inside.shape, END)
+    matrix[inside] = np.concatenate(rows)
+    return matrix, inside
+
+
+def mean_loss(network: TrainedNetwork, rows: Sequence[I64], batch_size: int) -> float:
+    """The mean negative log-probability per token of these rows, in nats."""
+    import torch
+
+    network.modules.eval()
+    order = np.argsort([len(row) for row in rows], kind="stable")
+    total, n_tokens = 0.0, 0
+    with torch.inference_mode():
+        for start in range(0, len(order), batch_size):
+            loss, count = summed_loss(network, [rows[place] for place in order[start : start + batch_size]])
+            total, n_tokens = total + float(loss), n_tokens + count
+    return total / n_tokens
+
+
+def summed_loss(network: TrainedNetwork, rows: Sequence[I64]) -> tuple[Any, int]:
+    """The sum of the negative log-probabilities of all tokens after the first of each row, and their number."""
+    import torch
+
+    matrix, inside = padded(rows)
+    tokens, mask = torch.from_numpy(matrix), torch.from_numpy(inside[:, 1:])
+    states = network.states(tokens[:, :-1])[mask]
+    targets = tokens[:, 1:][mask]
+    return torch.nn.functional.cross_entropy(network.output(states), targets, reduction="sum"), len(targets)
+
+
+def _step(run: Run, optimiser: Any, state: _State, batch: I64) -> None:
+    import torch
+
+    modules = run.network.modules
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_seed(run.plan.seed, "dropout", state.epoch, state.batch))
+        modules.train()
+        loss, n_tokens = summed_loss(run.network, [run.rows[place] for place in batch])
+        optimiser.zero_grad(set_to_none=True)
+        (loss / n_tokens).backward()
+        if run.plan.clip:
+            torch.nn.utils.clip_grad_norm_(modules.parameters(), run.plan.clip)
+        optimiser.step()
+    state.loss += loss.item()
+    state.n_tokens += n_tokens
+    state.batch += 1
+    if not math.isfinite(state.loss):
+        wrong = f"training: the loss is {loss.item()} in epoch {state.epoch + 1}, batch {state.batch}"
+        raise InputError(f"{wrong}; wanted a finite one (use a smaller ", Setting("learning_rate"), ")")
+
+
+def _finish_epoch(run: Run, state: _State) -> None:
+    validation = mean_loss(run.network, run.validation, run.plan.batch_size) if len(run.validation) else None
+    state.losses.append(Losses(state.epoch + 1, state.loss / state.n_tokens, validation))
+    if state.epoch_is_best():
+        state.best = {name: value.clone() for name, value in run.network.modules.state_dict().items()}
+    state.epoch, state.batch, state.loss, state.n_tokens = state.epoch + 1, 0, 0.0, 0
+
+
+def _report(run: Run, state: _State, n_batches: int) -> None:
+    if run.progress is None:
+        return
+    what = f"epoch {state.epoch + 1} of {run.plan.epochs}, loss {state.loss / state.n_tokens:.3f}"
+    if state.losses and (validation := state.losses[-1].validation) is not None:
+        what += f", validation {validation:.3f}"
+    run.progress(what, state.epoch * n_batches + state.batch, run.plan.epochs * n_batches)
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """The state of a run as the content of a model file of its own kind."""
+
+    settings: dict[str, Any]
+    arrays: Tensors
+    kind: str = "training"
+
+    def config(self) -> dict[str, Any]:
+        return self.settings
+
+    def tensors(self) -> Tensors:
+        return self.arrays
+
+
+_SLOTS = ("exp_avg", "exp_avg_sq")
+
+
+def _key(run: Run) -> dict[str, Any]:
+    """What a saved state must have in common with a run that continues it."""
+    texts = {"texts": _digest(run.rows), "validation": _digest(run.validation)}
+    return {**run.settings, **run.plan.key(), **texts}
+
+
+def _digest(rows: Sequence[I64]) -> str:
+    content = np.concatenate([np.zeros(0, np.int64), *rows]).tobytes()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _save(run: Run, optimiser: Any, state: _State, key: dict[str, Any]) -> None:
+    if run.checkpoint is None:
+        return
+    named = list(run.network.modules.named_parameters())
+    arrays = {f"now.{name}": value.numpy() for name, value in run.network.modules.state_dict().items()}
+    arrays |= {f"best.{name}": value.numpy() for name, value in state.best.items()}
+    for name, parameter in named:
+        slots = optimiser.state[parameter]
+        arrays |= {f"{slot}.{name}": slots[slot].numpy() for slot in _SLOTS}
+    numbers = {"epoch": state.epoch, "batch": state.batch, "loss": state.loss, "n_tokens": state.n_tokens}
+    steps = int(optimiser.state[named[0][1]]["step"])
+    losses = [asdict(past) for past in state.losses]
+    save(_Saved({"key": key, **numbers, "steps": steps, "losses": losses}, arrays), run.checkpoint)
+
+
+def _restored(run: Run, optimiser: Any, key: dict[str, Any]) -> _State:
+    """The saved state of the run, loaded into network and optimiser, or the state before the first step."""
+    if run.checkpoint is None or not os.path.exists(run.checkpoint):
+        return _State()
+    file = read(run.checkpoint, kind="training")
+    _check_key(file, key)
+    try:
+        return _load(run.network.modules, optimiser, file)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise damaged(file.where, shortened(" ".join(str(error).split()), 120)) from None
+
+
+def _load(modules: Any, optimiser: Any, file: ModelFile) -> _State:
+    import torch
+
+    weights = {part: _part(file, part) for part in ("now", "best", *_SLOTS)}
+    _set_weights(modules, weights["now"])
+    for name, parameter in modules.named_parameters():
+        slots = {slot: weights[slot][name] for slot in _SLOTS}
+        optimiser.state[parameter] = {"step": torch.tensor(float(file.setting("steps", int))), **slots}
+    numbers = {name: file.setting(name, int) for name in ("epoch", "batch", "n_tokens")}
+    losses = [Losses(**past) for past in file.setting("losses", list)]
+    return _State(**numbers, loss=file.setting("loss", float), losses=losses, best=weights["best"])
+
+
+def _part(file: ModelFile, part: str) -> dict[str, Any]:
+    import torch
+
+    names = [name for name in file.tensors if name.startswith(f"{part}.")]
+    return {name.removeprefix(f"{part}."): torch.from_numpy(file.tensors[name].copy()) for name in names}
+
+
+def _check_key(file: ModelFile, key: dict[str, Any]) -> None:
+    saved = file.setting("key", dict)
+    other = [name for name in {**saved, **key} if saved.get(name) != key.get(name)]
+    if other:
+        seen = ", ".join(f"{name}: {saved.get(name)!r} there, {key.get(name)!r} here" for name in other[:3])
+        wanted = "wanted the same texts and options, or another file"
+        raise InputError(f"{file.where}: the state of another training ({shortened(seen, 160)}); {wanted}")
+
+
+def _set_weights(modules: Any, weights: Mapping[str, Any]) -> None:
+    modules.load_state_dict(weights, strict=True)
+
+
+def initialised(seed: int, build: Callable[[], Any]) -> Any:
+    """What `build` returns, with random weights that depend on the seed only."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_seed(seed, "weights"))
+        return build()
+
+
+def _seed(seed: int, *keys: str | int) -> int:
+    """A seed of 63 bits for this purpose."""
+    digest = hashlib.blake2b(repr((seed, *keys)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+@contextmanager
+def n_threads(wanted: int) -> Iterator[None]:
+    """Run torch on this number of threads. Several threads beside another busy process are slower than one."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _deferred_interrupt() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed, to stop between two steps; pressed again, it interrupts at once."""
+    seen: list[int] = []
+
+    def note(number: int, _frame: object) -> None:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(seen)
+    finally:
+        signal.signal(signal.SIGINT, before)
