@@ -6,6 +6,7 @@ from textassay.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from textassay import metrics
+    from textassay.corpus.budget import reading_limit
     from textassay.corpus.items.item_set import Item, ItemSet, read_items
     from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
     from textassay.corpus.ratings.readers import read_ratings
@@ -40,6 +41,7 @@ __all__ = [
     "read_items",
     "read_ratings",
     "read_sample",
+    "reading_limit",
 ]
 
 # Imported on first use, so that the command line starts at once.
@@ -62,6 +64,7 @@ _HOMES = {
     "read_items": "textassay.corpus.items.item_set",
     "read_ratings": "textassay.corpus.ratings.readers",
     "read_sample": "textassay.corpus.readers",
+    "reading_limit": "textassay.corpus.budget",
 }
 
 

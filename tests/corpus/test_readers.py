@@ -410,7 +410,7 @@ def test_files_are_read_in_parts(tmp_path: Path, name: str, line: str, monkeypat
     monkeypatch.setattr("textassay.corpus.files.open", lambda path, mode: Counted(content), raising=False)
     monkeypatch.setattr("textassay.corpus.files.BLOCK", 1000)
     monkeypatch.setattr("textassay.corpus.tables._ROWS", 100)
-    path = write(tmp_path / name, b"a")
+    path = write(tmp_path / name, content)
     options: dict[str, Any] = {"name": None, "kind": "sample", "encoding": "utf-8", "notes": Counter()}
     parts = next(open_source(path, Expected(texts=True), **options).tables).parts(None)
     assert len(next(parts)) > 0

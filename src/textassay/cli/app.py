@@ -70,6 +70,14 @@ def invoke(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def has_option(arguments: Sequence[str], option: str) -> bool:
+    """Whether the command that the arguments name has an option."""
+    command: Any = typer.main.get_command(app)
+    for argument in arguments:
+        command = getattr(command, "commands", {}).get(argument, command)
+    return any(option in parameter.opts for parameter in command.params)
+
+
 def _report_usage_error(error: Any) -> int:
     message = " ".join(error.format_message().split())
     context = getattr(error, "ctx", None)

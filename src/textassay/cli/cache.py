@@ -21,7 +21,8 @@ def info() -> None:
     Set TEXTASSAY_CACHE to another folder, or to `off` to switch the cache off. TEXTASSAY_CACHE_LIMIT sets its maximum
     size.
     """
-    from textassay.encoders.cache.contents import contents, shown_size
+    from textassay.corpus.byte_sizes import shown_size
+    from textassay.encoders.cache.contents import contents
     from textassay.encoders.cache.folder import cache_limit
 
     root, limit = _root(), cache_limit()
@@ -52,7 +53,8 @@ def clear(
 
     Other files in the folder are kept.
     """
-    from textassay.encoders.cache.contents import chosen, contents, remove_contents, shown_size
+    from textassay.corpus.byte_sizes import shown_size
+    from textassay.encoders.cache.contents import chosen, contents, remove_contents
     from textassay.errors import InputError
 
     root = _root()

@@ -22,6 +22,7 @@ def compare(
     encoder: options.Encoder = None,
     field: options.Field = None,
     encoding: options.Encoding = "utf-8",
+    max_input: options.MaxInput = None,
     train: options.Train = None,
     pair: options.Pair = None,
     group: options.Group = None,
@@ -50,6 +51,7 @@ def compare(
     from textassay.engines.local import get_engine
     from textassay.studies.compare.study import compare as run
 
+    del max_input  # applied when it is parsed
     files = [reference, *candidates, *([train] if train else [])]
     check_writable([json, csv, markdown, report], inputs=[*files, tokenizer, encoder or ""])
     chosen_engine = get_engine(engine)

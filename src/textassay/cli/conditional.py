@@ -23,6 +23,7 @@ def conditional(
     tokenizer: options.Tokenizer = "plain",
     encoder: options.Encoder = None,
     encoding: options.Encoding = "utf-8",
+    max_input: options.MaxInput = None,
     document_frequencies: options.DocumentFrequencies = None,
     partitions: options.Partitions = 200_000,
     resamples: options.ItemResamples = 999,
@@ -53,6 +54,7 @@ def conditional(
     from textassay.engines.local import get_engine
     from textassay.studies.conditional.study import conditional as run
 
+    del max_input  # applied when it is parsed
     files = [items, *(candidates or [])]
     read = [*files, tokenizer, encoder or "", document_frequencies or ""]
     check_writable([json, csv, markdown, report], inputs=read)

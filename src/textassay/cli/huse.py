@@ -31,6 +31,7 @@ def huse(
     without_flagged: options.WithoutFlagged = False,
     stability: options.Stability = True,
     encoding: options.Encoding = "utf-8",
+    max_input: options.MaxInput = None,
     engine: options.Engine = "local",
     top: options.TopOfKind = 5,
     json: options.Json = None,
@@ -55,6 +56,7 @@ def huse(
     from textassay.report.huse.text_forms import render_markdown
     from textassay.studies.huse.study import huse as run
 
+    del max_input  # applied when it is parsed
     check_writable([json, csv, markdown, report], inputs=[ratings, *([log_probs] if log_probs else [])])
     bounds = _scale(scale)
     chosen_engine = get_engine(engine)

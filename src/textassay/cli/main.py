@@ -43,7 +43,7 @@ def run(argv: "Sequence[str] | None" = None) -> int:
             return _fail(_INTERRUPTED, INTERRUPTED)
         if debug:
             raise
-        return _report(error)
+        return _report(error, arguments)
 
 
 def entry() -> None:
@@ -179,7 +179,7 @@ def _is_input_error(error: Exception) -> bool:
     return isinstance(error, InputError)
 
 
-def _report(error: Exception) -> int:
+def _report(error: Exception, arguments: "Sequence[str]") -> int:
     from textassay.corpus.printable import printable
     from textassay.errors import InputError
 
@@ -188,7 +188,10 @@ def _report(error: Exception) -> int:
     if isinstance(error, OSError):
         return _fail(f"cannot read or write: {printable(_reason(error))}", 2)
     if isinstance(error, MemoryError):
-        return _fail("out of memory; use --size N for smaller samples", INTERNAL)
+        from textassay.cli.app import has_option
+
+        advice = "--size N for smaller samples" if has_option(arguments, "--size") else "fewer or shorter texts"
+        return _fail(f"out of memory; use {advice}", INTERNAL)
     kind = type(error).__name__
     message = f"internal error: {kind}: {printable(str(error))} (a bug in textassay; --debug shows the traceback)"
     return _fail(message, INTERNAL)

@@ -90,6 +90,26 @@ Field = Annotated[
     typer.Option(metavar="NAME", help="The field or column with the text. [default: text, or the only text column]"),
 ]
 Encoding = Annotated[str, typer.Option(metavar="NAME", help="The character encoding of text files.")]
+
+
+def _limit_reading(context: typer.Context, value: str | None) -> str | None:
+    """Apply the limit until the command ends."""
+    from textassay.corpus.budget import reading_limit
+
+    context.with_resource(reading_limit(value))
+    return value
+
+
+MaxInput = Annotated[
+    str | None,
+    typer.Option(
+        "--max-input",
+        metavar="SIZE",
+        callback=_limit_reading,
+        help="The memory that the texts of one input may take, such as 500M or 8G. [default: 2G, and at most 100 times "
+        "the size of a compressed file that expands to more than 256 MiB]",
+    ),
+]
 Train = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="The generator's training texts, to count candidates copied from them."),

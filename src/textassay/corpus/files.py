@@ -2,6 +2,8 @@
 
 import codecs
 import glob
+import lzma
+import math
 import os
 import sys
 from collections import Counter, deque
@@ -14,6 +16,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from textassay.corpus.budget import Budget, PackedBudget
 from textassay.corpus.printable import many, printable, shortened
 from textassay.corpus.sample import TEXT
 from textassay.errors import InputError, Setting
@@ -21,7 +24,7 @@ from textassay.errors import InputError, Setting
 BLOCK = 1 << 22
 STDIN = "-"
 AnyPath = str | os.PathLike[str]
-_CODECS = {".gz": "gzip", ".zst": "zstd"}
+_CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 _KINDS = {
     ".txt": "lines",
     ".jsonl": "jsonl",
@@ -182,14 +185,40 @@ def has_known_extension(path: str) -> bool:
     return _split(path)[2].lower() in _KINDS
 
 
-def byte_blocks(source: Source) -> Iterator[bytes]:
-    """The content, unpacked, in blocks of a few megabytes."""
+def byte_blocks(source: Source, budget: Budget, *, per_line: int, notes: Counter[str]) -> Iterator[bytes]:
+    """The content, unpacked, in blocks of a few megabytes; `per_line` is what a line takes besides its characters."""
     if source.path == STDIN:
         with failures_named(source.where):
-            yield from _blocks(_standard_input())
+            yield from _charged(_blocks(_standard_input()), budget, per_line, source.where)
         return
     with failures_named(source.where), open(source.path, "rb") as file:
-        yield from _blocks(file if source.codec is None else pa.input_stream(file, compression=source.codec))
+        size = os.path.getsize(source.path)
+        if source.codec is None:
+            # A file may grow while it is read. The files of some systems have no size, as those of devices.
+            yield from _charged(_blocks(file, size or math.inf), budget, per_line, source.where)
+        else:
+            yield from _charged(_blocks(_unpacked(file, source.codec)), budget.of_packed(size), per_line, source.where)
+    with suppress(OSError):
+        if size and os.path.getsize(source.path) != size:
+            notes[f"{source.where}: changed while it was read; the last text may be incomplete"] += 1
+
+
+def read_whole(path: AnyPath) -> bytes:
+    """The content of a file that is needed as a whole, within the reading budget."""
+    source = Source(os.fsdecode(path), None, None)
+    return b"".join(byte_blocks(source, Budget.of_input(), per_line=0, notes=Counter()))
+
+
+def _charged(blocks: Iterable[bytes], budget: Budget | PackedBudget, per_line: int, where: str) -> Iterator[bytes]:
+    for block in blocks:
+        budget.charge(len(block) + per_line * block.count(b"\n"), where)
+        yield block
+
+
+def _unpacked(file: BinaryIO, codec: str) -> BinaryIO:
+    if codec == "xz":
+        return lzma.open(file)
+    return pa.input_stream(file, compression=codec)
 
 
 @contextmanager
@@ -205,7 +234,7 @@ def failures_named(where: str) -> Iterator[None]:
         raise InputError(f"{where}: a directory; wanted a file") from None
     except PermissionError:
         raise InputError(f"{where}: permission denied; wanted a file that can be read") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, EOFError, ValueError, lzma.LZMAError, pa.ArrowException) as error:
         seen = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{where}: cannot be read, damaged or not what its name says: {_one_line(seen)}") from None
 
@@ -232,8 +261,10 @@ def _standard_input() -> BinaryIO:
     return stream
 
 
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    while block := stream.read(BLOCK):
+def _blocks(stream: BinaryIO, most: float = math.inf) -> Iterator[bytes]:
+    """Blocks of a stream, with at most this many bytes in all."""
+    while most > 0 and (block := stream.read(int(min(BLOCK, most)))):
+        most -= len(block)
         yield block
 
 

@@ -17,8 +17,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from textassay.corpus.budget import PER_LINE, PER_RECORD, PER_VALUE, Budget, PackedBudget
 from textassay.corpus.files import (
+    BLOCK,
     Source,
     byte_blocks,
     check_encoding,
@@ -159,7 +162,8 @@ def open_source(
     path = os.fsdecode(source)
     files = sources_of(path, notes)
     where = files[0].where if len(files) == 1 else name_of(path)
-    tables = (_open_file(file, expected, encoding, notes) for file in files)
+    budget = Budget.of_input()
+    tables = (_open_file(file, expected, encoding, budget, notes) for file in files)
     return Opened(name_of(path) if name is None else name, where, _UNITS.get(files[0].kind or "", "line"), tables)
 
 
@@ -250,15 +254,18 @@ def is_words(value: object) -> bool:
     return False
 
 
-def _open_file(file: Source, expected: Expected, encoding: str, notes: Counter[str]) -> OpenTable:
+def _open_file(file: Source, expected: Expected, encoding: str, budget: Budget, notes: Counter[str]) -> OpenTable:
     if file.kind == "lines" and not expected.texts:
         raise InputError(f"{file.where}: lines of text have no fields; wanted .jsonl, .json, .csv, .tsv or .parquet")
     if file.kind == "parquet":
-        return _open_parquet(file)
-    blocks = text_blocks(byte_blocks(file), file.where, encoding=encoding, notes=notes)
+        return _open_parquet(file, budget, per_row=PER_LINE if expected.texts else PER_RECORD)
+    is_lines = file.kind == "lines" or (file.kind is None and expected.unnamed == "lines")
+    unpacked = byte_blocks(file, budget, per_line=PER_LINE if is_lines else PER_RECORD, notes=notes)
+    blocks = text_blocks(unpacked, file.where, encoding=encoding, notes=notes)
     kind, blocks = (file.kind, blocks) if file.kind else _detected(blocks, expected)
     if kind == "lines":
         return _open_lines(blocks, file.where)
+    blocks = _charged_values(blocks, budget, file.where, is_document=kind == "json")
     if kind in _DELIMITERS:
         return _open_delimited(blocks, file.where, _DELIMITERS[kind], expected, notes)
     if kind == "json":
@@ -268,6 +275,18 @@ def _open_file(file: Source, expected: Expected, encoding: str, notes: Counter[s
         blocks = iter([text])
     wanted = f"an object{expected.record}"
     return _open_records(_decoded(blocks, file.where, notes), f"{file.where}:", file.where, expected, wanted)
+
+
+def _charged_values(blocks: Iterable[str], budget: Budget, where: str, *, is_document: bool) -> Iterator[str]:
+    """Blocks whose values are charged before they are decoded, where they are decoded in one piece.
+
+    The values of a short line are freed before the next block is read. A document, or a line of many blocks, may
+    consist of empty values, which take many times the memory of their characters.
+    """
+    for block in blocks:
+        if is_document or len(block) > 2 * BLOCK:
+            budget.charge(PER_VALUE * sum(map(block.count, "[{,\t")), where)
+        yield block
 
 
 def _detected(blocks: Iterator[str], expected: Expected) -> tuple[str, Iterator[str]]:
@@ -460,20 +479,96 @@ def _checked_records(chunks: Iterable[Chunk], prefix: str, expected: Expected, w
         yield numbers, records
 
 
-def _open_parquet(file: Source) -> OpenTable:
+def _open_parquet(file: Source, budget: Budget, *, per_row: int) -> OpenTable:
     with open_parquet(file) as parquet:
         schema = parquet.schema_arrow
+        strings = _string_columns(parquet)
 
     def parts(names: Sequence[str] | None) -> Iterator[Table]:
-        with open_parquet(file) as parquet:
-            yield from _arrow_parts(parquet.iter_batches(_ROWS, columns=names), file.where, names)
+        with open_parquet(file, dictionaries=strings) as parquet:
+            packed = budget.of_packed(os.path.getsize(file.path))
+            packed.charge(parquet.metadata.num_rows * per_row, file.where)
+            _check_pages(parquet.metadata, names, packed, file.where)
+            batches = parquet.iter_batches(_ROWS, columns=names)
+            plain = (part for batch in batches for part in _without_dictionaries(batch, schema, packed, file.where))
+            yield from _arrow_parts(plain, file.where, names)
 
     return OpenTable(_arrow_part(schema.empty_table(), file.where, None), parts)
 
 
+def _string_columns(parquet: Any) -> list[str]:
+    """The columns of strings, nested ones too, by their paths."""
+    columns = [parquet.schema.column(place) for place in range(len(parquet.schema))]
+    is_string = [column.physical_type == "BYTE_ARRAY" and column.logical_type.type != "DECIMAL" for column in columns]
+    return [column.path for column, wanted in zip(columns, is_string, strict=True) if wanted]
+
+
+def _check_pages(metadata: Any, names: Sequence[str] | None, packed: PackedBudget, where: str) -> None:
+    """Refuse a row group whose pages do not fit, before they are unpacked. Their memory is not charged: it is freed."""
+    for place in range(metadata.num_row_groups):
+        group = metadata.row_group(place)
+        columns = [group.column(number) for number in range(group.num_columns)]
+        paths = [column.path_in_schema for column in columns]
+        chosen = set(paths if names is None else chain.from_iterable(_paths_of(name, paths) for name in names))
+        size = sum(column.total_uncompressed_size for column in columns if column.path_in_schema in chosen)
+        packed.charge(size, where)
+        packed.budget.taken -= size
+
+
+def _paths_of(name: str, paths: Sequence[str]) -> list[str]:
+    """The paths of a column: its name, or the names of its nested columns after a dot."""
+    return [name] if name in paths else [path for path in paths if path.startswith(f"{name}.")]
+
+
+def _without_dictionaries(batch: Any, schema: Any, packed: PackedBudget, where: str) -> Iterator[Any]:
+    """A batch with plain strings in place of dictionaries, charged before the strings are made.
+
+    A text that repeats is in a Parquet file once, so that its copies may take far more memory than the file.
+    """
+    packed.charge(_plain_bytes(batch.columns), where)
+    kinds = dict(zip(schema.names, schema.types, strict=True))
+    for part in _small_parts(batch):
+        names = part.schema.names
+        columns = [_cast(column, kinds[name]) for name, column in zip(names, part.columns, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, names)
+
+
+def _small_parts(batch: Any) -> Iterator[Any]:
+    """Parts of a batch whose strings Arrow can index with 32 bits."""
+    if len(batch) < 2 or _plain_bytes(batch.columns) < 1 << 30:
+        yield batch
+        return
+    middle = len(batch) // 2
+    yield from _small_parts(batch.slice(0, middle))
+    yield from _small_parts(batch.slice(middle))
+
+
+def _plain_bytes(columns: Iterable[Any]) -> int:
+    """The memory of columns without dictionaries."""
+    total = 0
+    for column in columns:
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            total += pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
+        elif pa.types.is_struct(kind):
+            total += _plain_bytes(column.flatten())
+        elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            total += _plain_bytes([column.flatten()])
+        total += 8 * len(column)
+    return total
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    if pa.types.is_dictionary(kind):
+        return column
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column if column.type == kind else column.cast(kind)
+
+
 @contextmanager
-def open_parquet(source: Source) -> Iterator[Any]:
-    """A Parquet file, with errors that name it."""
+def open_parquet(source: Source, dictionaries: Sequence[str] = ()) -> Iterator[Any]:
+    """A Parquet file, with errors that name it; the columns with these paths are read as dictionaries."""
     if source.codec is not None:
         raise InputError(
             f"{source.where}: a compressed Parquet file; wanted it decompressed (Parquet compresses by itself)"
@@ -482,7 +577,7 @@ def open_parquet(source: Source) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
         with open(source.path, "rb") as handle:
-            yield pq.ParquetFile(handle)
+            yield pq.ParquetFile(handle, read_dictionary=list(dictionaries))
 
 
 def _arrow_parts(batches: Iterable[Any], where: str, names: Sequence[str] | None) -> Iterator[Table]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from textassay.corpus.files import read_whole
 from textassay.corpus.sample import as_text_array
 from textassay.errors import InputError, MissingExtra
 
@@ -93,11 +93,9 @@ def load_hf_tokenizer(path: str) -> tuple[str, Callable[[pa.Array], Tokens]]:
         from tokenizers import Tokenizer
     except ImportError:
         raise MissingExtra("tokenizers", "tokenizers") from None
+    content = read_whole(path)
     try:
-        content = Path(path).read_bytes()
         tokenizer = Tokenizer.from_buffer(content)
-    except OSError as error:
-        raise InputError(f"tokenizer {path!r}: cannot be read: {error.strerror}") from None
     except Exception as error:  # the package raises bare exceptions
         raise InputError(f"tokenizer {path!r}: not a Hugging Face tokenizer.json file: {_one_line(error)}") from None
     _make_faithful(tokenizer)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64, U64
-from textassay.corpus.files import failures_named
+from textassay.corpus.files import read_whole
 from textassay.corpus.hashed_ngrams import Sequences, hash_words, order_of, starts_of_runs
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT
@@ -152,8 +152,7 @@ def write_frequencies(frequencies: DocumentFrequencies, path: str | Path) -> Non
 def read_frequencies(path: str | Path) -> DocumentFrequencies:
     """Read document frequencies; any other file is an error."""
     where = shortened(str(path))
-    with failures_named(where):
-        content = Path(path).read_bytes()
+    content = read_whole(path)
     try:
         plain = json.loads(content)
     except (ValueError, RecursionError):

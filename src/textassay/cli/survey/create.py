@@ -41,6 +41,7 @@ def create(
     seed: options.Seed = 0,
     url: options.Url = "http://127.0.0.1:8000",
     encoding: options.Encoding = "utf-8",
+    max_input: options.MaxInput = None,
 ) -> None:
     """Create a rating study from texts by people and by a model.
 
@@ -55,6 +56,7 @@ def create(
     from textassay.survey.model import Study
     from textassay.survey.store.study_store import Store
 
+    del max_input  # applied when it is parsed
     read = [path for path in (human, model, items, contexts, template, checks_file) if path is not None]
     _check_targets(study, links, read, raters=raters)
     addresses = Addresses.under(url)

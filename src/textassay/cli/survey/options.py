@@ -92,6 +92,7 @@ SizeOfSource = Annotated[
 Seed = options.Seed
 Field = options.Field
 Encoding = options.Encoding
+MaxInput = options.MaxInput
 Url = Annotated[str, typer.Option(metavar="URL", help="The address at which raters open the page.")]
 UrlOfStudy = Annotated[
     str | None,

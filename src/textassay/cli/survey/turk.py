@@ -55,6 +55,7 @@ def turk_import(
     study: options.StudyFile,
     results: Annotated[str, typer.Argument(metavar="RESULTS.csv", help="The results file of a batch.")],
     encoding: options.Encoding = "utf-8",
+    max_input: options.MaxInput = None,
 ) -> None:
     """Add the answers of a Mechanical Turk results file to a study. If a row is invalid, nothing is added.
 
@@ -65,6 +66,7 @@ def turk_import(
     from textassay.survey.store.study_store import Store
     from textassay.survey.turk.results import read_results
 
+    del max_input  # applied when it is parsed
     with closing(Store.open(Path(study))) as store:
         found = read_results(results, store.study, store.items(), store.codes(), encoding=encoding)
         given = {worker: [answer.imported for answer in answers] for worker, answers in found.answers.items()}

@@ -86,20 +86,6 @@ def remove_contents(found: Iterable[Contents]) -> Removed:
     return Removed(len(removed), sum(stored.bytes for stored in removed), refused, foreign)
 
 
-def shown_size(size: int) -> str:
-    """A size in a readable unit.
-
-    >>> shown_size(77), shown_size(4 * 2**30), shown_size(31_500_000)
-    ('77 B', '4.0 GiB', '30.0 MiB')
-    """
-    amount, units = float(size), ["KiB", "MiB", "GiB", "TiB"]
-    if size < 1024:
-        return f"{size} B"
-    while amount >= 1024 and units:
-        amount, unit = amount / 1024, units.pop(0)
-    return f"{amount:.1f} {unit}"
-
-
 def _of_folder(folder: Path, files: list[Stored]) -> Contents | None:
     """The contents of a folder; None if the cache wrote none of its files."""
     if not files:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from textassay.corpus.byte_sizes import parse_size
 from textassay.corpus.printable import shortened
 from textassay.encoders.cache.segments import PREFIX, TEMPORARY, digest_of, is_own_segment, read_start
 from textassay.errors import InputError
@@ -22,7 +23,6 @@ _FOLDER = re.compile(r"[0-9a-f]{32}")
 # Segments of every version, so that those of other releases count towards the limit and can be removed.
 _SEGMENT = re.compile(r"[0-9a-f]{32}\.v\d+")
 _TEMPORARY = re.compile(rf"{PREFIX}\w+{re.escape(TEMPORARY)}")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -71,19 +71,6 @@ def cache_limit() -> int:
     except (ValueError, OverflowError):
         wanted = "bytes, or a size such as 500M or 4G"
         raise InputError(f"{LIMIT} is '{shortened(given, 60)}'; wanted {wanted}") from None
-
-
-def parse_size(text: str) -> int:
-    """The number of bytes of a size; a single letter and `iB` use steps of 1024, `B` alone steps of 1000.
-
-    >>> parse_size("500M"), parse_size("1.5 KiB"), parse_size("2 GB"), parse_size("77")
-    (524288000, 1536, 2000000000, 77)
-    """
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(text)
-    step = 1000 if (found[3] or "").casefold() == "b" and found[2] else 1024
-    return int(float(found[1]) * step ** " kmgt".index(found[2].casefold() or " "))
 
 
 def encoder_folder(root: Path, encoder: str) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from textassay.corpus.files import failures_named
+from textassay.corpus.files import failures_named, read_whole
 from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.errors import InputError
@@ -76,8 +76,7 @@ def apply_template(wording: Wording, path: str) -> Wording:
     """
     where = shortened(path)
     with failures_named(where):
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_whole(path)
         try:
             written = tomllib.loads(data.decode())
         except UnicodeDecodeError as error:
