@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -215,10 +215,8 @@ def _charged(blocks: Iterable[bytes], budget: Budget | PackedBudget, per_line: i
         yield block
 
 
-def _unpacked(file: BinaryIO, codec: str) -> BinaryIO:
-    if codec == "xz":
-        return lzma.open(file)
-    return pa.input_stream(file, compression=codec)
+def _unpacked(file: BinaryIO, codec: str) -> Any:
+    return lzma.open(file) if codec == "xz" else pa.input_stream(file, compression=codec)
 
 
 @contextmanager
