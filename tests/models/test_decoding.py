@@ -81,8 +81,8 @@ class Bigrams:
     def __init__(self, logits: F32) -> None:
         self.logits = logits
 
-    def start(self, n_texts: int, /) -> I64:
-        return np.zeros(n_texts, np.int64)
+    def start(self, tokens: I64, /) -> tuple[Any, F32]:
+        return np.full(len(tokens), tokens.shape[1]), self.logits[tokens[:, -1]]
 
     def advance(self, state: Any, tokens: I64, /) -> tuple[Any, F32]:
         return state + 1, self.logits[tokens]

@@ -21,6 +21,7 @@ from textassay.models.storage import EXTENSION, load
 
 # The module of each kind of model that can be trained, and of each model that is opened by `NAME:...`.
 TRAINED: dict[str, str] = {
+    "gpt2": "textassay.models.gpt2",
     "lstm": "textassay.models.lstm",
 }
 OPENED: dict[str, str] = {

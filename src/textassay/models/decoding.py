@@ -19,21 +19,23 @@ from textassay.models.base import Decoding
 # A network computes slightly different logits one token at a time and for a whole text. A token whose logit is this
 # close below the cut counts as inside when a text is scored, so that no text that was sampled has probability 0.
 _SLACK = 1e-4
+# Texts that are sampled together.
+_BATCH = 256
 
 
 class Network(Protocol):
     """A model that reads one token per step for several texts at once. The type of a state is its own choice."""
 
-    def start(self, n_texts: int, /) -> Any:
-        """The state before the first token."""
+    def start(self, tokens: I64, /) -> tuple[Any, F32]:
+        """Read the first tokens, one row per text: the state after them and the logits of the next token."""
         ...
 
     def advance(self, state: Any, tokens: I64, /) -> tuple[Any, F32]:
-        """Read one token per text: the new state and the logits of the next token, one row per text."""
+        """Read one more token per text: the new state and the logits of the next token."""
         ...
 
     def select(self, state: Any, rows: I64, /) -> Any:
-        """The state of these texts only, in this order; texts may repeat."""
+        """The state of these texts only, in this order; texts may repeat. The old state is not used again."""
         ...
 
 
@@ -136,14 +138,30 @@ def sample_tokens(
 
     A text that has not ended after its entry of `most_tokens`, at least 1, is cut off there.
     """
-    n_texts = len(given)
-    longest = max((len(tokens) + most for tokens, most in zip(given, most_tokens, strict=True)), default=0)
     written: list[list[int]] = [[] for _ in given]
-    going = np.arange(n_texts)
-    tokens = np.full(n_texts, frame.begin)
-    state = network.start(n_texts)
-    for place in range(longest):
-        state, logits = network.advance(state, tokens)
+    # Prompts of similar lengths are read together.
+    order = sorted(range(len(given)), key=lambda text: len(given[text]))
+    for start in range(0, len(order), _BATCH):
+        batch = order[start : start + _BATCH]
+        prompts, rooms = [given[text] for text in batch], [most_tokens[text] for text in batch]
+        for text, tokens in zip(batch, _sample_batch(network, prompts, rooms, frame, decoding, rng), strict=True):
+            written[text] = tokens
+    return written
+
+
+def _sample_batch(
+    network: Network,
+    given: Sequence[Sequence[int]],
+    rooms: Sequence[int],
+    frame: Frame,
+    decoding: Decoding,
+    rng: np.random.Generator,
+) -> list[list[int]]:
+    written: list[list[int]] = [[] for _ in given]
+    going = np.arange(len(given))
+    place = min(len(tokens) for tokens in given)
+    state, logits = network.start(np.array([[frame.begin, *tokens[:place]] for tokens in given]))
+    while True:
         tokens = draw(frame.forbid(logits, first=place == 0), decoding, rng)
         on = np.ones(len(going), np.bool_)
         for row, text in enumerate(going.tolist()):
@@ -153,13 +171,14 @@ def sample_tokens(
                 on[row] = False
             else:
                 written[text].append(int(tokens[row]))
-                on[row] = len(written[text]) < most_tokens[text]
+                on[row] = len(written[text]) < rooms[text]
         if not on.all():
             rows = np.flatnonzero(on)
+            if not len(rows):
+                return written
             going, tokens, state = going[rows], tokens[rows], network.select(state, rows)
-        if not len(going):
-            break
-    return written
+        state, logits = network.advance(state, tokens)
+        place += 1
 
 
 @dataclass(frozen=True)
@@ -188,9 +207,7 @@ def beam_search(
     In every step the `width` most probable unfinished texts remain. A text that is cut off at `most_tokens` counts as
     finished. The search stops when no unfinished text can be better than the `width` best finished ones.
     """
-    state, logits = network.advance(network.start(1), np.array([frame.begin]))
-    for token in given:
-        state, logits = network.advance(state, np.array([token]))
+    state, logits = network.start(np.array([[frame.begin, *given]]))
     open_texts: list[tuple[int, ...]] = [()]
     open_logs = np.zeros(1)
     done: list[Beam] = []

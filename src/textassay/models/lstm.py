@@ -4,8 +4,6 @@ import os
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting
@@ -76,23 +74,23 @@ class LstmNetwork:
         """The logits of the next token."""
         return self.modules["output"](self.modules["dropout"](states))
 
-    def start(self, n_texts: int, /) -> Any:
-        """Hidden and cell values of zero."""
-        import torch
-
-        zeros = torch.zeros(self.shape.layers, n_texts, self.shape.hidden)
-        return zeros, zeros
+    def start(self, tokens: I64, /) -> tuple[Any, F32]:
+        """Read the first tokens of each text; the state before them is zero."""
+        return self._next(tokens, None)
 
     def advance(self, state: Any, tokens: I64, /) -> tuple[Any, F32]:
         """Read one token per text: the new state and the logits of the next token."""
-        import torch
-
-        states, state = self._read(torch.from_numpy(np.asarray(tokens))[:, None], state)
-        return state, self.output(states[:, 0]).numpy()
+        return self._next(tokens[:, None], state)
 
     def select(self, state: Any, rows: I64, /) -> Any:
         """The state of these texts."""
         return state[0][:, rows], state[1][:, rows]
+
+    def _next(self, tokens: I64, state: Any) -> tuple[Any, F32]:
+        import torch
+
+        states, state = self._read(torch.from_numpy(tokens), state)
+        return state, self.output(states[:, -1]).numpy()
 
     def _read(self, tokens: Any, state: Any) -> Any:
         return self.modules["lstm"](self.modules["dropout"](self.modules["embedding"](tokens)), state)

@@ -33,7 +33,7 @@ from textassay.models.training import (
 from textassay.models.vocabulary import BEGIN, END, Vocabulary, framed
 
 FRAME = Frame(BEGIN, END, never=(BEGIN,))
-# Texts that are sampled together, tokens whose logits are computed together.
+# Texts that are scored together, and tokens whose logits are computed together.
 _BATCH, _TOKENS = 256, 1024
 # The most texts that are held out for validation.
 _MOST_HELD_OUT = 5000
@@ -88,13 +88,8 @@ class NeuralModel:
         decoding = Decoding(temperature, top_k, top_p)
         given = self._given(check_prompts(prompts, n) or [""] * n)
         rooms = [self._room(tokens) for tokens in given]
-        written: list[list[int]] = []
         with inference():
-            for start in range(0, n, _BATCH):
-                part = slice(start, start + _BATCH)
-                written += sample_tokens(
-                    self.network, given[part], most_tokens=rooms[part], frame=FRAME, decoding=decoding, rng=rng
-                )
+            written = sample_tokens(self.network, given, most_tokens=rooms, frame=FRAME, decoding=decoding, rng=rng)
         return self._texts(written)
 
     def beam(self, *, width: int, prompts: Sequence[str] | None = None, length_penalty: float = 0.0) -> list[str]:

@@ -15,6 +15,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -33,7 +34,7 @@ LENGTH = 20
 # The order of the released files; `og` is the output gate.
 _GATES = ("i", "f", "og", "c")
 _NAMES = ("embedding", *(f"{letter}{gate}" for letter in "wub" for gate in _GATES), "wo", "bo")
-# Texts per batch: the logits of a batch should fit in the cache of the processor.
+# Texts that are scored together: their logits should fit in the cache of the processor.
 _BATCH = 256
 _DIGITS = 9
 _OPTIONS = ["vocabulary", "hidden", "length", "deviation", "seed"]
@@ -116,11 +117,8 @@ class Oracle:
         """Generate texts; a prompt is a beginning of less than `length` words, and the text is the rest."""
         decoding = Decoding(temperature, top_k, top_p)
         given = self._given(check_prompts(prompts, n) or [""] * n)
-        written: list[list[int]] = []
-        for start in range(0, n, _BATCH):
-            batch = given[start : start + _BATCH]
-            rooms = [self.length - len(tokens) for tokens in batch]
-            written += sample_tokens(self, batch, most_tokens=rooms, frame=_FRAME, decoding=decoding, rng=rng)
+        rooms = [self.length - len(tokens) for tokens in given]
+        written = sample_tokens(self, given, most_tokens=rooms, frame=_FRAME, decoding=decoding, rng=rng)
         return [" ".join(map(str, tokens)) for tokens in written]
 
     def log_prob(
@@ -146,10 +144,13 @@ class Oracle:
             log_probs[batch] = self._sums(np.array([rows[row] for row in batch]), decoding)
         return Scores(log_probs, np.array([len(text.split()) for text in texts], np.int64))
 
-    def start(self, n_texts: int, /) -> tuple[F32, F32]:
-        """The state before the first word: zeros."""
-        zeros = np.zeros((n_texts, self.weights["uc"].shape[0]), np.float32)
-        return zeros, zeros
+    def start(self, tokens: I64, /) -> tuple[tuple[F32, F32], F32]:
+        """Read the first words of each text; the state before them is zero."""
+        zeros = np.zeros((len(tokens), self.weights["uc"].shape[0]), np.float32)
+        state, logits = self.advance((zeros, zeros), tokens[:, 0])
+        for column in tokens.T[1:]:
+            state, logits = self.advance(state, column)
+        return state, logits
 
     def advance(self, state: tuple[F32, F32], tokens: I64, /) -> tuple[tuple[F32, F32], F32]:
         """Read one word per text: the new state and the logits of the next word."""
@@ -168,12 +169,11 @@ class Oracle:
         return state[0][rows], state[1][rows]
 
     def _sums(self, tokens: I64, decoding: Decoding) -> F64:
-        sums = np.zeros(len(tokens))
-        state, previous = self.start(len(tokens)), np.full(len(tokens), BEGIN)
-        for column in tokens.T:
+        state, logits = self.start(np.full((len(tokens), 1), BEGIN))
+        sums = token_log_probs(logits, tokens[:, 0], decoding)
+        for previous, column in pairwise(tokens.T):
             state, logits = self.advance(state, previous)
             sums += token_log_probs(logits, column, decoding)
-            previous = column
         return sums
 
     def _numbers(self, text: str) -> list[int] | None:

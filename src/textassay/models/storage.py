@@ -29,6 +29,7 @@ FORMAT, VERSION = "textassay model", "1"
 EXTENSION = ".safetensors"
 # The module of each kind of model file.
 KINDS: dict[str, str] = {
+    "gpt2": "textassay.models.gpt2",
     "lstm": "textassay.models.lstm",
     "oracle": "textassay.models.oracle",
 }
