@@ -35,7 +35,11 @@ class TextNgrams:
     @classmethod
     def of(cls, material: Material, /) -> Self:
         """Count the n-grams of each text of a sample."""
-        sequences = material.view(Sequences)
+        return cls.of_sequences(material.view(Sequences))
+
+    @classmethod
+    def of_sequences(cls, sequences: Sequences, /) -> Self:
+        """Count the n-grams of each of these texts."""
         return cls(sequences.lengths, lambda n: Incidence.from_ngrams(*sequences.ngrams(n)))
 
     def merge(self, other: Self, /) -> Self:
@@ -209,7 +213,11 @@ class Ngrams:
     @classmethod
     def of(cls, material: Material, /) -> Self:
         """Count the n-grams of a sample."""
-        texts = material.view(cls.source)
+        return cls.of_texts(material.view(cls.source))
+
+    @classmethod
+    def of_texts(cls, texts: TextNgrams, /) -> Self:
+        """The sums over texts whose n-grams are counted."""
         return cls(np.int64(len(texts)), lambda n: _table(texts.order(n), texts.sizes(n)))
 
     def merge(self, other: Self, /) -> Self:

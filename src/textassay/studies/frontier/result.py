@@ -1,0 +1,180 @@
+"""The outcome of a frontier study, and its JSON form."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Self
+
+from textassay.inference.result import Result
+from textassay.studies.frontier.compatibility import Fit
+from textassay.studies.frontier.conditions import Conditions, Failure
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
+from textassay.studies.verdict import Verdict
+from textassay.version import __version__
+
+# How a discrepancy was found.
+EXACT, OPTIMISED, ESTIMATED = "exact", "optimised", "estimated"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve in the plane of quality and diversity; each point has its parameter, its quality and its diversity.
+
+    The parameter is w on an exact frontier and the share of noise on a curve of mixtures.
+    """
+
+    name: str
+    parameter: str
+    points: tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One pair on one source.
+
+    `result` is QDisc, with DRate and what else is known among its parts. `steps` has the gain in quality after each
+    step of the best optimisation. `conditions` and `fit` are known for pairs of the general form only.
+    """
+
+    pair: str
+    method: str
+    quality: float
+    diversity: float
+    result: Result
+    verdict: Verdict
+    curves: tuple[Curve, ...] = ()
+    steps: tuple[tuple[int, float], ...] = ()
+    conditions: Conditions | None = None
+    fit: Fit | None = None
+
+
+@dataclass(frozen=True)
+class SourceColumn(ResultColumn):
+    """A distribution or a sample of texts, with one analysis per pair.
+
+    `n` is the number of outcomes or texts, and `log_probs` are the largest log-probabilities, descending.
+    """
+
+    name: str
+    kind: str
+    n: int
+    digest: str
+    analyses: tuple[Analysis, ...]
+    log_probs: tuple[float, ...] = ()
+
+    @property
+    def results(self) -> tuple[Result, ...]:  # type: ignore[override]
+        """QDisc of each pair."""
+        return tuple(analysis.result for analysis in self.analyses)
+
+    def analysis(self, pair: str) -> Analysis:
+        """The analysis of a pair by name."""
+        for analysis in self.analyses:
+            if analysis.pair == pair:
+                return analysis
+        raise KeyError(f"no pair {pair!r}; there are: {', '.join(each.pair for each in self.analyses)}")
+
+    def __getitem__(self, pair: str) -> Result:
+        """QDisc of a pair by name: `found["toy:20"]["ll/nrr"].estimate`."""
+        return self.analysis(pair).result
+
+
+@dataclass(frozen=True, repr=False)
+class Frontier(Outcome):
+    """Sources with the analyses of pairs. `labels` are the names of the pairs."""
+
+    kind: ClassVar[str] = "frontier"
+    __hash__ = Outcome.__hash__
+
+    sources: tuple[SourceColumn, ...]
+    labels: tuple[str, ...]
+    notes: tuple[str, ...]
+    settings: Settings
+    level: float = 0.95
+
+    @property
+    def columns(self) -> tuple[SourceColumn, ...]:
+        """The sources."""
+        return self.sources
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; what only this program reads is under `details`."""
+        return {
+            "textassay": __version__,
+            "sources": [_source(source) for source in self.sources],
+            "details": {
+                "labels": list(self.labels),
+                "level": self.level,
+                "notes": list(self.notes),
+                "settings": plain_settings(self.settings),
+                "sources": [_source_details(source) for source in self.sources],
+            },
+        }
+
+    @classmethod
+    def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        details = plain["details"]
+        both = zip(plain["sources"], details["sources"], strict=True)
+        sources = tuple(_read_source(source, more) for source, more in both)
+        labels, notes = tuple(details["labels"]), tuple(details["notes"])
+        return cls(sources, labels, notes, read_settings(details), details["level"])
+
+
+def _source(source: SourceColumn) -> dict[str, Any]:
+    facts = {"name": source.name, "kind": source.kind, "n": source.n, "digest": source.digest}
+    return facts | {"results": [result.to_dict() for result in source.results]}
+
+
+def _source_details(source: SourceColumn) -> dict[str, Any]:
+    return {"log_probs": list(source.log_probs), "analyses": [_analysis(each) for each in source.analyses]}
+
+
+def _analysis(analysis: Analysis) -> dict[str, Any]:
+    plain = asdict(analysis)
+    del plain["result"]
+    return plain | {"quality": _or_none(analysis.quality), "diversity": _or_none(analysis.diversity)}
+
+
+def _read_source(plain: Mapping[str, Any], details: Mapping[str, Any]) -> SourceColumn:
+    analyses = tuple(
+        _read_analysis(each, Result.from_dict(result, n=plain["n"]))
+        for each, result in zip(details["analyses"], plain["results"], strict=True)
+    )
+    facts = (plain["name"], plain["kind"], plain["n"], plain["digest"])
+    return SourceColumn(*facts, analyses, tuple(details["log_probs"]))
+
+
+def _read_analysis(plain: Mapping[str, Any], result: Result) -> Analysis:
+    verdict = Verdict.from_dict(plain["verdict"])
+    if verdict is None:
+        raise ValueError("an analysis has no verdict")
+    return Analysis(
+        pair=plain["pair"],
+        method=plain["method"],
+        quality=_number(plain["quality"]),
+        diversity=_number(plain["diversity"]),
+        result=result,
+        verdict=verdict,
+        curves=tuple(
+            Curve(curve["name"], curve["parameter"], tuple((x, y, z) for x, y, z in curve["points"]))
+            for curve in plain["curves"]
+        ),
+        steps=tuple((step, gain) for step, gain in plain["steps"]),
+        conditions=_read_conditions(plain["conditions"]),
+        fit=Fit(**plain["fit"]) if plain["fit"] else None,
+    )
+
+
+def _read_conditions(plain: Mapping[str, Any] | None) -> Conditions | None:
+    if plain is None:
+        return None
+    quality, diversity = (Failure(**plain[side]) if plain[side] else None for side in ("quality", "diversity"))
+    return Conditions(quality, diversity, plain["necessary"])
+
+
+def _or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

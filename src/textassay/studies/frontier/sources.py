@@ -1,0 +1,147 @@
+"""Sources of a frontier study: distributions, synthetic ones, and texts."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.arrays import F64
+from textassay.corpus.hashed_ngrams import Sequences
+from textassay.corpus.printable import quoted
+from textassay.corpus.readers import named_candidates, read_sample
+from textassay.corpus.sample import Sample
+from textassay.corpus.values import is_number
+from textassay.errors import InputError, Setting
+from textassay.inference.rng import stream
+from textassay.metrics.views import Material, Settings
+from textassay.studies.frontier.distribution import Distribution
+from textassay.studies.frontier.small_space import oracle_distribution
+
+DISTRIBUTION, TOY, ORACLE, TEXTS = "distribution", "toy", "oracle", "texts"
+_SYNTHETIC = re.compile(r"(toy|oracle):(\d{1,6}(?:\.\d{1,6})?)", flags=re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A source before it is analysed.
+
+    `distribution` is known for all but texts, and `probabilities` are those of all texts of the small space, in order.
+    Texts have all their words in `whole`; `real` and `reference` are the samples that mixtures are compared on.
+    """
+
+    name: str
+    kind: str
+    n: int
+    digest: str
+    distribution: Distribution | None = None
+    probabilities: F64 | None = None
+    whole: Sequences | None = None
+    real: Sequences | None = None
+    reference: Sequences | None = None
+
+    def shares(self, *, space: str, n: int) -> Distribution:
+        """The distribution; that of texts is the empirical one of their n-grams, or of the texts."""
+        if self.distribution is not None:
+            return self.distribution
+        assert self.whole is not None
+        counts = _text_counts(self.whole) if space == "texts" else _ngram_counts(self.whole, n)
+        if len(counts) < 2:
+            seen = "all texts are the same" if space == "texts" else f"fewer than two different {n}-grams"
+            raise InputError(f"{self.name}: {seen}; wanted more texts or a smaller ", Setting("n"))
+        return Distribution.of_counts(counts)
+
+
+def _ngram_counts(texts: Sequences, n: int) -> list[int]:
+    found: list[int] = np.unique(texts.ngrams(n)[0], return_counts=True)[1].tolist()
+    return found
+
+
+def _text_counts(texts: Sequences) -> list[int]:
+    bounds = texts.offsets.tolist()
+    pieces = (texts.words[start:end].tobytes() for start, end in pairwise(bounds))
+    return list(Counter(pieces).values())
+
+
+def is_synthetic(source: object) -> bool:
+    """Whether a source is `toy:N` or `oracle:SIGMA`."""
+    return isinstance(source, str) and _SYNTHETIC.fullmatch(source) is not None
+
+
+def open_sources(source: Any, *, reference: Any, settings: Settings, seed: int) -> list[Source]:
+    """Every source that is given, by name if it is a dict."""
+    return [
+        _opened(name, given, reference=reference, settings=settings, seed=seed)
+        for name, given in _named(source).items()
+    ]
+
+
+def _named(source: Any) -> dict[str, Any]:
+    if isinstance(source, Mapping):
+        return {str(name): given for name, given in source.items()}
+    if isinstance(source, Distribution) or _is_numbers(source):
+        return {DISTRIBUTION: source}
+    given = source if isinstance(source, list | tuple) and source else [source]
+    if all(map(is_synthetic, given)):
+        return {each: each for each in given}
+    return named_candidates(source)
+
+
+def _is_numbers(source: Any) -> bool:
+    if isinstance(source, np.ndarray):
+        return source.dtype.kind in "fiu"
+    return isinstance(source, list | tuple) and bool(source) and is_number(source[0])
+
+
+def _opened(name: str, given: Any, *, reference: Any, settings: Settings, seed: int) -> Source:
+    if isinstance(given, Distribution):
+        return _distribution(name, DISTRIBUTION, given)
+    if _is_numbers(given):
+        return _distribution(name, DISTRIBUTION, Distribution.of(given, name=name))
+    found = _SYNTHETIC.fullmatch(given) if isinstance(given, str) else None
+    if found is None:
+        return _texts(name, given, reference=reference, settings=settings, seed=seed)
+    return _toy(name, found[2], seed) if found[1] == TOY else _oracle(name, float(found[2]), seed)
+
+
+def _distribution(name: str, kind: str, found: Distribution, probabilities: F64 | None = None) -> Source:
+    digest = hashlib.blake2b(found.values.tobytes() + found.counts.tobytes(), digest_size=8).hexdigest()
+    return Source(name, kind, found.n, digest, found, probabilities)
+
+
+def _toy(name: str, size: str, seed: int) -> Source:
+    """The toy distribution of Figure 1: uniform numbers, divided by their sum."""
+    if not size.isdigit() or not 2 <= int(size) <= 100_000:
+        raise InputError(f"source {quoted([name])}; wanted toy:N with N from 2 to 100,000")
+    numbers = stream(seed, "toy").random(int(size))
+    return _distribution(name, TOY, Distribution.of(numbers / numbers.sum()))
+
+
+def _oracle(name: str, sigma: float, seed: int) -> Source:
+    if not 0 < sigma <= 100:
+        raise InputError(f"source {quoted([name])}; wanted oracle:SIGMA with SIGMA above 0 and up to 100")
+    probabilities = oracle_distribution(sigma, seed)
+    return _distribution(name, ORACLE, Distribution.of(probabilities), probabilities)
+
+
+def _texts(name: str, given: Any, *, reference: Any, settings: Settings, seed: int) -> Source:
+    """Texts and their reference; without one, two halves of the texts."""
+    sample = given if isinstance(given, Sample) else read_sample(given, name=name)
+    if reference is None:
+        real, other = sample.split(len(sample) // 2, stream(seed, "halves", sample.digest))
+    else:
+        real, other = sample, reference if isinstance(reference, Sample) else read_sample(reference, name="reference")
+    views = [Material(each, settings).view(Sequences) for each in (sample, real, other)]
+    return Source(
+        name,
+        TEXTS,
+        len(real),
+        f"{real.digest}/{other.digest}",
+        whole=views[0],
+        real=views[1],
+        reference=views[2],
+    )

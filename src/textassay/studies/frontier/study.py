@@ -1,0 +1,313 @@
+"""Frontier: can a quality-diversity pair reflect how well a distribution is fitted?"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.corpus.values import is_whole
+from textassay.errors import InputError, Setting
+from textassay.inference.progress import Progress, Silent
+from textassay.inference.result import Result, signature
+from textassay.metrics.views import Settings as ViewSettings
+from textassay.studies.frontier.compatibility import fit_slope
+from textassay.studies.frontier.conditions import check_conditions
+from textassay.studies.frontier.discrepancy import discrepancy
+from textassay.studies.frontier.mixtures import Estimate, estimate_pairs
+from textassay.studies.frontier.pairs import Pair, parse_pair
+from textassay.studies.frontier.pareto import bound, check_fits, frontier_curve
+from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Curve, Frontier, SourceColumn
+from textassay.studies.frontier.small_space import LENGTH, bleu_pair, coverage_pair, lower_bound
+from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY, Source, open_sources
+from textassay.studies.frontier.verdict import judge_estimated, judge_exact, judge_optimised
+from textassay.studies.outcome import Settings
+from textassay.version import __version__
+
+# The pairs of the figures and tables that each kind of source has in the paper.
+_EXACT_PAIRS = ("ll/se", "cr/nrr", "ll/nrr", "cr/se")
+DEFAULT_PAIRS = {
+    DISTRIBUTION: _EXACT_PAIRS,
+    TOY: _EXACT_PAIRS,
+    ORACLE: ("bs-1", "bs-2", "bs-3", "cn-1", "cn-2", "cn-3"),
+    TEXTS: ("bs-2", "bs-3", "bs-4", "cn-2", "cn-3", "cn-4"),
+}
+_ON_TEXTS = re.compile(r"(bs|cn)-(\d)", flags=re.ASCII)
+_LARGEST_N = 9
+_MOST_LOG_PROBS = 400
+
+
+def frontier(
+    source: Any,
+    *,
+    pairs: Sequence[str | Pair] | str | None = None,
+    reference: Any = None,
+    n: int = 2,
+    space: str = "ngrams",
+    tokenizer: str = "words",
+    lowercase: bool = False,
+    n_points: int = 81,
+    n_starts: int = 12,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Frontier:
+    """Find the Pareto frontier of quality-diversity pairs, and how far the real distribution is below it.
+
+    A pair that can reflect distribution fitting has the real distribution on its frontier (Li et al. 2020). If it is
+    below, some other distribution has higher quality at the same diversity, and the pair prefers it to real text.
+
+    Parameters
+    ----------
+    source
+        A list of probabilities; `"toy:20"`, a random distribution with 20 outcomes; `"oracle:1.0"`, all 64 texts of
+        three words out of four under an LSTM with random weights of standard deviation 1; texts, in any form that
+        `read_sample` takes; or a dict of these by name.
+    pairs
+        Names of pairs, or pairs of your own functions (`own_pair`). On distributions: QUALITY/DIVERSITY with `ll`,
+        `cr` or `bleu1-R` and `se`, `nrr`, `sdi` or `nsbleu1-C`, solved exactly. On texts and on the oracle also `bs-n`
+        (BLEU and Self-BLEU) and `cn-n` (CR and NRR): estimated on texts with mixtures of real text and noise, and on
+        the oracle optimised. By default those of the paper's figures and tables.
+    reference
+        Texts that quality is measured against. Without it, texts are split into halves.
+    n, space
+        For QUALITY/DIVERSITY pairs on texts: the distribution of n-grams (`"ngrams"`), or of whole texts (`"texts"`).
+    tokenizer, lowercase
+        How texts are split into words.
+    n_points
+        Points of an exact frontier.
+    n_starts
+        Starts of the optimiser.
+    seed
+        The seed of the random number generator.
+    progress
+        Receives the progress of the run.
+
+    Returns
+    -------
+    Frontier
+        `found["toy:20"]["ll/nrr"].estimate` is QDisc, the gap in quality; its parts have DRate.
+
+    Examples
+    --------
+    >>> found = frontier([0.4, 0.3, 0.2, 0.1], pairs="cr/nrr,ll/nrr")
+    >>> [analysis.verdict.level for analysis in found["distribution"].analyses]
+    ['compatible', 'incompatible']
+    >>> round(found["distribution"]["ll/nrr"].estimate, 4)
+    0.0046
+    """
+    _check_numbers(n=n, n_points=n_points, n_starts=n_starts, seed=seed)
+    if space not in ("ngrams", "texts"):
+        raise InputError(Setting("space", space), "; wanted ngrams or texts")
+    settings = ViewSettings(get_tokenizer(tokenizer, lowercase=lowercase))
+    sources = open_sources(source, reference=reference, settings=settings, seed=seed)
+    chosen = _chosen_pairs(pairs, sources)
+    counter = progress or Silent()
+    options = _Options(n, space, n_points, n_starts, seed, settings.tokenizer.signature, counter)
+    columns = [_column(each, chosen, options) for each in sources]
+    return Frontier(
+        tuple(column for column, _ in columns),
+        tuple(pair.name if isinstance(pair, Pair) else pair for pair in chosen),
+        tuple(dict.fromkeys(note for _, notes in columns for note in notes)),
+        _settings(sources, options),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Options:
+    n: int
+    space: str
+    n_points: int
+    n_starts: int
+    seed: int
+    tokenizer: str
+    progress: Progress
+
+
+def _check_numbers(**values: int) -> None:
+    limits = {"n": (1, _LARGEST_N), "n_points": (2, 2000), "n_starts": (1, 10_000), "seed": (0, 2**63)}
+    for name, value in values.items():
+        low, high = limits[name]
+        if not is_whole(value) or not low <= value <= high:
+            raise InputError(Setting(name, value), f"; wanted a whole number from {low} to {high:,}")
+
+
+def _settings(sources: Sequence[Source], options: _Options) -> Settings:
+    has_texts = any(source.kind == TEXTS for source in sources)
+    found: dict[str, str | int] = {}
+    if has_texts:
+        found |= {"tokenizer": options.tokenizer, "space": options.space, "n": options.n}
+    if any(source.kind == ORACLE for source in sources):
+        found["starts"] = options.n_starts
+    return {**found, "seed": options.seed, "version": __version__}
+
+
+def _chosen_pairs(pairs: Sequence[str | Pair] | str | None, sources: Sequence[Source]) -> list[str | Pair]:
+    kinds = list(dict.fromkeys(source.kind for source in sources))
+    if pairs is None or not len(pairs):
+        defaults = {DEFAULT_PAIRS[kind] for kind in kinds}
+        if len(defaults) > 1:
+            raise InputError(f"sources of different kinds ({', '.join(kinds)}); wanted ", Setting("pairs"))
+        return [_parsed(name, kinds) for name in defaults.pop()]
+    given = pairs.split(",") if isinstance(pairs, str) else list(pairs)
+    chosen = [each if isinstance(each, Pair) else _parsed(each.strip(), kinds) for each in given]
+    names = [each.name if isinstance(each, Pair) else each for each in chosen]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"pair {quoted([repeated[0]])} is given twice; wanted each once")
+    return chosen
+
+
+def _parsed(name: str, kinds: Sequence[str]) -> str | Pair:
+    """A pair of the general form, or the name of one that is measured on texts."""
+    found = _ON_TEXTS.fullmatch(name.lower())
+    if found is None:
+        return parse_pair(name)
+    n = int(found[2])
+    if any(kind not in (TEXTS, ORACLE) for kind in kinds):
+        raise InputError(f"pair {quoted([name])} is measured on texts; wanted texts or oracle:SIGMA as the source")
+    if n < 1 or (ORACLE in kinds and n > LENGTH):
+        raise InputError(f"pair {quoted([name])}; wanted n from 1 to {LENGTH if ORACLE in kinds else _LARGEST_N}")
+    return name.lower()
+
+
+def _column(source: Source, chosen: Sequence[str | Pair], options: _Options) -> tuple[SourceColumn, list[str]]:
+    notes: list[str] = []
+    on_texts = [name for name in chosen if isinstance(name, str)]
+    options.progress.start(shortened(source.name, 40), _steps(source, chosen, options))
+    found: dict[str, Analysis] = {}
+    if source.kind == TEXTS and on_texts:
+        found = _estimated(source, on_texts, options)
+    for pair in chosen:
+        if isinstance(pair, Pair):
+            found[pair.name] = _exact(source, pair, options, notes)
+        elif source.kind == ORACLE:
+            found[pair] = _optimised(source, pair, options)
+    analyses = tuple(found[pair.name if isinstance(pair, Pair) else pair] for pair in chosen)
+    values = source.distribution.without_zeros().expanded() if source.distribution else np.zeros(0)
+    log_probs = tuple(np.log(values[:_MOST_LOG_PROBS]).tolist())
+    return SourceColumn(source.name, source.kind, source.n, source.digest, analyses, log_probs), notes
+
+
+def _steps(source: Source, chosen: Sequence[str | Pair], options: _Options) -> int:
+    exact = sum(isinstance(pair, Pair) for pair in chosen)
+    others = len(chosen) - exact
+    return exact + (others * options.n_starts if source.kind == ORACLE else 12 * bool(others))
+
+
+def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> Analysis:
+    given = source.shares(space=options.space, n=options.n)
+    real = pair.support(given)
+    if real.n < given.n:
+        notes.append(f"{pair.name}: {many(given.n - real.n, 'outcome')} of probability 0 left out, where f is -∞")
+    check_fits(pair, real)
+    limit = pair.diversity.limit
+    if limit < 1:
+        notes.append(f"{pair.name}: g is concave only below {limit:.3g}; larger probabilities are left out")
+    fit, gap = fit_slope(pair), discrepancy(pair, real)
+    curve = frontier_curve(pair, real, n_points=options.n_points)
+    points = zip(curve.w.tolist(), curve.quality.tolist(), curve.diversity.tolist(), strict=True)
+    options.progress.step(1)
+    parts = {
+        "drate": gap.drate, "quality": gap.quality, "diversity": gap.diversity, "best_quality": gap.best_quality,
+        "range": gap.highest_quality - gap.lowest_quality, "w": gap.w, "bound": bound(pair, real), "w0": fit.w0,
+        "b0": fit.b0, "alpha": fit.alpha, "deviation": fit.deviation,
+    }  # fmt: skip
+    space = {"space": options.space, "n": options.n} if source.kind == TEXTS else {}
+    return Analysis(
+        pair.name,
+        EXACT,
+        gap.quality,
+        gap.diversity,
+        _result(source, pair.name, gap.qdisc, parts, options, space),
+        judge_exact(fit, gap),
+        curves=(Curve("Pareto frontier", "w", tuple(points)),),
+        conditions=check_conditions(pair, largest=float(real.values[0])),
+        fit=fit,
+    )
+
+
+def _optimised(source: Source, name: str, options: _Options) -> Analysis:
+    assert source.probabilities is not None
+    kind, n = name[:2], int(name[3:])
+    pair = (bleu_pair if kind == "bs" else coverage_pair)(source.probabilities, n)
+    found = lower_bound(
+        pair, source.probabilities, n_starts=options.n_starts, seed=options.seed, progress=options.progress
+    )
+    parts = {
+        "drate": found.drate, "quality": found.quality, "diversity": found.diversity,
+        "best_quality": found.best_quality, "best_diversity": found.best_diversity, "range": found.range,
+    }  # fmt: skip
+    best = Curve("best distribution found", "", ((0.0, found.best_quality, found.best_diversity),))
+    return Analysis(
+        name,
+        OPTIMISED,
+        found.quality,
+        found.diversity,
+        _result(source, name, found.qdisc, parts, options, {"starts": options.n_starts}),
+        judge_optimised(found.qdisc, found.drate, is_compatible=kind == "cn", n_starts=options.n_starts),
+        curves=(best,),
+        steps=found.steps,
+    )
+
+
+def _estimated(source: Source, names: Sequence[str], options: _Options) -> dict[str, Analysis]:
+    assert source.real is not None
+    assert source.reference is not None
+    wanted = [(name[:2], int(name[3:])) for name in names]
+    found = estimate_pairs(source.real, source.reference, wanted, seed=options.seed, progress=options.progress)
+    return {name: _estimate(source, name, each, options) for name, each in zip(names, found, strict=True)}
+
+
+def _estimate(source: Source, name: str, found: Estimate, options: _Options) -> Analysis:
+    parts = {
+        "drate": found.drate, "self_ratio": found.self_ratio, "ref_ratio": found.ref_ratio, "quality": found.quality,
+        "diversity": found.diversity, "range": found.range,
+        "noise_length": found.best.noise_length if found.best else math.nan,
+    }  # fmt: skip
+    curves = tuple(
+        Curve(f"noise of {many(curve.noise_length, 'word')}", "noise", tuple(_triples(curve.points)))
+        for curve in found.curves
+    )
+    tokens = {"tok": options.tokenizer}
+    return Analysis(
+        name,
+        ESTIMATED,
+        found.quality,
+        found.diversity,
+        _result(source, name, found.qdisc, parts, options, tokens),
+        judge_estimated(found.qdisc, found.drate, is_compatible=name.startswith("cn"), n=source.n),
+        curves=curves,
+    )
+
+
+def _triples(points: Sequence[Any]) -> list[tuple[float, float, float]]:
+    return [(point.noise, point.quality, point.diversity) for point in points]
+
+
+def _result(
+    source: Source,
+    pair: str,
+    qdisc: float,
+    parts: Mapping[str, float],
+    options: _Options,
+    settings: Mapping[str, Any],
+) -> Result:
+    data = {source.kind: f"{source.n}/{source.digest}"}
+    undefined = "no mixture is as diverse as real text" if math.isnan(qdisc) else None
+    return Result(
+        metric="qdisc",
+        options={"pair": pair},
+        estimate=qdisc,
+        better="lower",
+        aspect="both",
+        interval=None,
+        p_value=None,
+        parts={name: float(value) for name, value in parts.items() if math.isfinite(value)},
+        undefined=undefined,
+        signature=signature("qdisc", {"pair": pair}, settings=settings, data=data, resampling={"seed": options.seed}),
+        seconds=0.0,
+        n=source.n,
+    )
