@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+import textassay as ta
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
@@ -525,6 +526,15 @@ _CAPTION_WORDS = """
 a man woman dog horse riding holding standing on in under the street beach table kitchen red small large wave board
 skateboard photo of white black with two people near bus train clock plate food cat bed grass
 """
+
+
+def one_candidate(count: int = 4) -> Conditional:
+    """A study of one candidate per item: no triangles, so that the differences of single items are not measured."""
+    items = [
+        {"id": f"i{at}", "candidates": [f"a cat {at}"], "references": [f"a dog {at}", f"a bird {at}", f"it {at}"]}
+        for at in range(count)
+    ]
+    return ta.conditional(items, metrics="score:distance=edit,trm:distance=edit", n_resamples=19)
 
 
 def many_items(

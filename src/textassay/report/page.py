@@ -135,10 +135,10 @@ def setting_rows(outcome: Outcome, names: Mapping[str, str]) -> list[tuple[str, 
 
 
 def setting_text(outcome: Outcome, name: str, *, most: int = 8) -> str:
-    """A setting of an outcome, several values separated by commas; empty if it is not known."""
+    """A setting of an outcome, several values separated by semicolons; empty if it is not known."""
     value = outcome.settings.get(name, ())
     values = value if isinstance(value, tuple) else (value,)
-    return ", ".join(shortened(str(each), 60) for each in values[:most])
+    return "; ".join(shortened(str(each), 80) for each in values[:most])
 
 
 def grouped_strips(strips: Iterable[Strip]) -> list[tuple[str, list[Strip]]]:

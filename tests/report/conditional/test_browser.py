@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.browser import barriers, overflows
-from tests.report.builders import HOSTILE_MARKUP, conditional, hostile_conditional, many_items
+from tests.report.builders import HOSTILE_MARKUP, conditional, hostile_conditional, many_items, one_candidate
 from tests.report.visits import ReportFiles, Visits, open_all
 from textassay.report.conditional.html import render_html
 from textassay.report.conditional.items import worst_first
@@ -19,6 +19,7 @@ STUDIES: dict[str, Callable[[], Conditional]] = {
     "large": many_items,
     "hostile": hostile_conditional,
     "single": lambda: many_items(30, systems=("only",), prompts=True),
+    "unmeasured": one_candidate,
 }
 SOFT = ("plain", "hostile", "single")
 WIDTHS = (320, 390, 1280)
@@ -92,6 +93,15 @@ def test_a_thousand_items_are_listed_a_page_at_a_time(opened: Visits, reports: R
     page.get_by_role("button", name="Previous page").click()
     expect(links(page)).to_have_text(worst[:100])
     expect(page.get_by_role("button", name="Previous page")).to_be_disabled()
+
+
+def test_without_measured_differences_the_list_keeps_the_order_of_the_file(opened: Visits) -> None:
+    page = opened("unmeasured")
+    expect(status(page)).to_have_text("4 of 4 items, in the order of the file")
+    expect(links(page)).to_have_text(["i0", "i1", "i2", "i3"])
+    assert page.locator(".items thead button").all_text_contents() == ["Item", "Kind", "score edit\u00a0↑"]
+    page.locator(".items thead button", has_text="score edit").click()
+    expect(status(page)).to_contain_text("sorted by score edit, descending")
 
 
 def test_search_looks_into_ids_and_texts(opened: Visits, reports: ReportFiles[Conditional]) -> None:

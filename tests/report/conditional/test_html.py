@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from tests.report.builders import HOSTILE_MARKUP, Page, conditional, curve, hostile_conditional, item_set, many_items
+import textassay as ta
+from tests.report.builders import (
+    HOSTILE_MARKUP,
+    Page,
+    conditional,
+    curve,
+    hostile_conditional,
+    item_set,
+    many_items,
+    one_candidate,
+)
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.report.conditional.content import outcome_sentence
 from textassay.report.conditional.html import curves, kind_bar, render_html, scatters
@@ -252,9 +262,29 @@ def test_readers_without_scripts_get_the_worst_items() -> None:
     page = parsed(render_html(found))
     worst = worst_first(found)
     text = " ".join(page.text.split())
-    assert "The 25 items that differ most come first, with their texts side by side" in text
+    assert "The 25 items that differ most, with their texts side by side" in text
     for place, shown in ((worst[0], True), (worst[24], True), (worst[25], False)):
         assert (found.items.items[place].references[0] in text) is shown
+
+
+def test_without_measured_differences_no_item_is_said_to_differ_most() -> None:
+    page = render_html(one_candidate())
+    text = words(page)
+    assert "All items, with their texts side by side" in text
+    assert "The difference of single items was not measured" in text
+    assert "difference not measured; score edit" in text
+    assert "differ most" not in text.split("How to read this")[0]
+    assert 'id="strip-0' in page
+    assert 'id="strip-1' not in page
+
+
+def test_the_limits_of_exact_tests_are_given_in_words() -> None:
+    assert "Tests exact up to 200,000 labellings per item Resamples" in words(render_html(one_candidate()))
+    items = [{"candidates": ["a cat", "a dog"], "references": ["a dog", "a bird"]}] * 2
+    found = ta.conditional(items, metrics="trm:distance=edit,mmd,frechet", encoder="lsa", n_resamples=19)
+    limits = "trm, mmd: exact up to 200,000 labellings per item; frechet: exact up to 20,000 labellings per item"
+    assert f"Tests {limits} Resamples" in words(render_html(found))
+    assert "exact-up-to-20000|" in found.systems[0]["frechet"].signature
 
 
 def test_repeats_are_folded_and_marked() -> None:

@@ -45,7 +45,7 @@ def parts(item: ItemPool, /, *, distance: str, variant: Variant, direction: Dire
     interval="bootstrap:items",
     test="permutation",
     paper="chan2022",
-    undefined=f"a triangle needs two texts of one side and one of the other, and at most {MOST_TEXTS} pooled texts",
+    undefined="a triangle needs two texts of one side and one of the other",
     parts=parts,
     item=under_labels,
     variant_bounds={

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from textassay.corpus.printable import many, printable, shortened
 from textassay.inference.result import Result
 from textassay.report.charts.plane import NARROW, WIDE, PlaneChart, Point
-from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
+from textassay.report.charts.strips import Bar, Baseline, Strip, places_with_bars, strip_axis, strip_chart
 from textassay.report.charts.svg import Axis, drawable
 from textassay.report.compare.content import TARGET, format_findings, outcome_sentence, table_lines
 from textassay.report.compare.meaning import MeaningView, meaning_views
@@ -210,7 +210,8 @@ def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
         for column in (comparison.real, *candidates)
         for result in (*column.results, *column.at_baseline_size.values())
     ]
-    strips = [strip(comparison, place) for place in range(min(len(comparison.labels), limits.strips))]
+    drawn = places_with_bars(comparison)
+    strips = [strip(comparison, place) for place in drawn[: limits.strips]]
     content = {
         "c": comparison,
         "columns": list(enumerate(candidates)),
@@ -222,6 +223,7 @@ def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
         "grid": grid(table_lines(comparison)),
         "better": {better: better_words(better, TARGET) for better in ARROWS},
         "strips": grouped_strips(strips),
+        "strips_in_all": len(drawn),
         "contests": paired_rows(comparison, comparison.contests)[: limits.contests],
         "signatures": signatures,
         "format_differs": any(format_findings(column, harmless=False) for column in candidates),

@@ -1,7 +1,7 @@
 """What all forms of a conditional report show: the metric table, counts, power, missing numbers, and the summary."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from textassay.corpus.printable import many, quoted, shortened
@@ -20,7 +20,6 @@ from textassay.report.table import (
 from textassay.studies.conditional.result import (
     KIND_WORDS,
     Conditional,
-    ItemOutcome,
     Sensitivity,
     SystemColumn,
     chance_of,
@@ -143,7 +142,7 @@ def _cell(conditional: Conditional, column: ResultColumn, result: Result, adjust
         figure(result, adjusted, level=conditional.level, unadjusted=unadjusted),
         p="" if math.isnan(p) else p_text(p),
         chance="" if math.isnan(chance) else number(chance),
-        items=f"{measured:,.0f}" if measured < total else "",
+        items=f"{measured:,.0f}" if 0 < measured < total else "",
     )
 
 
@@ -264,35 +263,39 @@ _MOST_IDS, _MOST_LINES = 5, 12
 
 @dataclass(frozen=True)
 class Missing:
-    """Items without a number for one reason, by the metrics and columns (systems, human) it holds for."""
+    """Items without a number for one reason, and the metrics it holds for, by column (systems, human)."""
 
     reason: str
     ids: tuple[str, ...]
-    labels: tuple[str, ...]
-    columns: tuple[str, ...]
+    labels: Mapping[str, tuple[str, ...]]
 
 
 def missing(conditional: Conditional) -> list[Missing]:
-    """Why items have no number, the most frequent reasons first."""
-    met: dict[tuple[str, tuple[str, ...]], dict[str, list[str]]] = {}
+    """Why items have no number, each reason once, the most frequent first."""
+    ids: dict[str, dict[str, None]] = {}
+    labels: dict[str, dict[str, list[str]]] = {}
     for column in (conditional.human, *conditional.systems):
         for place, label in enumerate(conditional.labels):
-            for reason, found in _by_reason(column.items, place).items():
-                met.setdefault((reason, tuple(found)), {}).setdefault(column.name, []).append(label)
-    merged: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for (reason, ids), columns in met.items():
-        for name, labels in columns.items():
-            merged.setdefault((reason, ids, tuple(labels)), []).append(name)
-    entries = [Missing(reason, ids, labels, tuple(names)) for (reason, ids, labels), names in merged.items()]
+            for reason, found in _by_reason(column, place).items():
+                ids.setdefault(reason, {}).update(dict.fromkeys(found))
+                labels.setdefault(reason, {}).setdefault(column.name, []).append(label)
+    entries = [
+        Missing(reason, tuple(found), {name: tuple(of) for name, of in labels[reason].items()})
+        for reason, found in ids.items()
+    ]
     return sorted(entries, key=lambda entry: -len(entry.ids))
 
 
-def _by_reason(items: Sequence[ItemOutcome], place: int) -> dict[str, list[str]]:
+def _by_reason(column: SystemColumn, place: int) -> dict[str, list[str]]:
+    """The items without a number by reason; none of them for a reason that only the number over all items has."""
     found: dict[str, list[str]] = {}
-    for item in items:
+    for item in column.items:
         reason = item.results[place].undefined
         if reason is not None:
             found.setdefault(reason, []).append(item.id)
+    whole = column.results[place].undefined
+    if whole is not None:
+        found.setdefault(whole, [])
     return found
 
 
@@ -301,28 +304,27 @@ def missing_lines(conditional: Conditional, *, ids: bool) -> list[str]:
     entries = missing(conditional)
     lines = [_line(entry, conditional, ids=ids) for entry in entries[:_MOST_LINES]]
     if len(entries) > _MOST_LINES:
-        lines.append(f"no number for {len(entries) - _MOST_LINES} further reasons")
-    return [
-        *lines,
-        *(line for column in (conditional.human, *conditional.systems) for line in _whole(column, conditional)),
-    ]
+        lines.append(f"no number for {many(len(entries) - _MOST_LINES, 'further reason')}")
+    return lines
 
 
 def _line(entry: Missing, conditional: Conditional, *, ids: bool) -> str:
-    where = []
-    if len(entry.columns) < 1 + len(conditional.systems):
-        where.append(", ".join(entry.columns))
-    if len(entry.labels) < len(conditional.labels):
-        where.append(", ".join(entry.labels))
-    scope = f" ({': '.join(where)})" if where else ""
-    listed = f": {quoted(list(entry.ids), _MOST_IDS)}" if ids else ""
-    return f"no number on {len(entry.ids):,} of {many(len(conditional.items), 'item')}{scope}: {entry.reason}{listed}"
+    """The reason, how many items it holds for, the columns and metrics where these are not all, and some items."""
+    where = _scope(entry, conditional)
+    count = f" on {len(entry.ids):,} of {many(len(conditional.items), 'item')}" if entry.ids else ""
+    listed = f": {quoted(list(entry.ids), _MOST_IDS)}" if ids and 0 < len(entry.ids) < len(conditional.items) else ""
+    return f"no number{count}{f' ({where})' if where else ''}: {entry.reason}{listed}"
 
 
-def _whole(column: SystemColumn, conditional: Conditional) -> list[str]:
-    """Metrics without a number over all items."""
-    return [
-        f"{label}, {column.name}: no number: {result.undefined}"
-        for label, result in zip(conditional.labels, column.results, strict=True)
-        if result.undefined is not None
-    ]
+def _scope(entry: Missing, conditional: Conditional) -> str:
+    """The metrics of each column, columns with the same metrics together."""
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for name, labels in entry.labels.items():
+        columns.setdefault(labels, []).append(name)
+    everywhere = len(entry.labels) == 1 + len(conditional.systems)
+    parts = []
+    for labels, names in columns.items():
+        which = [] if everywhere and len(columns) == 1 else [", ".join(names)]
+        which += [] if len(labels) == len(conditional.labels) else [", ".join(labels)]
+        parts += [": ".join(which)] if which else []
+    return "; ".join(parts)

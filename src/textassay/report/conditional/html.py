@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import many, shortened
 from textassay.inference.result import Result
-from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
+from textassay.report.charts.strips import Bar, Baseline, Strip, places_with_bars, strip_axis, strip_chart
 from textassay.report.charts.svg import (
     COLOURS,
     SHAPES,
@@ -413,7 +413,8 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         for column in (conditional.human, *systems)
         for result in (*column.results, *column.at_baseline_size.values())
     ]
-    strips = [item_strip(conditional, place) for place in range(min(len(conditional.labels), limits.strips))]
+    drawn = places_with_bars(conditional)
+    strips = [item_strip(conditional, place) for place in drawn[: limits.strips]]
     content = {
         "c": conditional,
         "limits": limits,
@@ -428,9 +429,11 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         "better": {better: better_words(better, TARGET) for better in ARROWS},
         "combined_tests": combined_tests(conditional),
         "strips": grouped_strips(strips),
+        "strips_in_all": len(drawn),
         "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
         "contests": paired_rows(conditional, conditional.contests)[: limits.contests],
         "curves": curves(conditional.sensitivity),
+        "ranked": any(item.miss.measured for system in systems for item in system.items),
         "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
         "signatures": signatures,
         "guide": guide(conditional.human.results, target=TARGET),

@@ -39,7 +39,7 @@ def render_terminal(conditional: Conditional, *, width: int, why: bool = False, 
     ]
     return joined(
         [
-            [title_line(conditional.items.name, f": {heading(conditional)}"), *notes(all_notes(conditional))],
+            [_title(conditional, width), *notes(all_notes(conditional))],
             [*tables, *map(dim, legend(conditional, chance=with_chance))],
             list(verdict_lines(verdicts)),
             list(_contests(conditional, width)),
@@ -51,6 +51,16 @@ def render_terminal(conditional: Conditional, *, width: int, why: bool = False, 
     )
 
 
+def _title(conditional: Conditional, width: int) -> Text:
+    """The name of the items and the numbers of texts, in two lines where one is too short."""
+    sizes = heading(conditional)
+    title = title_line(conditional.items.name, f": {sizes}")
+    if title.cell_len <= width:
+        return title
+    items, _, systems = sizes.partition("; ")
+    return title_line(conditional.items.name, f": {items};").append(f"\n  {systems}")
+
+
 def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
     found = paired_rows(conditional, conditional.contests)
     columns = [column.name for column in (conditional.human, *conditional.systems)]
@@ -60,8 +70,8 @@ def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
         return
     yield dim(f"differences on the same items, first minus second; {MARK} Holm-adjusted p <= {1 - conditional.level:g}")
     shown = Table.grid(padding=(0, 2))
-    for justify in ("left", "left", "right", "left"):
-        shown.add_column(justify=justify, overflow="fold")
+    for justify, whole in (("left", True), ("left", False), ("right", True), ("left", True)):
+        shown.add_column(justify=justify, overflow="fold", no_wrap=whole)
     for one in found[:_MOST_CONTESTS]:
         pair = f"{names[one.contest.first]} − {names[one.contest.second]}"
         ahead = f"{names[one.ahead]} better" if one.ahead else ""

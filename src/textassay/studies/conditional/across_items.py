@@ -46,7 +46,7 @@ class Measuring:
             tokenizer=[fields["tok"] for fields in read if "tok" in fields],
             encoder=[fields["enc"] for fields in read if "enc" in fields],
             interval="bootstrap over items" if tested else None,
-            test=[self._test(request) for request in requests] if tested else None,
+            test=self._tests(requests) if tested else None,
         )
 
     def signature(self, request: Request, system: str | None, **part: Any) -> str:
@@ -65,9 +65,20 @@ class Measuring:
             return {"enc": str(self.encoder)}
         return {"dist": self.distances[distance], "tok": self.tokenizer}
 
+    def _tests(self, requests: Sequence[Request]) -> list[str]:
+        """How p-values of items are computed, in words; with the metrics where these differ."""
+        metrics: dict[str, dict[str, None]] = {}
+        for request in requests:
+            exact = f"exact up to {self.plan.most(request):,} labellings per item"
+            words = f"asymptotic, or {exact}" if self._is_asymptotic(request) else exact
+            metrics.setdefault(words, {})[request.metric.name] = None
+        return [words if len(metrics) == 1 else f"{', '.join(names)}: {words}" for words, names in metrics.items()]
+
+    def _is_asymptotic(self, request: Request) -> bool:
+        return self.plan.asymptotic and request.metric.name == "trm"
+
     def _test(self, request: Request) -> str:
-        asymptotic = self.plan.asymptotic and request.metric.name == "trm"
-        return f"{'asymptotic or ' * asymptotic}exact up to {self.plan.most(request)}"
+        return f"{'asymptotic or ' * self._is_asymptotic(request)}exact up to {self.plan.most(request)}"
 
     def _resampling(self, request: Request) -> dict[str, Any]:
         if not self.plan.n_resamples:

@@ -33,6 +33,7 @@ from textassay.inference.items.item_figures import (
 from textassay.inference.plan import Plan
 from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.trm import MOST_TEXTS
 from textassay.metrics.registry import Request, all_metrics
 from textassay.studies.conditional.clusters import places_of
 from textassay.studies.conditional.result import Miss
@@ -390,4 +391,6 @@ def why_undefined(request: Request, pool: ItemPool) -> str:
     if scores is not None and np.isnan(scores).any():
         return f"distance {request.options['distance']!r} is not a number for some of its texts"
     counted = f"{candidates} candidate{'s'[: candidates != 1]} and {references} reference{'s'[: references != 1]}"
+    if request.metric.name == "trm" and candidates + references > MOST_TEXTS:
+        return f"{counted}: triangles are counted in items of at most {MOST_TEXTS} texts"
     return f"{counted}: {request.metric.undefined}"

@@ -102,7 +102,7 @@ const Page = (() => {
       item.more.prompt === null ? null : make("p", { class: "prompt", dir: "auto" }, item.more.prompt),
       make("div", { class: "sides" }, references(item.more), ...Store.systems.map((_, at) => candidates(item, at))),
     ]
-    : [make("p", { class: "card left-out" }, "The texts of this item are not in this page. The page contains only the items that differ most; the JSON file contains all texts.")]);
+    : [make("p", { class: "card left-out" }, "The texts of this item are not in this page, which would be too large; the JSON file contains all texts.")]);
   const title = (item) => make("h2", { id: "item-title", tabindex: "-1" }, make("bdi", {}, item.id || "(empty)"));
   const of = (item) => [steps(item), title(item), ...texts(item), scores(item), item.more ? triangles(item) : null].filter(Boolean);
   const missing = (number) => [

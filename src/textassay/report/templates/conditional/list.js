@@ -3,7 +3,11 @@ const List = (() => {
   const { make, fixed, p, count, cut, badge, word, nothing } = Tools;
   const pageSize = 100;
   const several = Store.systems.length > 1;
-  const state = { query: "", kind: "", system: several ? -1 : 0, sort: "far", rising: false, page: 0 };
+  const some = (known) => Store.items.some((item) => item.systems.some((one) => one && known(one)));
+  // Columns without any number are left out; without measured differences the items keep the order of the file.
+  const measured = some((one) => one.far !== null);
+  const inOrder = "in the order of the file";
+  const state = { query: "", kind: "", system: several ? -1 : 0, sort: measured ? "far" : null, rising: false, page: 0 };
   let shown = Store.items;
 
   // The system whose numbers are in an item's row: the chosen one, or the one that differs most among those of the chosen kind.
@@ -12,7 +16,7 @@ const List = (() => {
     if (!state.kind) return item.worst;
     return item.systems.reduce((best, one, at) => {
       if (one?.kind !== state.kind) return best;
-      return best < 0 || Store.weight(one) > Store.weight(item.systems[best]) ? at : best;
+      return best < 0 || Store.heavier(one, item.systems[best]) ? at : best;
     }, -1);
   };
   const chosen = (item) => item.systems[which(item)] ?? null;
@@ -40,20 +44,21 @@ const List = (() => {
       value: (item) => Store.systems[which(item)] ?? null,
       cell: (item) => make("td", {}, make("bdi", {}, Store.systems[which(item)] ?? nothing)),
     },
-    { key: "far", title: "Difference", value: (item) => Store.weight(chosen(item)), cell: (item) => figure(fixed(chosen(item)?.far ?? null, 2)) },
-    { key: "p", title: "p", rising: true, value: (item) => chosen(item)?.p ?? null, cell: (item) => figure(p(chosen(item)?.p ?? null)) },
+    { key: "far", title: "Difference", empty: !measured, value: (item) => Store.weight(chosen(item)), cell: (item) => figure(fixed(chosen(item)?.far ?? null, 2)) },
+    { key: "p", title: "p", rising: true, empty: !some((one) => one.p !== null), value: (item) => chosen(item)?.p ?? null, cell: (item) => figure(p(chosen(item)?.p ?? null)) },
     ...Store.labels.map((label, at) => ({
       key: `m${at}`, title: cut(label, 28), sign: Store.signs[at],
+      empty: !some((one) => (one.estimates[at] ?? null) !== null),
       value: (item) => chosen(item)?.estimates[at] ?? null,
       cell: (item) => figure(fixed(chosen(item)?.estimates[at] ?? null, Store.decimals[at])),
     })),
-  ];
+  ].filter((column) => !column.empty);
 
   const search = make("input", { type: "search", id: "search", autocomplete: "off", spellcheck: "false" });
   const kind = make("select", { id: "kind" },
     make("option", { value: "" }, "any kind"), ...Store.kinds.map((name) => make("option", { value: name }, word(name))));
   const system = make("select", { id: "system" },
-    make("option", { value: "-1" }, "most different"),
+    make("option", { value: "-1" }, measured ? "most different" : "first with texts"),
     ...Store.systems.map((name, at) => make("option", { value: String(at) }, cut(name, 40))));
   const field = (label, control) => make("div", { class: "field" }, make("label", { for: control.id }, label), control);
   const status = make("p", { role: "status", class: "quiet" });
@@ -75,8 +80,8 @@ const List = (() => {
       if (state.kind && !ofKind(item)) return false;
       return !query || Store.haystack(item).includes(query);
     });
-    const keyed = kept.map((item) => [column.value(item), item]);
-    const way = state.rising ? 1 : -1;
+    const keyed = kept.map((item) => [column ? column.value(item) : item.index, item]);
+    const way = state.rising || !column ? 1 : -1;
     // Items without a number come last in either direction.
     keyed.sort(([a, x], [b, y]) => (a === null) - (b === null) || (a === null ? 0 : way * compare(a, b)) || x.index - y.index);
     shown = keyed.map(([, item]) => item);
@@ -103,8 +108,9 @@ const List = (() => {
     head.replaceChildren(...heads());
     body.replaceChildren(...shown.slice(start, end).map(row));
     if (!shown.length) body.append(make("tr", {}, make("td", { colspan: columns.length, class: "quiet" }, "No item matches.")));
-    const title = columns.find(({ key }) => key === state.sort).title;
-    status.textContent = `${count(shown.length)} of ${count(Store.items.length)} items, sorted by ${title.toLowerCase()}, ${state.rising ? "ascending" : "descending"}`;
+    const title = columns.find(({ key }) => key === state.sort)?.title;
+    const order = title ? `sorted by ${title.toLowerCase()}, ${state.rising ? "ascending" : "descending"}` : inOrder;
+    status.textContent = `${count(shown.length)} of ${count(Store.items.length)} items, ${order}`;
     pager.hidden = shown.length <= pageSize;
     where.textContent = `${count(start + 1)} to ${count(end)} of ${count(shown.length)}`;
     earlier.disabled = start === 0;
@@ -125,7 +131,7 @@ const List = (() => {
   kind.addEventListener("change", () => { state.kind = kind.value; update(); });
   system.addEventListener("change", () => {
     state.system = Number(system.value);
-    if (state.system >= 0 && state.sort === "system") state.sort = "far";
+    if (state.system >= 0 && state.sort === "system") state.sort = measured ? "far" : null;
     update();
   });
   const turn = (pages) => {

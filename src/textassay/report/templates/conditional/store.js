@@ -13,7 +13,7 @@ const Store = (() => {
       spread: z,
       place: away,
       p: p === null ? null : p / 10000,
-      far: Math.max(Math.abs(z ?? 0), away ?? 0, 0),
+      far: z === null && away === null ? null : Math.max(Math.abs(z ?? 0), away ?? 0, 0),
       found: !["same", "untested"].includes(raw.kinds[kind]),
       estimates: scaled(estimates, scales),
     };
@@ -40,10 +40,11 @@ const Store = (() => {
       reasons: reasons.map((known) => Object.fromEntries(Object.entries(known).map(([at, reason]) => [at, text(reason)]))),
     };
   }
-  // Items with a significant test come before all others.
-  const weight = (one) => (one ? one.far + (one.found ? 1000 : 0) : null);
+  // Items with a significant test come before all others; null where no difference was measured.
+  const weight = (one) => (one && one.far !== null ? one.far + (one.found ? 1000 : 0) : null);
+  const heavier = (one, other) => (weight(one) ?? -1) > (weight(other) ?? -1);
   const worst = (item) =>
-    item.systems.reduce((best, one, at) => (one && (best < 0 || weight(one) > weight(item.systems[best])) ? at : best), -1);
+    item.systems.reduce((best, one, at) => (one && (best < 0 || heavier(one, item.systems[best])) ? at : best), -1);
   for (const item of items) item.worst = worst(item);
 
   // The searchable text, made when the first search needs it.
@@ -57,7 +58,7 @@ const Store = (() => {
   };
   const excerpt = (item) => (item.more ? (item.more.prompt ?? item.more.references[0] ?? "") : null);
   return {
-    items, byIndex, haystack, excerpt, weight,
+    items, byIndex, haystack, excerpt, weight, heavier,
     total: raw.total, alpha: 1 - raw.level + 1e-12, kinds: raw.kinds, systems: raw.systems, human: raw.human,
     labels: raw.labels, signs: raw.signs, decimals: raw.decimals, profiled: raw.profiled, sides: raw.sides,
   };
