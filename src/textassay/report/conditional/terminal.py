@@ -70,8 +70,10 @@ def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
         return
     yield dim(f"differences on the same items, first minus second; {MARK} Holm-adjusted p <= {1 - conditional.level:g}")
     shown = Table.grid(padding=(0, 2))
-    for justify, whole in (("left", True), ("left", False), ("right", True), ("left", True)):
-        shown.add_column(justify=justify, overflow="fold", no_wrap=whole)
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    shown.add_column(justify="right", no_wrap=True)
+    shown.add_column(no_wrap=True)
     for one in found[:_MOST_CONTESTS]:
         pair = f"{names[one.contest.first]} − {names[one.contest.second]}"
         ahead = f"{names[one.ahead]} better" if one.ahead else ""
