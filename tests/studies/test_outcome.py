@@ -105,6 +105,14 @@ def test_print_shows_the_table_and_repr_is_short(kind: str) -> None:
     assert found.to_csv().count("\n") > 1
 
 
+def test_print_displays_nothing_else_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    displayed: list[object] = []
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("rich.jupyter.display", lambda *parts: displayed.append(parts))
+    assert str(outcome("compare")).strip()
+    assert displayed == []
+
+
 def test_an_infinite_option_survives_json() -> None:
     result = Result("vendi", {"q": float("inf")}, 2.0, "closer", "diversity", None, None, {}, None, "s", 0.0, n=5)
     text = json.dumps(result.to_dict(), allow_nan=False)

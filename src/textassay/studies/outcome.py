@@ -251,9 +251,11 @@ def plain_text(rendered: Any) -> str:
 
     from rich.console import Console
 
+    # In a notebook, Rich would also display what is captured here.
     console = Console(
-        file=StringIO(), width=_PLAIN_WIDTH, color_system=None, highlight=False, emoji=False, markup=False
-    )
+        file=StringIO(), width=_PLAIN_WIDTH, color_system=None, highlight=False, emoji=False, markup=False,
+        force_jupyter=False,
+    )  # fmt: skip
     with console.capture() as capture:
         console.print(rendered)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())

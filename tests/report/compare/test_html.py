@@ -369,6 +369,12 @@ def test_the_notebook_fragment_touches_nothing_around_it() -> None:
     assert found.to_html() == render_html(found)
 
 
+def test_the_notebook_names_the_level_once() -> None:
+    judged = replace(comparison(["only"]).candidates[0], verdict=Verdict("differs", ("differs from the reference",)))
+    page = words(parsed(render_notebook(replace(comparison(["only"]), candidates=(judged,)))))
+    assert "only : differs from the reference" in page or "only: differs from the reference" in page
+
+
 def test_hostile_texts_stay_texts_in_the_notebook() -> None:
     page = parsed(render_notebook(hostile_comparison()))
     assert not {"script", "img", "style"} & {tag for tag, _ in page.elements}

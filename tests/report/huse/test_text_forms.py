@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tests.report.builders import Page, huse_study, undefined
 from tests.report.conditional.test_text_forms import STEERING, line_of
+from textassay.inference.p_values import holm
 from textassay.report.huse import content as trust
 from textassay.report.huse import content as words
 from textassay.report.huse.items import examples
@@ -409,6 +410,9 @@ class TestForms:
         tidy = huse_study().to_frame()
         assert tidy["metric"].tolist() == ["huse", "huse_q", "huse_d"]
         assert set(tidy["candidate"]) == {huse_study().rated.model}
+        p_values = [result.p_value for result in huse_study().results]
+        assert p_values[2] is None
+        assert tidy["p_adjusted"].tolist()[:2] == holm(p_values[:2])
         frame = huse_study().items_frame()
         assert list(frame.columns) == list(CSV_FIELDS)
         assert frame["kind"].tolist() == [row["kind"] for row in csv_rows(huse_study())]

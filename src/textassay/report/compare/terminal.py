@@ -20,7 +20,9 @@ def render_terminal(comparison: Comparison, *, width: int, why: bool = False) ->
     columns = [comparison.real.name, *(column.name for column in comparison.candidates)]
     tables, _ = metric_tables(table_lines(comparison), columns, width)
     texts = f" ({comparison.reference.n:,} texts)"
-    title = heading(comparison.reference.name, texts, before="reference ")
+    title = heading(
+        comparison.reference.name, texts, before="" if comparison.reference.name == "reference" else "reference "
+    )
     verdicts = [(name, column.verdict, ()) for column, name in zip(comparison.candidates, names, strict=True)]
     return joined(
         [

@@ -9,6 +9,7 @@ import numpy as np
 
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
+from textassay.studies.huse.verdict import adjusted_p_values
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
@@ -198,6 +199,10 @@ class HuseResult(Outcome):
     def columns(self) -> tuple[ModelColumn, ...]:
         """The one model that was rated."""
         return (ModelColumn(self.rated.model, self.results, self.verdict),)
+
+    def adjusted_p_values(self, column: ResultColumn) -> list[float]:
+        """The p-values after correction for all tests of the study, in order; NaN without a test."""
+        return adjusted_p_values(column.results)
 
     def __getitem__(self, name: str) -> Any:
         """The model by name, or one of its scores: `found["huse"].estimate`."""

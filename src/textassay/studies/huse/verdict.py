@@ -22,9 +22,9 @@ def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdi
     if n_resamples < needed:
         few = f"{n_resamples:,} resamples are too few for any test to be significant; at least {needed:,} are needed"
         return Verdict.of("untested", few)
-    corrected = holm([_p(result) for result in tested])
     first = {result.metric: result for result in reversed(results)}
-    adjusted = {result.metric: p for result, p in reversed(list(zip(tested, corrected, strict=True)))}
+    corrected = zip(results, adjusted_p_values(results), strict=True)
+    adjusted = {result.metric: p for result, p in reversed(list(corrected)) if not math.isnan(p)}
     sure = {name for name, p in adjusted.items() if is_significant(p, level)}
     if not sure:
         return Verdict.of("same", _no_difference(first, adjusted, len(tested)))
@@ -36,16 +36,17 @@ def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdi
     return Verdict.of("differs", _difference(first, adjusted, sure, len(tested)), details=details)
 
 
+def adjusted_p_values(results: Sequence[Result]) -> list[float]:
+    """The p-values after correction for all tests of the study (Holm); NaN without a test."""
+    return holm([math.nan if result.p_value is None else result.p_value for result in results])
+
+
 def _why_untested(results: Sequence[Result], n_resamples: int) -> str:
     if not n_resamples:
         return NO_TEST
     if all(result.undefined for result in results):
         return "no test was run: no score is defined"
     return "no test was run: HUSE-D has none (ask for huse and huse_q too)"
-
-
-def _p(result: Result) -> float:
-    return math.nan if result.p_value is None else result.p_value
 
 
 def _difference(first: dict[str, Result], adjusted: dict[str, float], sure: set[str], n_tests: int) -> str:
