@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from tests.survey.conftest import Clock, Site
 from tests.survey.web.forms import TestClient, answer, begin, forms, join
+from textassay.survey.store import progress
 from textassay.survey.web.http_protocol import IdleConnections
-from textassay.survey.web.rate_limits import Buckets, Limits, address_key, token_key
+from textassay.survey.web.rate_limits import Buckets, Limits, OpenPlaces, address_key, token_key
 
 
 @given(st.lists(st.floats(0, 3), max_size=60), st.integers(1, 5), st.sampled_from([0.5, 1.0, 4.0]))
@@ -110,9 +111,45 @@ def test_one_link_cannot_be_asked_for_without_end(site: Site, client: TestClient
 def test_a_script_cannot_join_without_end(site: Site, client: TestClient) -> None:
     address = f"/join/{site.links.join}"
     codes = [join(client, address, new="1").status_code for _ in range(310)]
-    assert codes == [303] * 300 + [429] * 10
+    assert codes == [303] * 250 + [429] * 60
     # Who has joined goes on.
     assert join(client, address).status_code == 303
+
+
+def test_an_address_has_a_limited_number_of_raters_without_an_answer(
+    site: Site, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"/join/{site.links.join}"
+    pages = [join(client, address, new="1").headers["location"] for _ in range(250)]
+    refused = join(client, address, new="1")
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+    # A place is free again after an answer, also if it is withdrawn.
+    answer(client, begin(client, pages[0]), "4")
+    assert [join(client, address, new="1").status_code for _ in range(2)] == [303, 429]
+    # Raters who were away for ten minutes do not count. The limit on joins per address goes on.
+    start = progress.now()
+    monkeypatch.setattr(progress, "now", lambda: start + 601)
+    site.clock.now += 600
+    assert join(client, address, new="1").status_code == 303
+
+
+def test_other_addresses_have_places_of_their_own() -> None:
+    places, waiting = OpenPlaces(most=2, most_keys=3), set[bytes]()
+    for place in (b"1", b"2"):
+        assert places.has_room("a", waiting.__contains__)
+        places.add("a", place)
+        waiting.add(place)
+    assert not places.has_room("a", waiting.__contains__)
+    assert places.has_room("b", waiting.__contains__)
+    waiting.remove(b"1")
+    assert places.has_room("a", waiting.__contains__)
+    places.add("a", b"3")
+    waiting.add(b"3")
+    assert not places.has_room("a", waiting.__contains__)
+    for key in "bcd":
+        places.add(key, b"4")
+    # Memory is bounded: the oldest key is forgotten.
+    assert places.has_room("a", waiting.__contains__)
 
 
 def test_two_hundred_raters_behind_one_address_never_meet_a_limit() -> None:

@@ -19,6 +19,10 @@ _TIMES_NEEDED = 20
 _ALWAYS_ALLOWED = 1000
 # At the limit, somebody new takes the place of a rater who has joined, answered nothing, and was away for this long.
 _IDLE_SECONDS = 10 * 60.0
+_NEVER_ANSWERED = (
+    "NOT EXISTS (SELECT 1 FROM tasks t WHERE t.rater = r.number"
+    " AND (t.value IS NOT NULL OR EXISTS (SELECT 1 FROM withdrawn w WHERE w.task = t.number)))"
+)
 _NAME = re.compile(r"r([0-9]{1,9})")
 
 
@@ -70,13 +74,20 @@ def join(connection: sqlite3.Connection, plan: Plan, *, until: float | None, now
     return token
 
 
+def is_waiting(connection: sqlite3.Connection, digest: bytes, *, now: float) -> bool:
+    """Whether the rater with this digest of a token joined, was here lately, and has never answered anything."""
+    row = connection.execute(
+        f"SELECT 1 FROM raters r WHERE r.token = ? AND r.origin = 'joined' AND r.seen >= ? AND {_NEVER_ANSWERED}",  # noqa: S608
+        (digest, now - _IDLE_SECONDS),
+    ).fetchone()
+    return row is not None
+
+
 def _idle_rater(connection: sqlite3.Connection, now: float) -> int | None:
     """The first rater of the current shared link who has never answered anything and was away for long."""
     row = connection.execute(
-        "SELECT r.number FROM raters r WHERE r.origin = 'joined' AND r.number > (SELECT shared_after FROM study)"
-        " AND coalesce(r.seen, 0) < ? AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.rater = r.number"
-        " AND (t.value IS NOT NULL OR EXISTS (SELECT 1 FROM withdrawn w WHERE w.task = t.number)))"
-        " ORDER BY r.number LIMIT 1",
+        "SELECT r.number FROM raters r WHERE r.origin = 'joined' AND r.number > (SELECT shared_after FROM study)"  # noqa: S608
+        f" AND coalesce(r.seen, 0) < ? AND {_NEVER_ANSWERED} ORDER BY r.number LIMIT 1",
         (now - _IDLE_SECONDS,),
     ).fetchone()
     return None if row is None else int(row[0])

@@ -155,6 +155,11 @@ class Store:
         with self._readers.reading() as connection:
             return raters.is_full(connection, self._plan, now=clock.now())
 
+    def is_waiting(self, digest: bytes) -> bool:
+        """Whether the rater with this digest of a token joined, was here lately, and has not answered anything."""
+        with self._readers.reading() as connection:
+            return raters.is_waiting(connection, digest, now=clock.now())
+
     def new_admin(self) -> str:
         """Replace the admin token."""
         token = new_token()

@@ -9,9 +9,12 @@ from starlette.requests import Request
 
 from textassay.survey.model import Rater
 from textassay.survey.store.study_store import Store
+from textassay.survey.tokens import digest_of
 from textassay.survey.web.pages import Problem
 from textassay.survey.web.rate_limits import Limits, address_key, token_key
 
+# The value of Retry-After in seconds for an address with too many raters who have not answered yet.
+_RETRY_JOIN = 60.0
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}")
 T = TypeVar("T")
 
@@ -53,12 +56,16 @@ class Access:
 
     def join(self, request: Request) -> str:
         """Add a rater and return the personal token; call `joining` and `check_not_full` first."""
-        if wait := self.limits.joins.take(address_key(request.scope.get("client"))):
+        address = address_key(request.scope.get("client"))
+        if wait := self.limits.joins.take(address):
             raise Problem(429, retry_after=wait)
+        if not self.limits.places.has_room(address, self.store.is_waiting):
+            raise Problem(429, retry_after=_RETRY_JOIN)
         token = self.store.join(request.path_params["token"])
         if token is None:
             # Other raters joined since the check above. This is not a wrong token, and is not counted as one.
             raise Problem(409)
+        self.limits.places.add(address, digest_of(token))
         return token
 
     def returning(self, token: str) -> bool:

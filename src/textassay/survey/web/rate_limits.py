@@ -41,6 +41,38 @@ class Buckets:
         return 0.0 if level >= 1.0 else (1.0 - level) / self._rate
 
 
+class OpenPlaces:
+    """At most `most` open places per key: raters who joined and have not answered yet. Old keys are dropped.
+
+    Only digests are kept, in memory: the file of a study has no addresses.
+    """
+
+    def __init__(self, *, most: int, most_keys: int = 20_000) -> None:
+        self._most, self._most_keys = most, most_keys
+        self._places: OrderedDict[str, list[bytes]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def has_room(self, key: str, is_open: Callable[[bytes], bool]) -> bool:
+        """Whether a key may have another place. `is_open` is called for all of its places if there are too many."""
+        with self._lock:
+            places = self._places.get(key, [])
+        if len(places) < self._most:
+            return True
+        still = [place for place in places if is_open(place)]
+        with self._lock:
+            closed = set(places) - set(still)
+            self._places[key] = [place for place in self._places.get(key, []) if place not in closed]
+            return len(self._places[key]) < self._most
+
+    def add(self, key: str, place: bytes) -> None:
+        """Count a place for a key."""
+        with self._lock:
+            self._places.setdefault(key, []).append(place)
+            self._places.move_to_end(key)
+            while len(self._places) > self._most_keys:
+                self._places.popitem(last=False)
+
+
 @dataclass(frozen=True)
 class Limits:
     """All rate limits of a running page.
@@ -53,6 +85,7 @@ class Limits:
     tokens: Buckets
     failures: Buckets
     joins: Buckets
+    places: OpenPlaces
 
     @classmethod
     def standard(cls, clock: Clock) -> "Limits":
@@ -62,6 +95,8 @@ class Limits:
             tokens=Buckets(rate=10, burst=60, clock=clock),
             failures=Buckets(rate=0.2, burst=30, clock=clock),
             joins=Buckets(rate=0.2, burst=300, clock=clock),
+            # A quarter of the raters that a shared link may add.
+            places=OpenPlaces(most=250),
         )
 
 
