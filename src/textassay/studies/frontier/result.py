@@ -9,7 +9,7 @@ from textassay.inference.result import Result
 from textassay.studies.frontier.compatibility import Fit
 from textassay.studies.frontier.conditions import Conditions, Failure
 from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
-from textassay.studies.verdict import Verdict
+from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
 # How a discrepancy was found.

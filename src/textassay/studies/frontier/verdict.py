@@ -5,8 +5,7 @@ from fractions import Fraction
 
 from textassay.studies.frontier.compatibility import Fit
 from textassay.studies.frontier.discrepancy import Discrepancy
-from textassay.studies.verdict import Verdict
-from textassay.studies.wording import number, share
+from textassay.studies.wording import Verdict, number, share
 
 # Smaller gaps than this share of the range of quality may be rounding.
 _ROUNDING = 1e-9
