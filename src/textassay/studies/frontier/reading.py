@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from textassay.corpus.fields import no_field
 from textassay.corpus.ratings.columns import is_blank, number_of
+from textassay.corpus.readers import no_field
 from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
 from textassay.studies.frontier.distribution import Distribution
 
