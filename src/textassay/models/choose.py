@@ -25,6 +25,7 @@ TRAINED: dict[str, str] = {
     "lstm": "textassay.models.lstm",
 }
 OPENED: dict[str, str] = {
+    "openai": "textassay.models.openai_endpoint",
     "oracle": "textassay.models.oracle",
 }
 # How the names of opened models are written.
