@@ -5,7 +5,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -307,7 +307,7 @@ def _record_text(record: Any, layout: Layout | None, wanted: Wanted, place: str)
 
 
 def read_sample(
-    source: AnySource,
+    source: AnySource | Sample,
     *,
     name: str | None = None,
     field: str | None = None,
@@ -320,7 +320,7 @@ def read_sample(
     ----------
     source
         A path, a pattern such as `runs/*.txt`, `-` for standard input, a list of texts or of dicts, a pandas or polars
-        column, an Arrow array, a data frame, an Arrow table or a Hugging Face dataset.
+        column, an Arrow array, a data frame, an Arrow table or a Hugging Face dataset. A sample is returned as it is.
     name
         What to call the sample; by default the stem of the file, or "sample".
     field
@@ -345,6 +345,8 @@ def read_sample(
     >>> read_sample(records, group="prompt").groups.to_pylist()
     ['1', '2']
     """
+    if isinstance(source, Sample):
+        return source if name is None else replace(source, name=name)
     notes: Counter[str] = Counter()
     wanted = Wanted(field, group)
     # Standard input has no extension that tells records from lines; asking for a field does.

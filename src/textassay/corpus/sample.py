@@ -132,6 +132,8 @@ def as_text_array(texts: Iterable[str] | pa.Array, name: str) -> pa.Array:
         texts = texts.combine_chunks()
     if isinstance(texts, pa.Array):
         return _from_arrow(texts, name)
+    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+        raise InputError(f"{name}: {type(texts).__name__}; wanted a list of texts")
     values = list(texts)
     for place, value in enumerate(values):
         if not isinstance(value, str):

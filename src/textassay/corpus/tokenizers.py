@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.files import read_whole
 from textassay.corpus.sample import as_text_array
-from textassay.errors import InputError, MissingExtra
+from textassay.errors import InputError, MissingExtra, Setting
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -361,8 +361,10 @@ def get_tokenizer(name: str = "words", *, lowercase: bool = False) -> Tokenizer:
     >>> get_tokenizer("plain")(["They don't, 日本!"]).words(0, 5)
     ['they', 'don', 't', '日', '本']
     """
-    if name in BUILT_IN:
+    if isinstance(name, str) and name in BUILT_IN:
         return Tokenizer(name, lowercase and name not in LOWER_ALREADY, BUILT_IN[name])
+    if not isinstance(name, str):
+        raise InputError(Setting("tokenizer", name), f"; wanted one of {', '.join(BUILT_IN)}, or a path as a string")
     if os.path.isfile(name):
         digest, split = load_hf_tokenizer(name)
         return Tokenizer(f"hf:{digest}", lowercase, split)

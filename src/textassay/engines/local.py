@@ -46,9 +46,16 @@ def _mapped(work: Callable[[A], B], tasks: list[A], workers: int) -> list[B]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def get_engine(name: str | None) -> Engine:
-    """An engine by name: `local` or `local:2` (the number of threads)."""
-    kind, _, workers = (name or "local").partition(":")
-    if kind == "local" and (not workers or (workers.isdecimal() and 0 < int(workers) <= 1024)):
-        return LocalEngine(int(workers or 0))
-    raise InputError(f"no engine {name!r}; there are: local, local:N (N threads)")
+def get_engine(engine: str | Engine | None) -> Engine:
+    """An engine by name: `local` or `local:2` (the number of threads). An engine is returned as it is.
+
+    >>> get_engine("local:2")
+    LocalEngine(workers=2)
+    """
+    if engine is None or isinstance(engine, str):
+        kind, _, workers = (engine or "local").partition(":")
+        if kind == "local" and (not workers or (workers.isdecimal() and 0 < int(workers) <= 1024)):
+            return LocalEngine(int(workers or 0))
+    elif callable(getattr(engine, "map", None)):
+        return engine
+    raise InputError(f"no engine {engine!r:.60}; there are: local, local:N (N threads)")

@@ -292,7 +292,13 @@ def listed(specs: str | Iterable[str]) -> list[str]:
     >>> listed("mauve, bleu:n=4"), listed(["cnd"])
     (['mauve', 'bleu:n=4'], ['cnd'])
     """
-    return [spec.strip() for spec in specs.split(",") if spec.strip()] if isinstance(specs, str) else list(specs)
+    if isinstance(specs, str):
+        return [spec.strip() for spec in specs.split(",") if spec.strip()]
+    names = list(specs) if isinstance(specs, Iterable) else [specs]
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"{shortened(repr(name), 40)} in a list of names; wanted strings such as 'bleu:n=4'")
+    return names
 
 
 def find_metric(name: str) -> Metric:

@@ -34,8 +34,7 @@ def choose(
     Without a chosen encoder the default one is taken; where that is not installed, metrics that nobody asked for by
     name are left out with a note, and metrics that somebody did ask for are an error.
     """
-    if isinstance(encoder, str):
-        check_name(encoder)
+    check_encoder(encoder)
     needing = [request for request in requests if reads_vectors(request)]
     if not needing:
         return Choice(list(requests), None)
@@ -46,6 +45,14 @@ def choose(
         raise no_encoder()
     names = ", ".join(dict.fromkeys(request.metric.name for request in needing))
     return Choice([request for request in requests if request not in needing], None, (left_out(names),))
+
+
+def check_encoder(encoder: object) -> None:
+    """Refuse the name of no encoder, and an object that is none."""
+    if isinstance(encoder, str):
+        check_name(encoder)
+    elif encoder is not None and not callable(getattr(encoder, "encode", None)):
+        raise InputError(Setting("encoder", encoder), "; wanted a name such as 'lsa', or an encoder")
 
 
 def no_encoder() -> InputError:

@@ -15,7 +15,7 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered
-from textassay.engines.local import Engine, LocalEngine
+from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Measured, count_steps, measure, paired_difference
@@ -211,7 +211,7 @@ def compare(
     n_resamples: int = 999,
     seed: int = 0,
     explain: bool | None = None,
-    engine: Engine | None = None,
+    engine: str | Engine | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare candidates with a reference; texts are a `Sample`, a path, or any iterable of strings.
@@ -227,7 +227,7 @@ def compare(
     `explain` adds what puts the numbers in context: the yardstick of real text against real text, format differences,
     phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
     """
-    plan = Plan(level, n_resamples, seed).checked()
+    plan, workers = Plan(level, n_resamples, seed).checked(), get_engine(engine)
     if pair is not None and group is not None:
         raise InputError("both pair and group given; wanted one of them")
     progress = progress or Silent()
@@ -260,7 +260,7 @@ def compare(
     study = _Study(
         measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes, sight=_sight(seen)
     )
-    return study.run(engine or LocalEngine())
+    return study.run(workers)
 
 
 def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:

@@ -9,13 +9,13 @@ from textassay.corpus.tokenizers import Tokenizer
 from textassay.distances.choose import NEEDS_ENCODER, Distance, Surroundings, check_distance, get_distance
 from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import Encoder
-from textassay.encoders.choose import DEFAULT, check_name, default_is_installed
+from textassay.encoders.choose import DEFAULT, default_is_installed
 from textassay.encoders.remembered import Remembered
 from textassay.errors import InputError
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request, parse_requests
 from textassay.studies.conditional.per_item import Pools, all_texts, table_of
-from textassay.studies.encoding import left_out, no_encoder, reads_vectors, show_all
+from textassay.studies.encoding import check_encoder, left_out, no_encoder, reads_vectors, show_all
 from textassay.studies.format_check import check_format
 
 Own = Mapping[str, Callable[[str, str], float]]
@@ -52,8 +52,7 @@ def set_up(
     own = distances if isinstance(distances, Mapping) else {}
     for name, function in own.items():
         check_own(name, function)
-    if isinstance(encoder, str):
-        check_name(encoder)
+    check_encoder(encoder)
     requests, unmeasured = _choose(metrics, list(distances), own, has_encoder=encoder is not None)
     needs = any(_needs_encoder(request) for request in requests)
     table = table_of(items, tokenizer)

@@ -9,7 +9,7 @@ from typing import Any
 from textassay.corpus.items.item_set import ItemSet, read_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
-from textassay.engines.local import Engine, LocalEngine
+from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError, Setting
 from textassay.inference.items.item_figures import towards_worse
 from textassay.inference.p_values import holm
@@ -44,7 +44,7 @@ def conditional(
     null: str = "permutation",
     sensitivity: bool = False,
     power: float = 0.8,
-    engine: Engine | None = None,
+    engine: str | Engine | None = None,
     progress: Progress | None = None,
 ) -> Conditional:
     """Compare each system's candidates with the references of the same item.
@@ -55,6 +55,7 @@ def conditional(
     """
     plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     _check(partitions, power, null)
+    workers = get_engine(engine)
     progress = progress or Silent()
     chosen = read_items(items)
     setup = set_up(
@@ -66,7 +67,7 @@ def conditional(
         document_frequencies=document_frequencies,
         progress=progress,
     )
-    study = _Study(chosen, setup, plan, engine or LocalEngine(), progress)
+    study = _Study(chosen, setup, plan, workers, progress)
     return study.run(power=power if sensitivity else None)
 
 

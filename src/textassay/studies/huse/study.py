@@ -10,7 +10,7 @@ import numpy as np
 from textassay.corpus.printable import many
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, checked
 from textassay.corpus.ratings.readers import raters_are_known, read_ratings
-from textassay.engines.local import Engine, LocalEngine
+from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.ratings.resamples import Groups
@@ -146,7 +146,7 @@ def huse(
     seed: int = 0,
     leave_out_flagged: bool = False,
     stability: bool = True,
-    engine: Engine | None = None,
+    engine: str | Engine | None = None,
     progress: Progress | None = None,
 ) -> HuseResult:
     """Measure HUSE, HUSE-Q and HUSE-D on rated texts, with uncertainty and what explains them.
@@ -156,7 +156,7 @@ def huse(
     `scale` the lowest and the highest rating there can be. Metrics are written as on the command line (`["huse:k=8"]`);
     `k` and `variant` apply to metrics that do not set them.
     """
-    plan = RatedPlan(level, n_resamples, seed, engine or LocalEngine(), progress or Silent()).checked()
+    plan = RatedPlan(level, n_resamples, seed, get_engine(engine), progress or Silent()).checked()
     seed = int(seed)
     plan = replace(plan, level=float(level), n_resamples=int(n_resamples), seed=seed)
     specs = listed(metrics)
