@@ -37,10 +37,15 @@ INTERVALS = {
     "jackknife:fixed-clusters:logit": "delete-a-group jackknife on the logit scale, with fixed clusters of all texts "
     "([why](../statistics.md#what-is-held-fixed))",
 }
+INTERVALS["jackknife:fixed-moments"] = (
+    "delete-a-group jackknife, with the second moments of all texts ([why](../statistics.md#what-is-held-fixed))"
+)
+INTERVALS["binomial:held-out"] = "exact binomial, of the accuracy on the held-out part ([how](../dd.md#held-out-texts))"
 INTERVALS["bootstrap:items"] = "bootstrap over items ([how](../conditional.md#over-all-items))"
 INTERVALS["bootstrap:ratings"] = "bootstrap over contexts and, within items, over ratings ([how](../huse.md#intervals))"
 TESTS = {
     "permutation": "permutation of texts between the samples ([how](../statistics.md#tests-exchanging-texts))",
+    "binomial:held-out": "exact binomial, of the accuracy on the held-out part ([how](../dd.md#held-out-texts))",
     "permutation:first-order": "permutation of texts between the samples; in all but small samples, of the value's "
     "first-order change ([how](../statistics.md#tests-of-an-expansion))",
     "permutation:second-order": "permutation of texts between the samples; in all but small samples, of the value's "
@@ -99,9 +104,16 @@ def metric_page(metric: Metric) -> str:
     ]
     if metric.parts is not None:
         facts.append(("parts", (inspect.getdoc(metric.parts) or "").partition("\n")[0]))
+    facts += [fact for (option, value), variant in metric.variants.items() for fact in _variant(option, value, variant)]
     body = [f"# {metric.name}", markdown(inspect.getdoc(metric.function) or ""), table(["at a glance", ""], facts)]
     body += ["## Options", _options(metric), "## Source", citation(metric.paper)]
     return "\n\n".join(body) + "\n"
+
+
+def _variant(option: str, value: str, variant: Metric) -> Iterator[tuple[str, str]]:
+    """What differs under one value of an option."""
+    yield f"interval with `{option}={value}`", _method(variant.interval, INTERVALS, variant.why_no_interval)
+    yield f"test with `{option}={value}`", _test(variant)
 
 
 def _method(name: str | None, described: dict[str, str], why_none: str) -> str:
@@ -138,7 +150,7 @@ def _range(metric: Metric) -> str:
 def _options(metric: Metric) -> str:
     if not metric.options:
         return "None."
-    rows = [(f"`{option.name}`", _kind(option), f"`{option.default}`") for option in metric.options.values()]
+    rows = [(f"`{option.name}`", _kind(option), f"`{option.default}`") for option in metric.all_options.values()]
     settings = ":".join(f"{option.name}={option.default}" for option in metric.options.values())
     train = " --train train.txt" if "train" in metric.roles else ""
     files = "compare real.txt model.txt" if metric.on_samples else "conditional items.jsonl"

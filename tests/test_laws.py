@@ -23,8 +23,21 @@ def variants() -> list[Request]:
     return parse_requests(specs)
 
 
+def requests() -> list[Any]:
+    """The variants; training the network takes long."""
+    slow = {"cnn"}
+    return [
+        pytest.param(
+            request,
+            id=request.label.replace(" ", ":"),
+            marks=[pytest.mark.slow] if slow & set(map(str, request.options.values())) else [],
+        )
+        for request in variants()
+    ]
+
+
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("request_", variants(), ids=lambda request: request.label.replace(" ", ":"))
+@pytest.mark.parametrize("request_", requests())
 def test_law(request_: Request, law: Callable[[Request], None]) -> None:
     law(request_)
 

@@ -43,11 +43,13 @@ def _page(metric: "Metric") -> str:
     low, high = metric.bounds
     lines = [f"{metric.name}: {plain_formulas(inspect.getdoc(metric.function) or '')}", ""]
     lines.append(f"aspect: {metric.aspect}; better: {metric.better}; from {low:g} to {high:g}; family: {metric.family}")
-    for option in metric.options.values():
+    for option in metric.all_options.values():
         choices = f", one of {', '.join(option.choices)}" if option.choices else ""
         lines.append(f"option: {option.name} (default {option.default}{choices})")
     lines.append(f"interval: {metric.interval or f'none: {metric.why_no_interval}'}")
     lines.append(f"test: {metric.test or f'none: {metric.why_no_test}'}")
+    for (name, value), variant in metric.variants.items():
+        lines.append(f"with {name}={value}: interval {variant.interval}; test {variant.test}")
     lines.append(f"source: {citation(metric.paper)}")
     return "\n".join(lines)
 

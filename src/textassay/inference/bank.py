@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.hashed_ngrams import Incidence, Sequences
 from textassay.inference.permutation import Design, off_centre
+from textassay.metrics.learned.leave_one_out import ridge_inverse
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.ngrams.overlap import TextEdges
@@ -169,11 +170,9 @@ def ridge(features: NDArray[np.floating[Any]], resamples: Resamples) -> PairMatr
     for begin in range(0, n, _TEXTS_AT_ONCE):
         centred = features[begin : begin + _TEXTS_AT_ONCE] - mean
         squares += centred.T @ centred
-    penalty = float(np.trace(squares)) / min(n, dimension)
-    if penalty <= 0:
+    inverse = ridge_inverse(squares, n)
+    if inverse is None:
         return PairMatrix.of(np.zeros((resamples.n_units, resamples.n_units)), resamples)
-    squares[np.diag_indices(dimension)] += penalty
-    inverse = np.linalg.inv(squares)
     # H = Z (Z'Z + l)^-1 Z', summed by unit: the rows divided by 1 - H_ii on the left, plain on the right.
     left, right = np.zeros((2, resamples.n_units, dimension))
     scales, counts = np.zeros((2, resamples.n_units))

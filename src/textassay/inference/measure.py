@@ -10,7 +10,10 @@ import numpy as np
 
 from textassay.corpus.arrays import F64
 from textassay.inference.intervals import (
+    BINOMIAL,
     Replicates,
+    accuracy_interval,
+    accuracy_p_value,
     fewest_texts,
     half_width,
     interval,
@@ -21,6 +24,7 @@ from textassay.inference.intervals import (
     summed,
     two_sided,
 )
+from textassay.inference.p_values import holm
 from textassay.inference.permutation import (
     Design,
     PermutationTests,
@@ -31,7 +35,7 @@ from textassay.inference.permutation import (
 )
 from textassay.inference.plan import Plan
 from textassay.inference.progress import Progress, Silent
-from textassay.inference.result import Result, result_of, sample_field, signature
+from textassay.inference.result import Interval, Result, result_of, sample_field, signature
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool
 
@@ -86,6 +90,8 @@ def measure(
             found = permutation_tests(
                 chosen, whole, design, n_resamples=plan.n_resamples, seed=plan.seed, progress=progress
             )
+    held_out = {} if not (plan.n_resamples and test) else _held_out_p_values(defined, points, roles)
+    p_values = {**found.p_values, **held_out}
     seen = dict(zip(_SIDES, tested, strict=True)) if tested else {}
     results = [
         _result(
@@ -94,14 +100,32 @@ def measure(
             roles,
             plan,
             replicates=replicates,
-            p_value=found.p_values.get(request),
-            design=design,
+            p_value=p_values.get(request),
+            design=design if request in found.p_values else None,
             tested=seen,
         )
         for request in requests
     ]
-    adjusted = {r: found.adjusted.get(r, math.nan) for r in requests}
+    known = found.adjusted if not held_out else _adjusted(found.adjusted, held_out)
+    adjusted = {r: known.get(r, math.nan) for r in requests}
     return Measured(tuple(results), replicates, adjusted)
+
+
+def _held_out_p_values(
+    requests: Sequence[Request], points: Mapping[Request, _Point], roles: Mapping[str, Material]
+) -> dict[Request, float]:
+    """p-values of metrics that classify a held-out part; none where texts come in groups."""
+    exact = [request for request in requests if request.metric.test == BINOMIAL]
+    independent = all(material.sample.groups is None for material in roles.values())
+    return {request: accuracy_p_value(points[request].parts) for request in exact if independent}
+
+
+def _adjusted(permuted: Mapping[Request, float], held_out: Mapping[Request, float]) -> dict[Request, float]:
+    """Adjusted p-values of both kinds of tests: each kind by its own method, then for their number."""
+    total = len(permuted) + len(held_out)
+    own = dict(zip(held_out, holm(list(held_out.values())), strict=True))
+    kinds = [kind for kind in (permuted, own) if kind]
+    return {request: min(1.0, p * total / len(kind)) for kind in kinds for request, p in kind.items()}
 
 
 def count_steps(requests: Sequence[Request], plan: Plan, *, tested: bool) -> int:
@@ -161,14 +185,36 @@ def _result(
     return result_of(
         request,
         point.estimate,
-        interval=interval(request, point.estimate, n=few, level=plan.level, replicates=replicates) if wanted else None,
+        interval=_interval(request, point, few, plan, replicates, roles) if wanted else None,
         p_value=p_value,
         parts=point.parts,
         undefined=point.undefined,
-        signature=_signature(request, roles, plan, design=None if p_value is None else design, tested=tested),
+        signature=_signature(
+            request,
+            roles,
+            plan,
+            test=None if p_value is None else metric.test,
+            design=None if p_value is None else design,
+            tested=tested,
+        ),
         seconds=point.seconds,
         n=n,
     )
+
+
+def _interval(
+    request: Request,
+    point: _Point,
+    few: int,
+    plan: Plan,
+    replicates: Mapping[Request, Replicates],
+    roles: Mapping[str, Material],
+) -> Interval | None:
+    if request.metric.interval != BINOMIAL:
+        return interval(request, point.estimate, n=few, level=plan.level, replicates=replicates)
+    # Texts of one group are not independent, and a binomial interval would be too short.
+    independent = all(material.sample.groups is None for material in roles.values())
+    return accuracy_interval(point.parts, plan.level) if independent else None
 
 
 def _signature(
@@ -176,6 +222,7 @@ def _signature(
     roles: Mapping[str, Material],
     plan: Plan,
     *,
+    test: str | None,
     design: Design | None,
     tested: Mapping[str, Material],
 ) -> str:
@@ -198,7 +245,7 @@ def _signature(
         },
         resampling=resampling_fields(
             metric.interval,
-            metric.test if design else None,
+            test,
             level=plan.level,
             n_resamples=plan.n_resamples,
             seed=plan.seed,

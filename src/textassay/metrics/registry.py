@@ -7,7 +7,7 @@ import math
 import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -66,6 +66,17 @@ class Metric:
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
+    variants: dict[tuple[str, str], "Metric"] = field(default_factory=dict)
+
+    def under(self, options: Mapping[str, Any]) -> "Metric":
+        """The metric as declared for these options: a variant has its own function, views, interval and test."""
+        chosen = (self.variants.get((name, str(value))) for name, value in options.items())
+        return next((variant for variant in chosen if variant is not None), self)
+
+    @property
+    def all_options(self) -> dict[str, Option]:
+        """Its options and those of its variants."""
+        return {name: option for each in (*self.variants.values(), self) for name, option in each.options.items()}
 
     @property
     def compares(self) -> bool:
@@ -177,6 +188,41 @@ def metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
             variant_bounds or {}, roles, views, options,
+        )  # fmt: skip
+        return function
+
+    return declare
+
+
+def variant(
+    name: str,
+    *,
+    interval: str | None,
+    test: str | None,
+    why_no_interval: str = "",
+    why_no_test: str = "",
+    undefined: str | None = None,
+    minimum: int | Callable[..., int] | None = None,
+    parts: Callable[..., Mapping[str, float]] | None = None,
+    leave_out: Callable[..., Any] | None = None,
+    exchange: Callable[..., Any] | None = None,
+    **value: str,
+) -> Callable[[Function], Function]:
+    """Declare how a metric is measured under one value of one option, such as `classifier="cnn"`.
+
+    The function may read other views and have more options than the metric's own; the parameters are those of `metric`.
+    """
+    [(option, chosen)] = value.items()
+    base = _REGISTRY[name]
+
+    def declare(function: Function) -> Function:
+        roles, views, options = _read_signature(function, {})
+        options |= {name: base.options[name] for name in options if name in base.options}
+        base.variants[option, chosen] = replace(
+            base, function=function, roles=roles, views=views, options=options, interval=interval, test=test,
+            why_no_interval=why_no_interval, why_no_test=why_no_test, undefined=undefined or base.undefined,
+            minimum=base.minimum if minimum is None else minimum, parts=parts, leave_out=leave_out, exchange=exchange,
+            variants={},
         )  # fmt: skip
         return function
 
@@ -331,7 +377,7 @@ def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) ->
     name, *settings = (part.strip() for part in spec.split(":"))
     _check_separators(name, settings)
     _check_name(name, known, "metric")
-    metric = known[name]
+    metric = known[name].under(dict(setting.split("=", 1) for setting in settings if "=" in setting))
     grid: list[dict[str, Any]] = [
         {o.name: _setting(o, common[o.name]) if o.name in common else o.default for o in metric.options.values()}
     ]

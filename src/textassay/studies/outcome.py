@@ -85,7 +85,7 @@ class Contest:
 def label_of(result: Result) -> str:
     """The label of a result as tables print it: metric, order of n-grams, and options other than the default."""
     metric = all_metrics().get(result.metric)
-    return result.metric if metric is None else Request(metric, result.options).label
+    return result.metric if metric is None else Request(metric.under(result.options), result.options).label
 
 
 class ResultColumn:

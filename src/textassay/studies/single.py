@@ -60,7 +60,7 @@ def _described(
     metric: Metric, run: Callable[..., Result], positions: Sequence[str], settings: dict[str, Any]
 ) -> Callable[..., Result]:
     """The function with a signature of its own: data, options of the metric, settings of the run."""
-    options = {option.name: option.default for option in metric.options.values()}
+    options = {option.name: option.default for option in metric.all_options.values()}
     signature = inspect.Signature(
         [
             *(inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in positions),
@@ -78,14 +78,25 @@ def _described(
         given = dict(bound.arguments)
         Plan(given["level"], given["n_resamples"], given["seed"]).checked()
         data = [given.pop(name) for name in positions]
-        chosen = {name: _checked(metric.options[name], given.pop(name)) for name in options}
-        return run(Request(metric, chosen), *data, **given)
+        return run(_request(metric, {name: given.pop(name) for name in options}), *data, **given)
 
     function.__name__ = function.__qualname__ = metric.name
     function.__module__ = "textassay.metrics"
     function.__doc__ = inspect.getdoc(metric.function)
     function.__signature__ = signature  # type: ignore[attr-defined]
     return function
+
+
+def _request(metric: Metric, values: dict[str, Any]) -> Request:
+    """The request for these values of options; an option of another variant must have its default value."""
+    known = metric.all_options
+    checked = {name: _checked(known[name], value) for name, value in values.items()}
+    chosen = metric.under(checked)
+    for name, value in checked.items():
+        if name not in chosen.options and value != known[name].default:
+            owners = [f"{option}={one!r}" for (option, one), other in metric.variants.items() if name in other.options]
+            raise InputError(f"{name}={value!r} needs {' or '.join(owners)}")
+    return Request(chosen, {name: value for name, value in checked.items() if name in chosen.options})
 
 
 def _on_samples(

@@ -1,0 +1,1 @@
+"""Metrics of trained models: classifiers that separate generated from real text."""

@@ -1,0 +1,145 @@
+"""Distributional Discrepancy: how well a classifier separates generated from real text."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from textassay.corpus.arrays import F64, I64
+from textassay.metrics.learned.cnn import PRESETS, Size, network_scores
+from textassay.metrics.learned.held_out import discrepancy, logistic_scores, measured
+from textassay.metrics.learned.labelled_texts import Labelled, LabelledTexts, LabelledVectors, leave_one_out
+from textassay.metrics.registry import Value, metric, variant
+from textassay.metrics.views import Resamples
+
+Classifier = Literal["ridge", "ngram", "embedding", "cnn"]
+
+
+def ridge_parts(candidate: Labelled, reference: Labelled, /, *, classifier: str) -> Mapping[str, float]:
+    """The accuracy, the recall of each sample, and the number of texts that were classified."""
+    n, m = len(candidate), len(reference)
+    fitted, units = leave_one_out(candidate, reference), np.arange(n + m)
+    is_mine = (units < n)[None]
+    mine, theirs = fitted.counts(units, is_mine), fitted.counts(units, ~is_mine)
+    called = fitted.scores(mine, theirs) <= 0
+    recalls = float((mine * called).sum() / n), float((theirs * ~called).sum() / m)
+    return {
+        "accuracy": sum(recalls) / 2,
+        "candidate_recall": recalls[0],
+        "reference_recall": recalls[1],
+        "n_held_out": float(n + m),
+    }
+
+
+def ridge_exchange(candidate: Labelled, reference: Labelled, /, *, resamples: Resamples, classifier: str) -> F64:
+    """DD under each row of exchanged labels."""
+    return leave_one_out(candidate, reference).discrepancies(resamples.units, *resamples.masks)
+
+
+def ridge_leave_out(
+    candidate: Labelled, reference: Labelled, /, *, labels: Sequence[I64], classifier: str
+) -> tuple[F64, F64]:
+    """DD with each group of texts left out of one sample; the second moments of the features stay those of all."""
+    n_folds = [int(folds.max()) + 1 for folds in labels]
+    units = np.concatenate((labels[0], labels[1] + n_folds[0]))
+    is_mine = np.arange(sum(n_folds)) < n_folds[0]
+    stays = ~np.eye(sum(n_folds), dtype=bool)
+    found = leave_one_out(candidate, reference).discrepancies(units, stays & is_mine, stays & ~is_mine)
+    return found[: n_folds[0]], found[n_folds[0] :]
+
+
+@metric(
+    "dd",
+    family="learned",
+    aspect="both",
+    better="lower",
+    bounds=(-1.0, 1.0),
+    interval="jackknife:fixed-moments",
+    test="permutation",
+    paper="cai2020",
+    undefined="there are too few different texts to train on and to hold out",
+    in_default=False,
+    parts=ridge_parts,
+    leave_out=ridge_leave_out,
+    exchange=ridge_exchange,
+)
+def dd(candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: Classifier = "ridge") -> Value:
+    r"""Distributional Discrepancy: how well a classifier separates the candidate from the reference.
+
+    .. math:: \mathrm{DD} = 2a - 1
+
+    Here a is the accuracy on texts that the classifier was not trained on, with the same weight on both samples: DD is
+    0 for a classifier that guesses and 1 for one that is always right. A score that is exactly in the middle counts as
+    generated, as in the paper.
+
+    - `classifier=ridge`: a linear discriminant with a ridge penalty on hashed words and word pairs, projected to 1,024
+      features. Every text is classified by all other texts; copies of the text and texts of its group are left out
+      with it. The p-value is that of a permutation test with a new classifier for every text and every exchange.
+    - `classifier=embedding`: the same on sentence vectors (`--encoder`).
+    - `classifier=ngram`: logistic regression on hashed words and word pairs, trained on half of the texts.
+    - `classifier=cnn`: the network of the paper, trained on half of the texts, with a quarter to choose the best
+      epoch and a quarter for the test (extra `models`). `size=laptop` is smaller and faster.
+
+    With `ngram` and `cnn`, copies and groups are never divided between the parts, and interval and test are exact
+    binomial ones on the held-out texts; with groups there is neither, because texts of a group are not independent.
+
+    It sees any difference that its features show: unusual words and phrases, and with vectors or the network also
+    differences in meaning and order.
+
+    It misleads as a measure of quality: a difference in format or topic separates samples as well as bad writing does.
+    It grows with the number of texts to train on, so only samples of the same size can be compared. A weak classifier
+    gives a low value, which does not show that the samples are alike.
+
+    It is undefined if there are too few different texts to train on and to hold out.
+    """
+    return _by_ridge(candidate, reference)
+
+
+def _by_ridge(candidate: Labelled, reference: Labelled) -> float:
+    n, m = len(candidate), len(reference)
+    is_mine = (np.arange(n + m) < n)[None]
+    return float(leave_one_out(candidate, reference).discrepancies(np.arange(n + m), is_mine, ~is_mine)[0])
+
+
+@variant(
+    "dd",
+    classifier="embedding",
+    interval="jackknife:fixed-moments",
+    test="permutation",
+    parts=ridge_parts,
+    leave_out=ridge_leave_out,
+    exchange=ridge_exchange,
+)
+def dd_embedding(
+    candidate: LabelledVectors, reference: LabelledVectors, /, *, classifier: Classifier = "embedding"
+) -> Value:
+    """DD of the ridge classifier on sentence vectors."""
+    return _by_ridge(candidate, reference)
+
+
+def ngram_parts(candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: str) -> Mapping[str, float]:
+    """The accuracy on the held-out part, the recall of each sample, and the number of held-out texts."""
+    return measured(candidate, reference, ("ngram",), logistic_scores)
+
+
+@variant("dd", classifier="ngram", interval="binomial:held-out", test="binomial:held-out", parts=ngram_parts)
+def dd_ngram(candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: Classifier = "ngram") -> Value:
+    """DD of logistic regression on hashed n-grams with a held-out half."""
+    return discrepancy(ngram_parts(candidate, reference, classifier=classifier))
+
+
+def cnn_parts(
+    candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: str, size: Size
+) -> Mapping[str, float]:
+    """The accuracy on the held-out part, the recall of each sample, and the number of held-out texts."""
+    scores = partial(network_scores, preset=PRESETS[size])
+    return measured(candidate, reference, ("cnn", size), scores, validate=True)
+
+
+@variant("dd", classifier="cnn", interval="binomial:held-out", test="binomial:held-out", parts=cnn_parts)
+def dd_cnn(
+    candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: Classifier = "cnn", size: Size = "paper"
+) -> Value:
+    """DD of the convolutional network of the paper with a held-out quarter."""
+    return discrepancy(cnn_parts(candidate, reference, classifier=classifier, size=size))

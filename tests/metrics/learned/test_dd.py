@@ -1,0 +1,198 @@
+"""DD: definitions, duplicates and groups, the held-out split, and the network."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import material
+from tests.laws import corpus
+from textassay import metrics
+from textassay.corpus.sample import Sample
+from textassay.errors import InputError
+from textassay.inference.intervals import group_labels, leave_groups_out
+from textassay.inference.measure import measure
+from textassay.inference.plan import Plan
+from textassay.inference.progress import Silent
+from textassay.inference.rng import stream
+from textassay.metrics.learned import cnn
+from textassay.metrics.learned.held_out import split
+from textassay.metrics.learned.labelled_texts import LabelledTexts, leave_one_out
+from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.views import Material, Pool
+
+WORDS = [f"w{i}" for i in range(40)]
+OTHER = [*WORDS[20:], *WORDS[:20]]
+
+
+def request(spec: str) -> Request:
+    return parse_requests([spec])[0]
+
+
+def test_samples_with_different_words_are_separated() -> None:
+    result = metrics.dd(corpus(1, 60, words=OTHER), corpus(2, 60))
+    assert result.estimate > 0.6
+    assert result.p_value == 0.001
+    assert result.parts["accuracy"] == pytest.approx((1 + result.estimate) / 2)
+    assert result.parts["n_held_out"] == 120
+
+
+def test_unequal_sizes_keep_the_middle_between_the_samples() -> None:
+    """A small and clearly different candidate is found without calling the reference generated."""
+    result = metrics.dd(corpus(1, 40, words=OTHER), corpus(2, 400))
+    assert result.parts["candidate_recall"] > 0.8
+    assert result.parts["reference_recall"] > 0.8
+
+
+def test_one_repeated_text_is_left_out_as_a_whole() -> None:
+    """All copies of a text have the score of a classifier that has seen none of them."""
+    mine, theirs = [*corpus(1, 30), *["w1 w2 w3"] * 10], [*corpus(2, 30), *["w1 w2 w3"] * 3]
+    views = material(mine).view(LabelledTexts), material(theirs).view(LabelledTexts)
+    fitted = leave_one_out(*views)
+    copies = np.flatnonzero(np.array([*mine, *theirs]) == "w1 w2 w3")
+    assert len(set(fitted.case_of[copies].tolist())) == 1
+    assert fitted.sizes[fitted.case_of[copies[0]]] == 13
+
+
+@pytest.mark.parametrize("classifier", ["ridge", "embedding"])
+def test_the_jackknife_leaves_out_labels_and_keeps_moments(classifier: str) -> None:
+    """Each replicate is the value of a classifier without the labels of one fold, with the moments of all texts."""
+    asked = request(f"dd:classifier={classifier}")
+    sides = corpus(1, 45), corpus(2, 30)
+    pool = Pool((material(sides[0]), material(sides[1])))
+    found = leave_groups_out([asked], pool, seed=0, progress=Silent())[asked]
+    fitted = leave_one_out(*(part.view(asked.metric.views[0]) for part in pool.parts))
+    labels = [group_labels(size, stream(0, "groups", part)) for part, size in enumerate(pool.sizes)]
+    is_mine, units = np.arange(75) < 45, np.arange(75)
+    for part, values in enumerate(found.by_sample):
+        for fold, value in enumerate(values):
+            left = (is_mine == (part == 0)) & (np.concatenate(labels) == fold)
+            plain = fitted.discrepancies(units, (is_mine & ~left)[None], (~is_mine & ~left)[None])[0]
+            assert value == plain
+
+
+def test_a_group_never_trains_the_classifier_of_its_texts() -> None:
+    """Groups with a word of their own in one sample each: the word separates texts only if the group is trained on."""
+    rng = np.random.default_rng(0)
+    texts = {side: [f"{side}{group} " + " ".join(rng.choice(WORDS, 6)) for group in range(40) for _ in range(5)]
+             for side in "ab"}  # fmt: skip
+    groups = {side: [f"{side}{group}" for group in range(40) for _ in range(5)] for side in "ab"}
+    plain = metrics.dd(texts["a"], texts["b"], n_resamples=0).estimate
+    samples = [Sample.of(texts[side], groups=groups[side], name=side) for side in "ab"]
+    grouped = metrics.dd(*samples, n_resamples=99)
+    assert plain > 0.5
+    assert abs(grouped.estimate) < 0.2
+    assert grouped.p_value is not None
+    assert grouped.p_value > 0.05
+
+
+def test_pairs_are_left_out_together() -> None:
+    """The same prompts on both sides: the sample is not separated by its prompts."""
+    rng = np.random.default_rng(0)
+    sides = [[f"p{i} p{i}x " + " ".join(rng.choice(WORDS, 6)) for i in range(80)] for _ in range(2)]
+    groups = [f"{i}" for i in range(80)]
+    samples = [Sample.of(texts, groups=groups, name="s") for texts in sides]
+    result = metrics.dd(*samples, n_resamples=99)
+    assert result.p_value is not None
+    assert result.p_value > 0.05
+    assert "design:paired" in result.signature
+
+
+@given(st.lists(st.integers(0, 8), min_size=2, max_size=60), st.lists(st.integers(0, 8), min_size=2, max_size=60))
+def test_no_text_is_trained_on_and_held_out(mine: list[int], theirs: list[int]) -> None:
+    views = [material([f"a{i}" for i in side]).view(LabelledTexts) for side in (mine, theirs)]
+    for validate in (False, True):
+        found = split(views[0], views[1], validate=validate)
+        keys = np.concatenate([view.keys for view in views])
+        parts = [set(keys[part].tolist()) for part in (found.train, found.validation, found.held_out)]
+        assert not parts[0] & parts[2]
+        assert not parts[0] & parts[1]
+        assert not parts[1] & parts[2]
+        assert found.is_candidate[found.held_out].sum() * 2 == len(found.held_out)
+        assert bool(len(found.validation)) <= validate
+
+
+def test_held_out_results_have_exact_intervals_and_tests() -> None:
+    result = metrics.dd(corpus(1, 200, words=OTHER), corpus(2, 200), classifier="ngram")
+    assert result.interval is not None
+    assert result.interval.method == "binomial:held-out"
+    assert result.estimate in result.interval
+    assert result.p_value is not None
+    assert result.p_value < 1e-6
+    assert "|test:binomial:held-out|" in result.signature
+    assert result.estimate == pytest.approx(2 * result.parts["accuracy"] - 1)
+
+
+def test_held_out_results_of_grouped_texts_have_no_interval_and_no_test() -> None:
+    samples = [Sample.of(corpus(seed, 60), groups=[str(i // 3) for i in range(60)], name="s") for seed in (1, 2)]
+    result = metrics.dd(*samples, classifier="ngram")
+    assert result.interval is None
+    assert result.p_value is None
+    assert np.isfinite(result.estimate)
+
+
+def test_too_few_texts_to_hold_out_are_undefined() -> None:
+    result = metrics.dd(["a b"] * 5, ["c d"] * 5, classifier="ngram")
+    assert result.undefined == "there are too few different texts to train on and to hold out"
+
+
+def test_held_out_and_permutation_tests_are_adjusted_for_their_number() -> None:
+    requests = parse_requests(["dd", "dd:classifier=ngram", "cnd"])
+    roles = {"candidate": material(corpus(1, 60)), "reference": material(corpus(2, 60))}
+    found = measure(requests, roles, plan=Plan(n_resamples=99))
+    for asked, result in zip(requests, found.results, strict=True):
+        assert result.p_value is not None
+        assert result.p_value <= found.adjusted[asked] <= 1
+
+
+def test_options_of_a_variant_need_the_variant() -> None:
+    with pytest.raises(InputError, match=r"size='laptop' needs classifier='cnn'"):
+        metrics.dd(["a"] * 5, ["b"] * 5, size="laptop")
+    with pytest.raises(InputError, match="no option of dd 'size'"):
+        parse_requests(["dd:size=laptop"])
+    assert parse_requests(["dd:size=laptop:classifier=cnn"])[0].label == "dd classifier=cnn size=laptop"
+
+
+def test_the_network_has_the_layers_of_the_released_program() -> None:
+    pytest.importorskip("torch")
+    network = cnn.build(5_700, cnn.PRESETS["paper"])
+    shapes = {name: tuple(value.shape) for name, value in network.state_dict().items()}
+    assert shapes["embedding.weight"] == (5_700, 512)
+    assert shapes["convolutions.0.weight"] == (100, 512, 2)
+    assert shapes["convolutions.1.weight"] == (200, 512, 3)
+    assert shapes["transform.weight"] == shapes["gate.weight"] == (300, 300)
+    assert shapes["output.weight"] == (2, 300)
+    # The paper's 10.5 M parameters count the two slots of Adam as well.
+    assert 3 * sum(int(value.numel()) for value in network.parameters()) == pytest.approx(10.5e6, rel=0.01)
+    assert float(network.embedding.weight.detach().abs().max()) <= 1
+    assert float(network.gate.bias.detach().abs().max()) == 0
+
+
+def test_the_network_gives_the_same_result_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setitem(cnn.PRESETS, "laptop", cnn.Preset(embedding=8, filters=((2, 4), (3, 8)), rate=0.02, epochs=30))
+    mine, theirs = corpus(1, 150, words=OTHER), corpus(2, 150)
+    first, second = (
+        metrics.dd(texts, theirs[::-1], classifier="cnn", size="laptop") for texts in (mine, mine[5:] + mine[:5])
+    )
+    assert first.estimate == second.estimate
+    assert first.estimate > 0.5
+    assert first.parts["n_held_out"] < 120
+
+
+def test_words_of_the_held_out_part_are_unknown_to_the_network() -> None:
+    sequences = material(["a b", "a c", "d e f g"]).view(LabelledTexts).sequences
+    ids, n_words = cnn.word_ids(sequences, np.array([0, 1]), shortest=3)
+    assert n_words == 3
+    assert ids.tolist() == [[2, 1, 0, 0], [2, 1, 0, 0], [1, 1, 1, 1]]
+
+
+def test_generated_captions_are_separated_from_real_ones(data: Path) -> None:
+    real = (data / "coco_models" / "real_train.txt").read_text().splitlines()
+    leak = (data / "coco_models" / "leakgan.txt").read_text().splitlines()
+    parts = [Material(Sample.of(texts[:1000])) for texts in (leak, real)]
+    result = measure([request("dd")], dict(zip(("candidate", "reference"), parts, strict=True)), plan=Plan()).results[0]
+    assert result.estimate > 0.5
+    assert result.p_value == 0.001
