@@ -36,7 +36,7 @@ from textassay.inference.plan import Plan
 from textassay.inference.result import Result
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings
-from textassay.models.markov import MarkovModel
+from textassay.models.ngram import train
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
@@ -123,8 +123,8 @@ def lines(file: str) -> list[str]:
 @cache
 def markov_news() -> list[str]:
     """Sentences of a Markov model of order 3 that has read the news sentences of the training file."""
-    model = MarkovModel.fit(lines("news/valid.txt"), order=3)
-    return model.sample(MARKOV_TEXTS, rng=np.random.default_rng(0))
+    model = train(lines("news/valid.txt"), order=3)
+    return model.sample(MARKOV_TEXTS, max_tokens=60, rng=np.random.default_rng(0))
 
 
 @cache

@@ -17,7 +17,7 @@ import pyarrow as pa
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from textassay.corpus.sample import Sample
-from textassay.models.markov import MarkovModel
+from textassay.models.ngram import train
 from textassay.studies.demo_corpus import _own_sentences, _speeches, is_kept
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,10 +73,12 @@ def images() -> Groups:
 def generated() -> Groups:
     """Ten texts per prompt from one model: the first three words of real captions, continued by a Markov generator."""
     rng = np.random.default_rng(11)
-    model = MarkovModel.fit(captions()[:20_000].tolist())
+    model = train(captions()[:20_000].tolist(), order=3)
     starts = [" ".join(text.split()[:PROMPT_WORDS]) for text in captions()[:20_000]]
     prompts = rng.permutation(sorted(set(starts)))[:PROMPTS]
-    texts = model.sample(PROMPTS * GENERATIONS, prompts=np.repeat(prompts, GENERATIONS).tolist(), rng=rng)
+    given = np.repeat(prompts, GENERATIONS).tolist()
+    endings = model.sample(len(given), prompts=given, max_tokens=60 - PROMPT_WORDS, rng=rng)
+    texts = [f"{prompt} {ending}".strip() for prompt, ending in zip(given, endings, strict=True)]
     return [texts[at : at + GENERATIONS] for at in range(0, len(texts), GENERATIONS)]
 
 

@@ -27,7 +27,7 @@ from situations import replaced, spliced, take
 from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.choose import get_encoder
 from textassay.encoders.remembered import remember
-from textassay.models.markov import MarkovModel
+from textassay.models.ngram import NgramModel, train
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "power_before.jsonl"
@@ -44,8 +44,8 @@ Key = tuple[str, str, str, int]
 
 
 @cache
-def model() -> MarkovModel:
-    return MarkovModel.fit(captions()[-LEARNED:].tolist())
+def model() -> NgramModel:
+    return train(captions()[-LEARNED:].tolist(), order=3)
 
 
 def partly(share: float, change: Callable[[Texts, Rng], Texts]) -> Callable[[Texts, Rng], Texts]:
@@ -80,9 +80,9 @@ DAMAGES: dict[str, Callable[[Texts, Rng], Texts]] = {
     "none": lambda texts, _: texts,
     "10 % by MLE": by_model(0.1),
     "30 % by MLE": by_model(0.3),
-    "Markov generator, T = 0.9": lambda texts, rng: model().sample(len(texts), temperature=0.9, rng=rng),
+    "Markov generator, T = 0.9": lambda texts, rng: model().sample(len(texts), temperature=0.9, max_tokens=60, rng=rng),
     "10 % by a Markov generator, T = 0.9": partly(
-        0.1, lambda texts, rng: model().sample(len(texts), temperature=0.9, rng=rng)
+        0.1, lambda texts, rng: model().sample(len(texts), temperature=0.9, max_tokens=60, rng=rng)
     ),
     "two words swapped in all texts": swapped,
     "two words swapped in 20 %": partly(0.2, swapped),

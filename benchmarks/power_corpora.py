@@ -24,7 +24,7 @@ from textassay.encoders.minilm import minilm_int8
 from textassay.encoders.remembered import remember
 from textassay.errors import InputError
 from textassay.inference.rng import stream
-from textassay.models.markov import MarkovModel
+from textassay.models.ngram import train
 
 Ints = NDArray[np.int64]
 F32 = NDArray[np.float32]
@@ -191,8 +191,9 @@ def _cold(unused: Sequence[str]) -> Makers:
 
 def _written(unused: Sequence[str], temperature: float) -> list[str]:
     """Texts of an n-gram model with Kneser-Ney smoothing."""
-    model = MarkovModel.fit(unused, order=ORDER)
-    return model.sample(MODEL_TEXTS, temperature=temperature, rng=stream(SEED, "written", str(temperature)))
+    model = train(unused, order=ORDER)
+    rng = stream(SEED, "written", str(temperature))
+    return model.sample(MODEL_TEXTS, temperature=temperature, max_tokens=60, rng=rng)
 
 
 def _speeches() -> list[str]:

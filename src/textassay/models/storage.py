@@ -31,6 +31,7 @@ EXTENSION = ".safetensors"
 KINDS: dict[str, str] = {
     "gpt2": "textassay.models.gpt2",
     "lstm": "textassay.models.lstm",
+    "ngram": "textassay.models.ngram",
     "oracle": "textassay.models.oracle",
 }
 Tensors = dict[str, NDArray[Any]]

