@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from textassay.studies.compare.study import compare
     from textassay.studies.conditional.result import Conditional
     from textassay.studies.conditional.study import conditional
+    from textassay.studies.frontier.own_functions import own_pair
+    from textassay.studies.frontier.result import Frontier
+    from textassay.studies.frontier.study import frontier
     from textassay.studies.huse.result import HuseResult
     from textassay.studies.huse.study import huse
 
 __all__ = [
     "Comparison",
     "Conditional",
+    "Frontier",
     "HuseResult",
     "InputError",
     "Interval",
@@ -36,8 +40,10 @@ __all__ = [
     "__version__",
     "compare",
     "conditional",
+    "frontier",
     "huse",
     "metrics",
+    "own_pair",
     "read_items",
     "read_ratings",
     "read_sample",
@@ -48,6 +54,7 @@ __all__ = [
 _HOMES = {
     "Comparison": "textassay.studies.compare.result",
     "Conditional": "textassay.studies.conditional.result",
+    "Frontier": "textassay.studies.frontier.result",
     "InputError": "textassay.errors",
     "Interval": "textassay.inference.result",
     "Item": "textassay.corpus.items.item_set",
@@ -59,8 +66,10 @@ _HOMES = {
     "Sample": "textassay.corpus.sample",
     "compare": "textassay.studies.compare.study",
     "conditional": "textassay.studies.conditional.study",
+    "frontier": "textassay.studies.frontier.study",
     "huse": "textassay.studies.huse.study",
     "metrics": "textassay.metrics",
+    "own_pair": "textassay.studies.frontier.own_functions",
     "read_items": "textassay.corpus.items.item_set",
     "read_ratings": "textassay.corpus.ratings.readers",
     "read_sample": "textassay.corpus.readers",

@@ -8,7 +8,9 @@ _OPTIONS = {
     "families": "--family",
     "leave_out_flagged": "--without-flagged",
     "n_items": "--items",
+    "n_points": "--points",
     "n_resamples": "--resamples",
+    "n_starts": "--starts",
 }
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textassay.cli import cache, compare, conditional, demo, huse, metrics, reproduce
+from textassay.cli import cache, compare, conditional, demo, frontier, huse, metrics, reproduce
 from textassay.cli.main import INTERRUPTED
 from textassay.cli.survey import app as survey
 from textassay.corpus.printable import printable
@@ -23,6 +23,7 @@ app = typer.Typer(
 app.command("compare")(compare.compare)
 app.command("conditional")(conditional.conditional)
 app.command("huse")(huse.huse)
+app.command("frontier")(frontier.frontier)
 app.command("metrics")(metrics.metrics)
 app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)

@@ -358,6 +358,8 @@ LEVELS = {
     "differs": Level("Differs", "≠", "yellow"),
     "collapsed": Level("Collapsed", "!", "bold red"),
     "copied": Level("Copied from the reference", "≈", "yellow"),
+    "compatible": Level("Compatible", "=", "green"),
+    "incompatible": Level("Incompatible", "≠", "yellow"),
     "untested": Level("Not tested", "?", "dim"),
 }
 

@@ -88,7 +88,8 @@ class Verdict:
     """A judgment in plain words: `reasons` are sentences, the most important first.
 
     `level` is same (tested, no difference found), differs, collapsed, copied (many texts are taken from the reference),
-    or untested (nothing was tested, or there are too few texts to find any but very large differences).
+    untested (nothing was tested, or there are too few texts to find any but very large differences), or, of a pair of
+    metrics, compatible or incompatible with distribution fitting.
     """
 
     level: str

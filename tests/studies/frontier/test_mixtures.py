@@ -103,10 +103,11 @@ def test_quality_is_read_at_the_diversity_of_real_text() -> None:
 
 def test_small_samples_and_short_texts_are_refused() -> None:
     many_texts = sequences(random_texts(40, 6))
-    with pytest.raises(InputError, match="the reference: 5 texts; wanted at least 20"):
+    message = r"texts: 5 of 5 texts of the reference have 2 words or more; wanted at least 20"
+    with pytest.raises(InputError, match=message):
         estimate_pairs(many_texts, sequences(random_texts(5, 7)), [("bs", 2)])
     short = sequences(["a red cat"] * 40)
-    with pytest.raises(InputError, match="the real texts: 0 of 40 texts have 4 words"):
+    with pytest.raises(InputError, match="texts: 0 of 40 real texts have 4 words or more"):
         estimate_pairs(short, many_texts, [("bs", 4)])
 
 

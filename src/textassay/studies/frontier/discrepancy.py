@@ -36,6 +36,11 @@ class Discrepancy:
         return self.best_quality - self.quality
 
     @property
+    def is_outside(self) -> bool:
+        """Whether the real distribution itself is not within the limit of g, and better than all that are."""
+        return self.is_bound and self.qdisc < -1e-12 * abs(self.quality)
+
+    @property
     def drate(self) -> float:
         """The gap as a share of the range of quality; NaN if the frontier is one point."""
         range_ = self.highest_quality - self.lowest_quality

@@ -158,6 +158,7 @@ def estimate_pairs(
     reference: Sequences,
     pairs: Sequence[tuple[str, int]],
     *,
+    name: str = "texts",
     noise: Sequence[float] = NOISE,
     seed: int = 0,
     progress: Progress | None = None,
@@ -167,7 +168,7 @@ def estimate_pairs(
     All pairs are measured on the same mixtures, which have as many texts as the real sample.
     """
     longest_order = max(n for _, n in pairs)
-    _check_sizes(real, reference, longest_order)
+    _check_sizes(real, reference, longest_order, name)
     counter = progress or Silent()
     texts, references = TextNgrams.of_sequences(real), TextNgrams.of_sequences(reference)
     truth = [_MEASURES[kind](texts, references, n) for kind, n in pairs]
@@ -212,11 +213,9 @@ def quality_at(points: Sequence[MixturePoint], diversity: float) -> float:
 _FEWEST_TEXTS = 20
 
 
-def _check_sizes(real: Sequences, reference: Sequences, n: int) -> None:
-    for name, texts in (("the real texts", real), ("the reference", reference)):
-        if len(texts) < _FEWEST_TEXTS:
-            raise InputError(f"{name}: {len(texts)} texts; wanted at least {_FEWEST_TEXTS}")
+def _check_sizes(real: Sequences, reference: Sequences, n: int, name: str) -> None:
+    for part, texts in (("real texts", real), ("texts of the reference", reference)):
         enough = int((texts.lengths >= n).sum())
         if enough < _FEWEST_TEXTS:
-            seen = f"{enough} of {len(texts):,} texts have {n} words"
-            raise InputError(f"{name}: {seen}, which ", Setting("pairs"), f" with n = {n} needs in {_FEWEST_TEXTS}")
+            seen = f"{name}: {enough} of {len(texts):,} {part} have {n} words or more"
+            raise InputError(f"{seen}; wanted at least {_FEWEST_TEXTS}, or a smaller n in ", Setting("pairs"))

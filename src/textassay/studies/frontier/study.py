@@ -24,7 +24,7 @@ from textassay.studies.frontier.pareto import bound, check_fits, frontier_curve
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Curve, Frontier, SourceColumn
 from textassay.studies.frontier.small_space import LENGTH, bleu_pair, coverage_pair, lower_bound
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY, Source, open_sources
-from textassay.studies.frontier.verdict import judge_estimated, judge_exact, judge_optimised
+from textassay.studies.frontier.verdict import NOT_DIVERSE, OUTSIDE, judge_estimated, judge_exact, judge_optimised
 from textassay.studies.outcome import Settings
 from textassay.version import __version__
 
@@ -211,7 +211,8 @@ def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> A
     points = zip(curve.w.tolist(), curve.quality.tolist(), curve.diversity.tolist(), strict=True)
     options.progress.step(1)
     parts = {
-        "drate": gap.drate, "quality": gap.quality, "diversity": gap.diversity, "best_quality": gap.best_quality,
+        "drate": math.nan if gap.is_outside else gap.drate, "quality": gap.quality, "diversity": gap.diversity,
+        "best_quality": gap.best_quality,
         "range": gap.highest_quality - gap.lowest_quality, "w": gap.w, "bound": bound(pair, real), "w0": fit.w0,
         "b0": fit.b0, "alpha": fit.alpha, "deviation": fit.deviation,
     }  # fmt: skip
@@ -221,7 +222,7 @@ def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> A
         EXACT,
         gap.quality,
         gap.diversity,
-        _result(source, pair.name, gap.qdisc, parts, options, space),
+        _result(source, pair.name, math.nan if gap.is_outside else gap.qdisc, parts, options, space),
         judge_exact(fit, gap),
         curves=(Curve("Pareto frontier", "w", tuple(points)),),
         conditions=check_conditions(pair, largest=float(real.values[0])),
@@ -257,7 +258,9 @@ def _estimated(source: Source, names: Sequence[str], options: _Options) -> dict[
     assert source.real is not None
     assert source.reference is not None
     wanted = [(name[:2], int(name[3:])) for name in names]
-    found = estimate_pairs(source.real, source.reference, wanted, seed=options.seed, progress=options.progress)
+    found = estimate_pairs(
+        source.real, source.reference, wanted, name=source.name, seed=options.seed, progress=options.progress
+    )
     return {name: _estimate(source, name, each, options) for name, each in zip(names, found, strict=True)}
 
 
@@ -296,7 +299,7 @@ def _result(
     settings: Mapping[str, Any],
 ) -> Result:
     data = {source.kind: f"{source.n}/{source.digest}"}
-    undefined = "no mixture is as diverse as real text" if math.isnan(qdisc) else None
+    undefined = (OUTSIDE if source.kind != TEXTS or "/" in pair else NOT_DIVERSE) if math.isnan(qdisc) else None
     return Result(
         metric="qdisc",
         options={"pair": pair},

@@ -1,0 +1,119 @@
+"""`textassay frontier`: can a pair of metrics reflect how well a distribution is fitted?"""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textassay.cli import options
+
+if TYPE_CHECKING:
+    from textassay.inference.progress import Progress
+
+
+def frontier(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Real texts (a file), probabilities (a file, with --probabilities), toy:N for a random distribution "
+            "with N outcomes, or oracle:SIGMA for all texts of a small space under an LSTM with random weights.",
+        ),
+    ],
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pairs",
+            "-p",
+            metavar="LIST",
+            help="Pairs of quality and diversity. On distributions and on n-grams: QUALITY/DIVERSITY with ll, cr or "
+            "bleu1-R and se, nrr, sdi or nsbleu1-C, such as ll/se,cr/nrr. On texts and oracle: bs-n (BLEU and "
+            "Self-BLEU) and cn-n (CR and NRR), such as bs-2,cn-2. [default: those of the paper]",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Real texts that quality is measured against. [default: halves of the texts]"
+        ),
+    ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Sources are files of probabilities: one per line, or a column.")
+    ] = False,
+    n: Annotated[
+        int, typer.Option("--n", metavar="N", help="Order of n-grams for QUALITY/DIVERSITY pairs on texts.")
+    ] = 2,
+    space: Annotated[
+        str,
+        typer.Option(metavar="ngrams|texts", help="What QUALITY/DIVERSITY pairs see of texts: n-grams or whole texts."),
+    ] = "ngrams",
+    tokenizer: options.Tokenizer = "words",
+    lowercase: options.Lowercase = False,
+    field: options.Field = None,
+    encoding: options.Encoding = "utf-8",
+    points: Annotated[int, typer.Option(metavar="N", help="Number of points of an exact frontier.")] = 81,
+    starts: Annotated[int, typer.Option(metavar="N", help="Number of starts of the optimiser on oracle.")] = 12,
+    seed: options.Seed = 0,
+    json: options.Json = None,
+    csv: Annotated[str | None, typer.Option(metavar="FILE|-", help="Write CSV with one row per point.")] = None,
+    markdown: options.Markdown = None,
+    report: options.Report = None,
+    why: Annotated[bool, typer.Option("--why", help="Print the conditions of the theorems for each pair.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find how far real text is below the Pareto frontier of a quality-diversity pair.
+
+    A pair is compatible with distribution fitting if no other distribution has more quality and more diversity than
+    the real one (Li et al. 2020). Prints the gap in quality of each pair (QDisc), its share of the range of quality
+    (DRate), and a verdict: compatible, or incompatible by at least the gap.
+    """
+    from textassay.cli.outputs import check_writable, deliver_outcome
+    from textassay.cli.screen import ProgressBar
+    from textassay.studies.frontier.study import frontier as run
+
+    files = [*sources, *([reference] if reference else [])]
+    check_writable([json, csv, markdown, report], inputs=[*files, tokenizer])
+    with ProgressBar(quiet=quiet) as progress:
+        found = run(
+            _read(sources, probabilities=probabilities, field=field, encoding=encoding, progress=progress),
+            pairs=options.split(pairs),
+            reference=_texts(reference, field=field, encoding=encoding) if reference else None,
+            n=n,
+            space=space,
+            tokenizer=tokenizer,
+            lowercase=lowercase,
+            n_points=points,
+            n_starts=starts,
+            seed=seed,
+            progress=progress,
+        )
+    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, why=why)
+
+
+def _read(
+    sources: list[str], *, probabilities: bool, field: str | None, encoding: str, progress: "Progress"
+) -> dict[str, Any]:
+    """Each source by name: a distribution, a sample, or a synthetic source as it is."""
+    from textassay.corpus.files import named_paths
+    from textassay.studies.frontier.reading import read_probabilities
+    from textassay.studies.frontier.sources import is_synthetic
+
+    progress.start("reading", len(sources))
+    found: dict[str, Any] = {}
+    paths = [source for source in sources if not is_synthetic(source)]
+    names = dict(zip(paths, named_paths(paths), strict=True))
+    for source in sources:
+        if is_synthetic(source):
+            found[source] = source
+        elif probabilities:
+            found[names[source]] = read_probabilities(source, field=field, encoding=encoding)[1]
+        else:
+            found[names[source]] = _texts(source, field=field, encoding=encoding)
+        progress.step(1)
+    return found
+
+
+def _texts(source: str, *, field: str | None, encoding: str) -> Any:
+    from textassay.corpus.readers import read_sample
+
+    return read_sample(source, field=field, encoding=encoding)

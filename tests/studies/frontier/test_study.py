@@ -1,0 +1,157 @@
+"""The frontier study: sources, pairs, verdicts, JSON and bad input."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.studies.frontier.test_mixtures import random_texts
+from textassay.errors import InputError
+from textassay.studies.frontier.own_functions import own_pair
+from textassay.studies.frontier.reading import read_probabilities
+from textassay.studies.frontier.result import Frontier
+from textassay.studies.frontier.study import frontier
+
+
+def test_the_toy_distribution_has_the_verdicts_of_figures_1_and_4() -> None:
+    found = frontier("toy:20")
+    levels = {each.pair: each.verdict.level for each in found["toy:20"].analyses}
+    assert levels == {
+        "ll/se": "compatible",
+        "cr/nrr": "compatible",
+        "ll/nrr": "incompatible",
+        "cr/se": "incompatible",
+    }
+    analysis = found["toy:20"].analysis("ll/nrr")
+    assert analysis.verdict.sentence.startswith("incompatible by at least 0.0210 (2.2 % of the range")
+    assert found["toy:20"]["ll/nrr"].estimate == pytest.approx(0.02096, abs=1e-5)
+    assert found["toy:20"].analysis("cr/nrr").verdict.sentence == (
+        "compatible: 2/3 quality + 1/3 diversity measures a divergence (Theorem 3)"
+    )
+
+
+def test_an_outcome_is_read_back_equal() -> None:
+    for found in (
+        frontier("toy:12", pairs="ll/se,bleu1-8/nsbleu1-8"),
+        frontier("oracle:1", pairs="bs-1,cn-1,cr/nrr", n_starts=2),
+        frontier(random_texts(60, 0), pairs="bs-2,cn-2,cr/se"),
+        frontier(random_texts(44, 1), pairs="bs-4"),
+    ):
+        assert Frontier.from_json(found.to_json()) == found
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    texts = random_texts(60, 2)
+    first, second = (frontier(texts, pairs="bs-2,cn-2", seed=3).to_json() for _ in range(2))
+    assert first == second
+    assert frontier(texts, pairs="bs-2,cn-2", seed=4).to_json() != first
+
+
+def test_several_sources_have_a_column_each() -> None:
+    found = frontier({"mine": [0.5, 0.3, 0.2], "toy": "toy:5"}, pairs=["cr/nrr"])
+    assert found.names == ("mine", "toy")
+    assert found.labels == ("cr/nrr",)
+    frame = found.to_frame()
+    assert list(frame["candidate"]) == ["mine", "toy"]
+    assert list(frame["metric"]) == ["qdisc", "qdisc"]
+
+
+def test_the_space_of_texts_counts_whole_texts() -> None:
+    texts = ["a b", "a b", "a b", "c d", "c d", "e f"]
+    found = frontier(texts, pairs="cr/nrr", space="texts")
+    shares = np.array([3, 2, 1]) / 6
+    assert found["candidate"].analysis("cr/nrr").quality == pytest.approx((shares**2).sum())
+    words = frontier(texts, pairs="cr/nrr", n=1)
+    assert words["candidate"].analysis("cr/nrr").quality == pytest.approx(2 * ((shares / 2) ** 2).sum())
+
+
+def test_a_reference_replaces_the_halves() -> None:
+    texts, other = random_texts(40, 3), random_texts(30, 4)
+    assert frontier(texts, pairs="bs-1")["candidate"].n == 20
+    assert frontier(texts, reference=other, pairs="bs-1")["candidate"].n == 40
+
+
+def test_a_pair_of_the_user_is_analysed() -> None:
+    mine = own_pair(np.sqrt, lambda x: -x * x, name="root/nrr")
+    found = frontier([0.5, 0.3, 0.15, 0.05], pairs=[mine, "cr/nrr"])
+    assert found.labels == ("root/nrr", "cr/nrr")
+    assert found["distribution"].analysis("root/nrr").verdict.level == "incompatible"
+
+
+def test_outcomes_of_probability_zero_are_noted_with_ll() -> None:
+    found = frontier([0.5, 0.3, 0.2, 0.0], pairs="ll/se")
+    assert found.notes == ("ll/se: 1 outcome of probability 0 left out, where f is -∞",)
+    assert found["distribution"]["ll/se"].estimate == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_distribution_beyond_the_limit_of_nsbleu_is_not_decided() -> None:
+    found = frontier([0.5, 0.25, 0.25], pairs="bleu1-5/nsbleu1-5")
+    result = found["distribution"]["bleu1-5/nsbleu1-5"]
+    assert math.isnan(result.estimate)
+    assert result.undefined is not None
+    assert found["distribution"].analyses[0].verdict.level == "untested"
+    assert "drate" not in result.parts
+    assert "g is concave only below 0.4" in found.notes[0]
+
+
+def test_two_probabilities_are_on_every_frontier_which_proves_nothing() -> None:
+    found = frontier([0.4, 0.2, 0.2, 0.2], pairs="ll/nrr")
+    assert found["distribution"].analyses[0].verdict.sentence.startswith("incompatible in general")
+
+
+def test_probabilities_are_read_from_files(tmp_path: Path) -> None:
+    for name, text in (
+        ("lines.txt", "0.5\n0.25\n\n0.25\n"),
+        ("column.csv", "name,p\na,0.5\nb,0.25\nc,0.25\n"),
+        ("records.jsonl", '{"prob": 0.5}\n{"prob": 0.25}\n{"prob": 0.25}\n'),
+    ):
+        (tmp_path / name).write_text(text)
+        found, real = read_probabilities(tmp_path / name)
+        assert (found, real.n, real.values.tolist()) == (name.partition(".")[0], 3, [0.5, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0.5\n0.4\n", "sum to 0.9; wanted 1"),
+        ("0.5\nmany\n", r"bad\.txt:2: text is 'many'; wanted a number"),
+        ("1.5\n-0.5\n", "probability 2 is -0.5"),
+    ],
+)
+def test_bad_files_of_probabilities_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "bad.txt").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_probabilities(tmp_path / "bad.txt")
+
+
+def test_a_file_with_several_columns_needs_a_field(tmp_path: Path) -> None:
+    (tmp_path / "two.csv").write_text("a,b\n0.5,0.5\n0.5,0.5\n")
+    with pytest.raises(InputError, match="no field 'probability'; fields are 'a', 'b'"):
+        read_probabilities(tmp_path / "two.csv")
+    assert read_probabilities(tmp_path / "two.csv", field="b")[1].n == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("toy:1", {}, "wanted toy:N with N from 2 to 100,000"),
+        ("toy:2.5", {}, "wanted toy:N"),
+        ("oracle:0", {}, "wanted oracle:SIGMA with SIGMA above 0"),
+        ("toy:5", {"pairs": "bs-2"}, "'bs-2' is measured on texts"),
+        ("oracle:1", {"pairs": "bs-4"}, "'bs-4'; wanted n from 1 to 3"),
+        ("toy:5", {"pairs": "cr/nrr,cr/nrr"}, "'cr/nrr' is given twice"),
+        ("toy:5", {"pairs": "quality"}, "'quality' is not known"),
+        ({"a": "toy:5", "b": "oracle:1"}, {}, r"different kinds \(toy, oracle\); wanted pairs"),
+        ("toy:5", {"n_points": 1}, "n_points=1; wanted a whole number from 2 to 2,000"),
+        ("toy:5", {"space": "words"}, "space='words'; wanted ngrams or texts"),
+        ("toy:5", {"pairs": "bleu1-20/nsbleu1-20"}, "wanted at least 10 outcomes"),
+        ([0.5, 0.2], {}, "distribution: the probabilities sum to 0.7; wanted 1"),
+        (["a b c"] * 60, {"pairs": "bs-4"}, "0 of 30 real texts have 4 words or more; wanted at least 20"),
+        (["a b c", "a b c"], {"pairs": "cr/nrr", "space": "texts"}, "all texts are the same"),
+        (["a b c", "a b c"], {"pairs": "cr/nrr", "n": 5}, "fewer than two different 5-grams"),
+    ],
+)
+def test_bad_input_is_refused(source: object, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        frontier(source, **options)  # type: ignore[arg-type]
