@@ -59,6 +59,29 @@ def overflows(page: Any, widths: Sequence[int]) -> dict[int, int]:
     return {width: over for width, over in found.items() if over > 0}
 
 
+# A word of at most 15 letters that starts on one line and ends on another; longer names may break.
+_BROKEN = r"""
+selector => [...document.querySelectorAll(selector)].flatMap(element => {
+  const found = [];
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    for (const word of walker.currentNode.data.matchAll(/[\p{L}\p{N}]{2,15}/gu)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, word.index);
+      range.setEnd(walker.currentNode, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) found.push(word[0]);
+    }
+  }
+  return found;
+})
+"""
+
+
+def broken_words(page: Any, selector: str = "table, .facts") -> list[str]:
+    """Words of these elements that do not fit on a line and are broken inside."""
+    return list(page.evaluate(_BROKEN, selector))
+
+
 def barriers(page: Any) -> list[str]:
     """Serious and critical findings of the accessibility audit: all rules in light, rules on colours also in dark."""
     page.emulate_media(color_scheme="light")

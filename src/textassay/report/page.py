@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -53,13 +54,17 @@ def _safe(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def unbroken(text: str) -> str:
-    """The same text for a page, where no line may end between a number and its percent sign.
+# A percent sign after its number, a sign before its number, and the letter before that.
+_SIGNS = re.compile(r" %|(?:\b[pn] )?[=<≤±] (?=[-+\d])")
 
-    >>> unbroken("74 % of them")
-    '74\\xa0% of them'
+
+def unbroken(text: str) -> str:
+    """The same text for a page, where no line may end between a number and its sign.
+
+    >>> unbroken("74 % of them"), unbroken("p = 0.01")
+    ('74\\xa0% of them', 'p\\xa0=\\xa00.01')
     """
-    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+    return _SIGNS.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
 
 
 def key(index: int) -> Markup:

@@ -298,24 +298,44 @@ class Paired:
 
 def paired_rows(outcome: Outcome, contests: Sequence[Contest]) -> list[Paired]:
     """All differences: the smallest adjusted p-value first, then the clearest; those without a number last."""
-    better = dict(zip(outcome.labels, (result.better for result in outcome.baseline), strict=True))
     holm_adjusted = holm([contest.p_value for contest in contests])
     adjusted = [p if math.isnan(one.adjusted) else one.adjusted for one, p in zip(contests, holm_adjusted, strict=True)]
-    rows = [
-        _paired(one, p, better.get(one.label, ""), outcome.level) for one, p in zip(contests, adjusted, strict=True)
-    ]
-    return sorted(rows, key=_rank)
+    return sorted((_paired(outcome, one, p) for one, p in zip(contests, adjusted, strict=True)), key=_rank)
 
 
 def _rank(row: Paired) -> tuple[float, float]:
     return math.inf if math.isnan(row.adjusted) else row.adjusted, -_clarity(row.contest)
 
 
-def _paired(contest: Contest, adjusted: float, better: str, level: float) -> Paired:
-    marked = is_significant(adjusted, level)
-    ahead = contest.first if (contest.estimate > 0) == (better == "higher") else contest.second
-    known = marked and contest.estimate != 0 and better in ("higher", "lower")
-    return Paired(contest, adjusted, marked, ahead if known else "")
+def _paired(outcome: Outcome, contest: Contest, adjusted: float) -> Paired:
+    marked = is_significant(adjusted, outcome.level)
+    return Paired(contest, adjusted, marked, _ahead(outcome, contest) if marked and contest.estimate != 0 else "")
+
+
+def _ahead(outcome: Outcome, contest: Contest) -> str:
+    """The better of two columns that differ; empty if that is not known."""
+    place = outcome.labels.index(contest.label) if contest.label in outcome.labels else -1
+    if place < 0 or not outcome.baseline:
+        return ""
+    real = outcome.baseline[place]
+    if real.better == "closer":
+        return _nearer(outcome, contest, place, real)
+    return contest.first if (contest.estimate > 0) == (real.better == "higher") else contest.second
+
+
+def _nearer(outcome: Outcome, contest: Contest, place: int, real: Result) -> str:
+    """The column whose value is nearer to every value in the interval of real text of the same size."""
+    values = {column.name: column.results[place] for column in outcome.columns}
+    found = [values.get(name) for name in (contest.first, contest.second)]
+    first, second = (math.nan if one is None or _size(one) != _size(real) else one.estimate for one in found)
+    ends = (real.interval.low, real.interval.high) if real.interval else (real.estimate,)
+    if all(abs(first - end) < abs(second - end) for end in ends):
+        return contest.first
+    return contest.second if all(abs(second - end) < abs(first - end) for end in ends) else ""
+
+
+def _size(result: Result) -> tuple[float, ...]:
+    return (result.n, *(result.parts.get(name, -1.0) for name in ("candidates", "references")))
 
 
 def _clarity(contest: Contest) -> float:

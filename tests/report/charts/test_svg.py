@@ -76,6 +76,12 @@ def test_elements_escape_text_and_attributes() -> None:
     assert drawn == '<text data-c="&#34;&gt;&lt;script&gt;">&lt;b&gt;&amp;\\x00</text>'
 
 
+def test_names_that_fit_are_not_cut() -> None:
+    assert fitted("held-out wrong", 92.0, 11.5) == "held-out wrong"
+    assert fitted("illicit filling", 92.0, 11.5) == "illicit filling"
+    assert fitted("MMMMMMMMMM", 92.0, 11.5) != "MMMMMMMMMM"
+
+
 @given(st.text(max_size=80), st.floats(20, 300))
 def test_a_fitted_text_fits(text: str, room: float) -> None:
     assert text_width(fitted(text, room, 12.0), 12.0) <= max(room, 12.0 * 2.2)

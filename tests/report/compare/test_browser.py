@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.browser import barriers, barriers_of_shape, overflows, widen
+from tests.browser import barriers, barriers_of_shape, broken_words, overflows, widen
 from tests.report.builders import comparison, hostile_meaning, pairs, with_meaning
 from tests.report.visits import ReportFiles, Visits, open_all
 from textassay.report.compare.html import render_html
@@ -87,6 +87,9 @@ def test_the_table_of_contests_can_be_sorted(opened: Visits) -> None:
     column = [float(text) for text in page.locator("table.sortable td:nth-child(4)").all_inner_texts()]
     assert column == sorted(column)
     assert len(column) == 12
+    # On paper a button would be drawn on the first sheet only, and the header is repeated on every sheet.
+    page.emulate_media(media="print")
+    expect(page.locator("table.sortable thead button").first).to_have_css("display", "contents")
 
 
 def test_paper_shows_what_the_screen_folds_away(opened: Visits) -> None:
@@ -106,3 +109,11 @@ def test_no_serious_barrier(opened: Visits, name: str) -> None:
     assert barriers(page) == []
     widen(page, 375)
     assert barriers_of_shape(page) == []
+
+
+def test_no_word_breaks_inside_on_a_phone(opened: Visits) -> None:
+    page = opened("many")
+    open_all(page)
+    widen(page, 390)
+    assert page.locator("table").count() > 1
+    assert broken_words(page) == []

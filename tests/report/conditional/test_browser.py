@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import barriers, overflows
+from tests.browser import barriers, broken_words, overflows, widen
 from tests.report.builders import HOSTILE_MARKUP, conditional, hostile_conditional, many_items, one_candidate
 from tests.report.visits import ReportFiles, Visits, open_all
 from textassay.report.conditional.html import render_html
@@ -275,3 +275,11 @@ def test_no_serious_barrier(opened: Visits, reports: ReportFiles[Conditional], n
     assert barriers(page) == []
     go_to_item(page, reports.study(name), 0)
     assert barriers(page) == []
+
+
+def test_no_word_breaks_inside_on_a_phone(opened: Visits) -> None:
+    page = opened("plain")
+    open_all(page)
+    widen(page, 390)
+    assert page.locator("table").count() > 1
+    assert broken_words(page) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser import widen
+from tests.browser import broken_words, widen
 from tests.report.builders import huse_study
 from tests.report.visits import ReportFiles, Visits, open_all
 from textassay.report.huse.html import render_html
@@ -25,3 +25,4 @@ def test_all_columns_of_all_tables_are_in_sight(opened: Visits) -> None:
     widen(page, 390)
     assert page.locator(".scroll").count() >= 7
     assert page.evaluate(_WIDER) == []
+    assert broken_words(page) == []

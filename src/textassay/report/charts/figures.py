@@ -1,5 +1,6 @@
 """Figures of reproductions: heat maps and panels of curves, as one SVG file."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from markupsafe import Markup
@@ -64,7 +65,7 @@ def heat_maps(grids: Sequence[Grid], *, title: str, summary: str) -> str:
 def _width(grid: Grid) -> float:
     """What a grid needs to the right of its ticks."""
     head = text_width(_named(grid.down) + _LIGHTER, 12.0) + 24
-    return max(_CELL * len(grid.across.values), text_width(grid.title, 15.0), head)
+    return math.ceil(max(_CELL * len(grid.across.values), text_width(grid.title, 15.0), head))
 
 
 def _styles() -> Markup:

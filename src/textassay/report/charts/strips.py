@@ -120,7 +120,7 @@ def _rows(bars: Sequence[Bar], scale: Axis, level: float) -> Iterator[Markup]:
         tooltip = f"{name}: {shown}" if result.undefined is None else f"{name}: {shortened(result.undefined, 160)}"
         parts = [
             element("title", tooltip),
-            element("text", fitted(label, _LEFT - 10, _FONT), x=0, y=y + 4, class_="name"),
+            element("text", fitted(label, _LEFT - 6, _FONT), x=0, y=y + 4, class_="name"),
             element("text", shown.estimate, x=_WIDTH, y=y + 4, text_anchor="end", class_="value"),
         ]
         if not math.isnan(bar.chance):

@@ -18,7 +18,15 @@ from textassay.studies.wording import number
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "hexagon")
 COLOURS = 7
 
-_NARROW, _WIDE = 0.57, 1.05
+_WIDE = 1.05
+_CAPITAL, _OTHER = 0.79, 0.64
+_WIDTHS = {
+    character: width
+    for width, characters in {
+        0.3: "ijlIJ'", 0.37: " .,:;-/|f", 0.42: "tr()[]!", 0.55: "scz", 0.82: "w", 1.0: "mMW@%…",
+    }.items()
+    for character in characters
+}  # fmt: skip
 
 
 def element(tag: str, *children: str, **attributes: object) -> Markup:
@@ -125,9 +133,16 @@ _OUTLINES = {
 
 def text_width(text: str, size: float) -> float:
     """The approximate width of a text in a font of this size; the font itself is not known here."""
-    return size * sum(
-        0.0 if unicodedata.combining(c) else _WIDE if unicodedata.east_asian_width(c) in "WF" else _NARROW for c in text
-    )
+    return size * sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> float:
+    """In units of the size of the font, for one of the widest fonts in use."""
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return _WIDE
+    return _WIDTHS.get(character, _CAPITAL if character.isupper() else _OTHER)
 
 
 def fitted(text: str, room: float, size: float) -> str:

@@ -226,7 +226,7 @@ class MeaningMap:
         for region in sorted(self.meaning.regions, key=lambda region: -larger_share(region)):
             if region in listed or not region.words:
                 continue
-            text, (x, y) = _fitting(region.words[:2], canvas.longest_label / 2), fit(region.place)
+            text, (x, y) = _fitting(region.words[:2], 0.7 * canvas.longest_label), fit(region.place)
             half = text_width(text, _FONT) / 2
             box = Box(x - half, y - _LINE / 2, x + half, y + _LINE / 2)
             if box.overlap(_frame(canvas, fit)) > 0.999 * box.area and not any(box.overlap(other) for other in taken):

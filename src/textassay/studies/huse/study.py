@@ -125,7 +125,7 @@ def _on_rounding(view: Ratings, requests: Sequence[Request], results: Sequence[R
             exact = replace(request, options={**request.options, "variant": "exact"})(view)
             if abs(exact - result.estimate) >= 0.005:
                 released = f"{titled(request.label)} is {result.estimate:.2f} with the rounding of the released program"
-                yield f"{released} and {exact:.2f} with exact ties (`--variant exact`)"
+                yield f"{released} and {exact:.2f} with exact ties (variant exact)"
 
 
 DEFAULT = ("huse", "huse_q", "huse_d")
