@@ -54,9 +54,11 @@ def compare(
     del max_input  # applied when it is parsed
     files = [reference, *candidates, *([train] if train else [])]
     check_writable([json, csv, markdown, report], inputs=[*files, tokenizer, encoder or ""])
-    chosen_engine = get_engine(engine)
+    metric_names, family_names = options.split(metrics), options.split(family)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
+        chosen_engine = get_engine(engine)
+        names = named_paths(candidates)
         samples: list[Sample] = []
         for file in files:
             # Training texts are only looked up, so they need no groups.
@@ -67,9 +69,9 @@ def compare(
             progress.step(1)
         comparison = run(
             samples[0],
-            dict(zip(named_paths(candidates), samples[1 : len(candidates) + 1], strict=True)),
-            metrics=options.split(metrics),
-            families=options.split(family),
+            dict(zip(names, samples[1 : len(candidates) + 1], strict=True)),
+            metrics=metric_names,
+            families=family_names,
             tokenizer=tokenizer,
             lowercase=lowercase,
             encoder=encoder,

@@ -58,15 +58,16 @@ def conditional(
     files = [items, *(candidates or [])]
     read = [*files, tokenizer, encoder or "", document_frequencies or ""]
     check_writable([json, csv, markdown, report], inputs=read)
-    chosen_engine = get_engine(engine)
+    metric_names, distance_names = options.split(metrics), options.split(distance)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
+        chosen_engine = get_engine(engine)
         item_set = read_items(items, candidates=candidates or [], encoding=encoding)
         progress.step(1)
         found = run(
             item_set,
-            metrics=options.split(metrics),
-            distances=options.split(distance),
+            metrics=metric_names,
+            distances=distance_names,
             tokenizer=tokenizer,
             encoder=encoder,
             document_frequencies=document_frequencies,

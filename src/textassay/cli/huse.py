@@ -59,14 +59,15 @@ def huse(
     del max_input  # applied when it is parsed
     check_writable([json, csv, markdown, report], inputs=[ratings, *([log_probs] if log_probs else [])])
     bounds = _scale(scale)
-    chosen_engine = get_engine(engine)
+    metric_names = options.split(metrics)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
+        chosen_engine = get_engine(engine)
         rated = read_ratings(ratings, log_probs=log_probs, model=model, scale=bounds, encoding=encoding)
         progress.step(1)
         found = run(
             rated,
-            metrics=options.split(metrics),
+            metrics=metric_names,
             k=k,
             variant=variant,
             level=level,

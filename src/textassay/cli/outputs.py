@@ -195,20 +195,19 @@ def _print(text: str) -> None:
 
 
 def _check_place(target: str) -> None:
-    shown = printable(target)
     try:
         special = _is_special(target)
     except OSError as error:
         raise _refusal(target, error) from None
     if os.path.isdir(target):
-        raise InputError(f"{shown}: is a directory; wanted a file to write")
+        raise InputError(f"{printable(target)}: is a directory; wanted a file to write")
     folder = Path(os.path.realpath(target) if os.path.islink(target) else target).parent
     if not special and not folder.is_dir():
-        raise InputError(f"{shown}: the folder {printable(str(folder))} does not exist")
+        raise InputError(f"{printable(target)}: the folder {printable(str(folder))} does not exist")
     # A regular file is replaced, which needs write access to its folder; anything else is opened.
     places = [target] if special else [str(folder), *([target] if os.path.exists(target) else [])]
     if not all(os.access(place, os.W_OK) for place in places):
-        raise InputError(f"{shown}: cannot be written (permission denied)")
+        raise InputError(f"{printable(target)}: cannot be written (permission denied)")
 
 
 def _is_special(target: str) -> bool:

@@ -24,7 +24,7 @@ from textassay.metrics.ngrams.overlap import TextEdges
 from textassay.metrics.vectors.kernels import Kernel, count_slices
 from textassay.metrics.vectors.pair_sums import exchanged, quadratic_forms, unit_sums
 from textassay.metrics.vectors.vectors import Joint, Vectors, joint
-from textassay.metrics.views import Pool, Resamples
+from textassay.metrics.views import Material, Pool, Resamples
 
 # N-grams in more than this share of the units are multiplied as a dense matrix, which is faster for them.
 _DENSE = 0.05
@@ -391,6 +391,12 @@ TERMS = (
     Term(("traits", "different"), 1.0),
     Term(("mmd",), 6.0),
 )
+
+
+def views_of_bank(material: Material) -> tuple[type[Any], ...]:
+    """The views of a material that the members of the bank read."""
+    vectors = () if material.settings.encoder is None else (Vectors,)
+    return (Sequences, TextNgrams, TextEdges, NearDuplicates, *vectors)
 
 
 def bank_statistics(pool: Pool, design: Design, masks: Bool, *, members: Sequence[Member]) -> F64:

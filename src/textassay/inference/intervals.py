@@ -311,7 +311,7 @@ def interval(
     # If nothing varied, there is no jackknife interval: one of width 0 would claim certainty.
     if limits is None or (limits[0] == limits[1] and not spans_wilson):
         return None
-    low, high = request.metric.bounds_for(request.options)
+    low, high = request.bounds
     low, high = max(limits[0], low), min(limits[1], high)
     if spans_wilson:
         share_low, share_high = wilson(estimate, n / _TEXTS_A_PAIR, level)

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,13 @@ def _adjusted(permuted: Mapping[Request, float], held_out: Mapping[Request, floa
     return {request: min(1.0, p * total / len(kind)) for kind in kinds for request, p in kind.items()}
 
 
+def views_read(requests: Sequence[Request], roles: Mapping[str, Material]) -> Iterator[tuple[Material, type[Any]]]:
+    """The views that measuring these requests reads, each with its material, in the order of the requests."""
+    for request in requests:
+        if _why_not(request, roles) is None:
+            yield from zip((roles[role] for role in request.metric.roles), request.metric.views, strict=True)
+
+
 def count_steps(requests: Sequence[Request], plan: Plan, *, tested: bool) -> int:
     """How many steps of progress one candidate takes."""
     if not plan.n_resamples:
@@ -139,21 +146,29 @@ def count_steps(requests: Sequence[Request], plan: Plan, *, tested: bool) -> int
 def _point(request: Request, roles: Mapping[str, Material]) -> _Point:
     started = time.perf_counter()
     metric = request.metric
-    missing = [role for role in metric.roles if role not in roles]
-    if missing:
-        return _Point(math.nan, {}, f"needs a {missing[0]} file (--{missing[0]})", 0.0)
-    minimum = metric.minimum_for(request.options)
-    small = [role for role in metric.roles if len(roles[role].sample) < minimum]
-    if small:
-        seen = len(roles[small[0]].sample)
-        texts = "text" if seen == 1 else "texts"
-        return _Point(math.nan, {}, f"{seen} {texts} in the {small[0]}; needs {minimum} or more", 0.0)
+    reason = _why_not(request, roles)
+    if reason is not None:
+        return _Point(math.nan, {}, reason, 0.0)
     views: list[Any] = [roles[role].view(kind) for role, kind in zip(metric.roles, metric.views, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = float(request(*views))
         parts = metric.parts(*views, **request.options) if metric.parts else {}
     undefined = metric.undefined if math.isnan(estimate) else None
     return _Point(estimate, parts, undefined, time.perf_counter() - started)
+
+
+def _why_not(request: Request, roles: Mapping[str, Material]) -> str | None:
+    """Why a metric cannot be measured on these samples: one is missing or too small; None if it can be."""
+    metric = request.metric
+    missing = [role for role in metric.roles if role not in roles]
+    if missing:
+        return f"needs a {missing[0]} file (--{missing[0]})"
+    minimum = metric.minimum_for(request.options)
+    small = [role for role in metric.roles if len(roles[role].sample) < minimum]
+    if not small:
+        return None
+    seen = len(roles[small[0]].sample)
+    return f"{seen} {'text' if seen == 1 else 'texts'} in the {small[0]}; needs {minimum} or more"
 
 
 def _enough_texts(request: Request, roles: Mapping[str, Material]) -> bool:
@@ -235,13 +250,14 @@ def _signature(
         samples |= {
             f"tested-{role}": sample for role, sample in others.items() if sample.digest != samples[role].digest
         }
+    sizes = [len(samples[role]) for role in _SIDES if role in samples]
     return signature(
         metric.name,
         request.options,
         settings=roles["candidate"].settings.fields(metric.views),
         data={
             **{role: sample_field(sample) for role, sample in samples.items()},
-            **metric.approximation([len(samples[role]) for role in _SIDES if role in samples]),
+            **(metric.approximate(sum(sizes)) if metric.approximate else {}),
         },
         resampling=resampling_fields(
             metric.interval,

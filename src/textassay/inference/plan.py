@@ -2,9 +2,9 @@
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Self
 
-from textassay.corpus.values import is_number, is_whole
 from textassay.errors import InputError, Setting
 
 _FEWEST_RESAMPLES = 19
@@ -26,12 +26,12 @@ class Plan:
 
     def checked(self) -> Self:
         """The same plan; an error for settings that no interval or test can be made from."""
-        for name, value, fits, wanted in (
-            ("level", self.level, is_number, "a number, such as 0.95"),
-            ("n_resamples", self.n_resamples, is_whole, "a whole number"),
-            ("seed", self.seed, is_whole, "a whole number"),
+        for name, value, kind, wanted in (
+            ("level", self.level, Real, "a number, such as 0.95"),
+            ("n_resamples", self.n_resamples, Integral, "a whole number"),
+            ("seed", self.seed, Integral, "a whole number"),
         ):
-            if not fits(value):
+            if not isinstance(value, kind) or isinstance(value, bool):
                 raise InputError(Setting(name, value), f"; wanted {wanted}")
         if not 0.5 <= self.level < 1:
             raise InputError(Setting("level", self.level), "; wanted at least 0.5 and below 1, such as 0.95")

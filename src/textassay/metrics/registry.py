@@ -6,7 +6,7 @@ import inspect
 import math
 import pkgutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -20,6 +20,7 @@ from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.ratings.rating_view import Ratings
+from textassay.metrics.views import needs_encoder
 
 Aspect = Literal["quality", "diversity", "both"]
 Better = Literal["higher", "lower", "closer"]
@@ -67,6 +68,11 @@ class Metric:
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
     variants: dict[tuple[str, str], "Metric"] = field(default_factory=dict)
+    # Follow from the fields above: whether it compares a candidate with a reference (or describes one sample), whether
+    # it reads sentence vectors, and the first line of its docstring.
+    compares: bool = field(init=False)
+    reads_vectors: bool = field(init=False)
+    summary: str = field(init=False)
 
     def under(self, options: Mapping[str, Any]) -> "Metric":
         """The metric as declared for these options: a variant has its own function, views, interval and test."""
@@ -78,10 +84,10 @@ class Metric:
         """Its options and those of its variants."""
         return {name: option for each in (*self.variants.values(), self) for name, option in each.options.items()}
 
-    @property
-    def compares(self) -> bool:
-        """True if it compares a candidate with a reference, False if it describes one sample."""
-        return "reference" in self.roles
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "compares", "reference" in self.roles)
+        object.__setattr__(self, "reads_vectors", any(map(needs_encoder, self.views)))
+        object.__setattr__(self, "summary", (inspect.getdoc(self.function) or "").partition("\n")[0])
 
     @property
     def on_samples(self) -> bool:
@@ -98,18 +104,9 @@ class Metric:
         """True if it is measured on texts that people have rated (`textassay huse`)."""
         return Ratings in self.views
 
-    @property
-    def summary(self) -> str:
-        """The first line of the docstring."""
-        return (inspect.getdoc(self.function) or "").partition("\n")[0]
-
     def minimum_for(self, options: Mapping[str, Any]) -> int:
         """The fewest texts a sample needs under these options."""
         return self.minimum if isinstance(self.minimum, int) else self.minimum(**options)
-
-    def approximation(self, sizes: Sequence[int]) -> Mapping[str, int]:
-        """The signature fields of the approximation used for samples of these sizes; empty if the value is exact."""
-        return self.approximate(sum(sizes)) if self.approximate else {}
 
     def bounds_for(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """The bounds under these options: unbiased and weighted variants may have wider bounds."""
@@ -287,25 +284,31 @@ _ASPECTS = ("quality", "diversity", "both")
 
 @dataclass(frozen=True)
 class Request:
-    """A metric and the value of each of its options."""
+    """A metric and the value of each of its options; its label and bounds follow from both."""
 
     metric: Metric
     options: Mapping[str, Any]
+    label: str = field(init=False, compare=False)
+    bounds: tuple[float, float] = field(init=False, compare=False)
 
-    @property
-    def label(self) -> str:
-        """Name, order and distance (`bleu-4`, `trm meteor`), followed by options that differ from their defaults."""
-        known = self.metric.options
-        shown = self.metric.name + (f"-{self.options['n']}" if "n" in self.options else "")
-        distance = [self.options["distance"]] if "distance" in self.options else []
-        others = [(k, v) for k, v in self.options.items() if k not in ("n", "distance") and k in known]
-        return " ".join([shown, *distance, *(f"{k}={v}" for k, v in others if v != known[k].default)])
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", _label(self.metric, self.options))
+        object.__setattr__(self, "bounds", self.metric.bounds_for(self.options))
 
     def __hash__(self) -> int:
         return hash((self.metric.name, *self.options.items()))
 
     def __call__(self, *views: Any) -> Any:
         return self.metric.function(*views, **self.options)
+
+
+def _label(metric: Metric, options: Mapping[str, Any]) -> str:
+    """Name, order and distance (`bleu-4`, `trm meteor`), followed by options that differ from their defaults."""
+    known = metric.options
+    shown = metric.name + (f"-{options['n']}" if "n" in options else "")
+    distance = [options["distance"]] if "distance" in options else []
+    others = [(k, v) for k, v in options.items() if k not in ("n", "distance") and k in known]
+    return " ".join([shown, *distance, *(f"{k}={v}" for k, v in others if v != known[k].default)])
 
 
 def parse_requests(

@@ -12,7 +12,6 @@ from textassay.encoders.remembered import MOST_SAME, MOST_UNKNOWN, Reading, Reme
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request
-from textassay.metrics.views import needs_encoder
 
 FAMILY = "embedding"
 
@@ -35,7 +34,7 @@ def choose(
     name are left out with a note, and metrics that somebody did ask for are an error.
     """
     check_encoder(encoder)
-    needing = [request for request in requests if reads_vectors(request)]
+    needing = [request for request in requests if request.metric.reads_vectors]
     if not needing:
         return Choice(list(requests), None)
     if encoder is not None or default_is_installed():
@@ -63,11 +62,6 @@ def no_encoder() -> InputError:
 def left_out(names: str) -> str:
     """The note on metrics that are not measured because no encoder is installed."""
     return f"left out: {names}: {missing_default()}, or choose the encoder lsa, which needs no model"
-
-
-def reads_vectors(request: Request) -> bool:
-    """True for metrics on sentence vectors."""
-    return any(needs_encoder(kind) for kind in request.metric.views)
 
 
 def show_all(

@@ -31,7 +31,7 @@ from textassay.inference.progress import Silent
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, Option, Request, find_metric
 from textassay.metrics.views import Material, Settings
-from textassay.studies.encoding import choose, reads_vectors, show_all
+from textassay.studies.encoding import choose, show_all
 
 _WANTED_ROWS = "wanted one row per text and one column per dimension"
 _SAMPLE_SETTINGS = {
@@ -115,7 +115,7 @@ def _on_samples(
     given = {"candidate": candidates, "reference": references, "train": train}
     given = {role: data for role, data in given.items() if data is not None}
     seen: Encoder | None
-    if reads_vectors(request) and any(map(_is_array, given.values())):
+    if request.metric.reads_vectors and any(map(_is_array, given.values())):
         samples, seen = _rows_as_samples({f"{role}s": data for role, data in given.items()})
     else:
         samples = [data if isinstance(data, Sample) else read_sample(data, name=role) for role, data in given.items()]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -17,8 +17,9 @@ from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered
 from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
+from textassay.inference.bank import views_of_bank
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
-from textassay.inference.measure import Measured, count_steps, measure, paired_difference
+from textassay.inference.measure import Measured, count_steps, measure, paired_difference, views_read
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.permutation import group_numbers
@@ -46,14 +47,13 @@ class CandidateMeasured:
     """What was measured on a candidate: on all its texts and, if the yardstick had fewer, on as many as that."""
 
     measured: Measured
-    overall: Overall | None
     at_baseline_size: Mapping[Request, Result]
     replicates_at_baseline_size: Mapping[Request, Replicates]
 
 
 @dataclass(frozen=True, eq=False)
 class Measurer:
-    """The requests and everything they are measured with."""
+    """The requests and everything they are measured with. Each sample has one material, so no view is built twice."""
 
     requests: Sequence[Request]
     settings: ViewSettings
@@ -62,6 +62,11 @@ class Measurer:
     plan: Plan
     progress: Progress
     yardstick: bool = True
+    _materials: dict[int, Material] = field(default_factory=dict, repr=False)
+
+    def material(self, sample: Sample) -> Material:
+        """The material of a sample of the cut."""
+        return self._materials.setdefault(id(sample), Material(sample, self.settings))
 
     @property
     def comparing(self) -> list[Request]:
@@ -78,68 +83,97 @@ class Measurer:
         real = count_steps(self.requests, self.plan, tested=False)
         return real + len(self.cut.candidates) * (1 + count_steps(self.requests, self.plan, tested=True))
 
+    def views(self) -> dict[Material, list[type[Any]]]:
+        """The views that the metrics and the overall test read, by material."""
+        read: dict[Material, list[type[Any]]] = {}
+        if self.yardstick:
+            pairs = [*views_read(self.describing, self._plain()), *views_read(self.comparing, self._real_parts())]
+        else:
+            pairs = []
+        for name in self.cut.candidates:
+            pairs += views_read(self.requests, self._roles(name))
+            pairs += [
+                (part, kind)
+                for part in self._tested(name)
+                for kind in (views_of_bank(part) if self.plan.n_resamples else ())
+            ]
+        for material, kind in dict.fromkeys(pairs):
+            read.setdefault(material, []).append(kind)
+        return read
+
     def real(self) -> tuple[Result, ...]:
         """The yardstick: describing metrics on the reference alone, comparing metrics between two real parts."""
         if not self.yardstick:
             return tuple(map(_not_measured, self.requests))
-        plain, held_out, base = (
-            Material(sample, self.settings) for sample in (self.cut.plain, self.cut.held_out, self.cut.base)
-        )
-        found = dict(zip(self.describing, self._measure(self.describing, plain, None).results, strict=True))
-        compared = self._measure(self.comparing, held_out, base, test=False)
+        described = self._measure(self.describing, self._plain())
+        compared = self._measure(self.comparing, self._real_parts(), test=False)
+        found = dict(zip(self.describing, described.results, strict=True))
         found |= dict(zip(self.comparing, compared.results, strict=True))
         return tuple(found[request] for request in self.requests)
 
-    def candidate(self, name: str, material: Material, reference: Material) -> CandidateMeasured:
+    def candidate(self, name: str) -> CandidateMeasured:
         """A candidate against the reference, and again on as few texts as the yardstick had."""
-        tested = self._tested(name, material, reference)
-        measured = self._measure(self.requests, material, reference, tested=tested)
+        material = self.material(self.cut.candidates[name])
+        measured = self._measure(self.requests, self._roles(name), tested=self._tested(name))
         again = [*self._compared_again(material), *self._described_again(material)] if self.yardstick else []
-        overall = None
-        if self.plan.n_resamples:
-            plan = OverallPlan(**vars(self.plan), n_candidates=len(self.cut.candidates))
-            overall = overall_test(*tested, plan=plan, progress=self.progress)
         return CandidateMeasured(
             measured,
-            overall,
             {request: result for request, result, _ in again},
             {request: replicates for request, _, replicates in again if replicates is not None},
         )
 
-    def _tested(self, name: str, material: Material, reference: Material) -> tuple[Material, Material]:
-        """The texts that the tests use; what the estimates use already is not read again."""
-        mine, real = self.cut.tested[name]
-        return (
-            material if mine is material.sample else Material(mine, self.settings),
-            reference if real is reference.sample else Material(real, self.settings),
+    def overall(self, name: str) -> Overall | None:
+        """The overall test of a candidate; None where only estimates are wanted."""
+        if not self.plan.n_resamples:
+            return None
+        plan = OverallPlan(**vars(self.plan), n_candidates=len(self.cut.candidates))
+        return overall_test(*self._tested(name), plan=plan, progress=self.progress)
+
+    def _plain(self) -> dict[str, Material]:
+        """The roles of the describing metrics on real text."""
+        return self._with_train({"candidate": self.material(self.cut.plain)})
+
+    def _real_parts(self) -> dict[str, Material]:
+        """The roles of the comparing metrics between two parts of the real texts."""
+        return self._with_train(
+            {"candidate": self.material(self.cut.held_out), "reference": self.material(self.cut.base)}
         )
+
+    def _roles(self, name: str) -> dict[str, Material]:
+        """The roles of all metrics on a candidate."""
+        candidate, reference = self.cut.candidates[name], self.cut.reference
+        return self._with_train({"candidate": self.material(candidate), "reference": self.material(reference)})
+
+    def _with_train(self, roles: dict[str, Material]) -> dict[str, Material]:
+        return roles if self.train is None else roles | {"train": self.train}
+
+    def _tested(self, name: str) -> tuple[Material, Material]:
+        """Candidate and reference as the tests use them."""
+        mine, real = self.cut.tested[name]
+        return self.material(mine), self.material(real)
 
     def _measure(
         self,
         requests: Sequence[Request],
-        candidate: Material,
-        reference: Material | None,
+        roles: Mapping[str, Material],
         *,
         tested: tuple[Material, Material] | None = None,
         test: bool = True,
     ) -> Measured:
-        roles = {"candidate": candidate, "reference": reference, "train": self.train}
-        given = {role: material for role, material in roles.items() if material is not None}
-        return measure(requests, given, plan=self.plan, test=test, tested=tested, progress=self.progress)
+        return measure(requests, roles, plan=self.plan, test=test, tested=tested, progress=self.progress)
 
     def _compared_again(self, material: Material) -> Iterable[tuple[Request, Result, Replicates | None]]:
         size = len(self.cut.base)
         if len(material.sample) == len(self.cut.reference) == size:
             return []
-        base = Material(self.cut.base, self.settings)
+        base = self.material(self.cut.base)
         return self._again(self.comparing, {"candidate": self._cut(material, size), "reference": base})
 
     def _described_again(self, material: Material) -> Iterable[tuple[Request, Result, Replicates | None]]:
         size = len(self.cut.plain)
         if len(material.sample) == size:
             return []
-        train = {} if self.train is None else {"train": self.train}
-        return self._again(self.describing, {"candidate": self._cut(material, size), **train})
+        return self._again(self.describing, self._with_train({"candidate": self._cut(material, size)}))
 
     def _again(
         self, requests: Sequence[Request], roles: Mapping[str, Material]
@@ -293,25 +327,28 @@ class _Study:
     sight: Sight
 
     def run(self, engine: Engine) -> Comparison:
-        measurer, cut = self.measurer, self.measurer.cut
-        reference = Material(cut.reference, measurer.settings)
-        materials = [Material(sample, measurer.settings) for sample in cut.candidates.values()]
+        """Build all views; measure and test; look for what differs; judge."""
+        measurer, cut, names = self.measurer, self.measurer.cut, list(self.measurer.cut.candidates)
         measurer.progress.start("comparing", measurer.steps())
+        engine.map(_build, measurer.views().items())
         tasks: list[Callable[[], Any]] = [
             measurer.real,
-            *(
-                partial(measurer.candidate, name, material, reference)
-                for name, material in zip(cut.candidates, materials, strict=True)
-            ),
-            *(partial(self._remarks, name, cut.candidates[name]) for name in cut.candidates),
+            *(partial(measurer.candidate, name) for name in names),
+            *(partial(measurer.overall, name) for name in names),
         ]
-        real_results, *rest = engine.map(lambda task: task(), tasks)
-        outcomes: dict[str, CandidateMeasured] = dict(zip(cut.candidates, rest[: len(materials)], strict=True))
-        remarked: list[dict[str, Any]] = rest[len(materials) :]
+        real_results, *found = engine.map(lambda task: task(), tasks)
+        outcomes: dict[str, CandidateMeasured] = dict(zip(names, found, strict=False))
+        overalls: list[Overall | None] = found[len(names) :]
+        looks: list[Callable[[], Any]] = [
+            partial(look, name) for look in (self._warnings, self._remarks) for name in names
+        ]
+        remarks = engine.map(lambda task: task(), looks)
         real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
         columns = [
-            self._column(name, outcome, remarks)
-            for (name, outcome), remarks in zip(outcomes.items(), remarked, strict=True)
+            self._column(name, overall=overall, warnings=warnings, outcome=outcomes[name], **remarked)
+            for name, overall, warnings, remarked in zip(
+                names, overalls, remarks[: len(names)], remarks[len(names) :], strict=True
+            )
         ]
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
@@ -337,11 +374,11 @@ class _Study:
             test=[test for _, test in methods if test],
         )
 
-    def _remarks(self, name: str, sample: Sample) -> dict[str, Any]:
+    def _remarks(self, name: str) -> dict[str, Any]:
         """Format, phrases and meaning; on as many texts of both sides, or the larger one would show its rare words."""
-        warnings = {"warnings": self._warnings(name)}
         if not self.measurer.yardstick:
-            return warnings
+            return {}
+        sample = self.measurer.cut.candidates[name]
         settings, seed = self.measurer.settings, self.measurer.plan.seed
         size = min(len(sample), len(self.measurer.cut.reference))
         sides = [
@@ -352,7 +389,7 @@ class _Study:
         # The whole samples, not what the cut left of them: blank texts are counted against all texts.
         findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
         meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
-        return {"findings": findings, "over": over, "under": under, "meaning": meaning} | warnings
+        return {"findings": findings, "over": over, "under": under, "meaning": meaning}
 
     def _warnings(self, name: str) -> tuple[str, ...]:
         """Signs that texts are not independent, which the tests take for granted."""
@@ -363,7 +400,7 @@ class _Study:
         # Sorted texts are no sign of dependence, but they hide signs that the order could show.
         return tuple(f"{'caution' if warning.option else 'note'}: {warning.message}" for warning in found)
 
-    def _column(self, name: str, outcome: CandidateMeasured, remarks: dict[str, Any]) -> Column:
+    def _column(self, name: str, *, outcome: CandidateMeasured, **found: Any) -> Column:
         sample = self.measurer.cut.candidates[name]
         again = {request.label: result for request, result in outcome.at_baseline_size.items()}
         measured = outcome.measured
@@ -373,9 +410,8 @@ class _Study:
             sample.digest,
             measured.results,
             at_baseline_size=again,
-            overall=outcome.overall,
             adjusted=tuple(measured.adjusted[request] for request in self.measurer.requests),
-            **remarks,
+            **found,
         )
 
     def _judged(self, columns: list[Column], real: Column) -> Iterable[Column]:
@@ -414,8 +450,8 @@ class _Study:
 
     def _real_overlap(self) -> float:
         """The share of real texts of the yardstick's one part that are in its other part word for word."""
-        cut, settings = self.measurer.cut, self.measurer.settings
-        mine, base = (Material(part, settings).view(NearDuplicates).keys for part in (cut.held_out, cut.base))
+        cut = self.measurer.cut
+        mine, base = (self.measurer.material(part).view(NearDuplicates).keys for part in (cut.held_out, cut.base))
         return float(np.isin(mine, base).mean())
 
     def _notes(self, columns: Sequence[Column]) -> Iterable[str]:
@@ -434,6 +470,12 @@ class _Study:
                 f"raised to {plan.n_resamples:,} resamples, because correcting for {many(len(columns), 'candidate')}"
                 f" at level {plan.level:g} needs them"
             )
+
+
+def _build(read: tuple[Material, list[type[Any]]]) -> None:
+    material, kinds = read
+    for kind in kinds:
+        material.view(kind)
 
 
 def _corrected(columns: list[Column], level: float) -> list[Column]:

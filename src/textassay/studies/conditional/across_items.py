@@ -206,7 +206,7 @@ class Summary:
         )
         if found is None:
             return None
-        low, high = request.metric.bounds_for(request.options)
+        low, high = request.bounds
         return Interval(max(found[0], low), min(found[1], high), self.plan.level, METHOD)
 
     def contests(

@@ -15,7 +15,7 @@ from textassay.errors import InputError
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request, parse_requests
 from textassay.studies.conditional.per_item import Pools, all_texts, table_of
-from textassay.studies.encoding import check_encoder, left_out, no_encoder, reads_vectors, show_all
+from textassay.studies.encoding import check_encoder, left_out, no_encoder, show_all
 from textassay.studies.format_check import check_format
 
 Own = Mapping[str, Callable[[str, str], float]]
@@ -63,7 +63,7 @@ def set_up(
     progress.start("preparing distances", 0)
     names = dict.fromkeys(request.options["distance"] for request in requests if "distance" in request.options)
     made = {n: own_distance(n, own[n], table) if n in own else get_distance(n, surroundings) for n in names}
-    on_vectors = any(reads_vectors(request) for request in requests)
+    on_vectors = any(request.metric.reads_vectors for request in requests)
     values = seen.encode(table.texts) if seen is not None and on_vectors else None
     notes = [*unmeasured, *(seen.notes if seen else ()), *_notes_of(made.values()), *_format(items, tokenizer)]
     shares = any(request.options.get("over") == "coco" for request in requests)
@@ -108,7 +108,7 @@ def _with_distances(spec: str, distances: Sequence[str]) -> list[str]:
 
 
 def _needs_encoder(request: Request) -> bool:
-    return reads_vectors(request) or request.options.get("distance") in NEEDS_ENCODER
+    return request.metric.reads_vectors or request.options.get("distance") in NEEDS_ENCODER
 
 
 def _encoded(items: ItemSet, encoder: str | Encoder, progress: Progress) -> Remembered:
