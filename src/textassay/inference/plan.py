@@ -26,11 +26,12 @@ class Plan:
 
     def checked(self) -> Self:
         """The same plan; an error for settings that no interval or test can be made from."""
-        for name, value, kind, wanted in (
+        kinds: tuple[tuple[str, object, type, str], ...] = (
             ("level", self.level, Real, "a number, such as 0.95"),
             ("n_resamples", self.n_resamples, Integral, "a whole number"),
             ("seed", self.seed, Integral, "a whole number"),
-        ):
+        )
+        for name, value, kind, wanted in kinds:
             if not isinstance(value, kind) or isinstance(value, bool):
                 raise InputError(Setting(name, value), f"; wanted {wanted}")
         if not 0.5 <= self.level < 1:

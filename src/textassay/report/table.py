@@ -134,14 +134,13 @@ def metric_lines(
     baseline: ResultColumn,
     *,
     cell: Callable[[ResultColumn, Result, float], Figure],
-    again: Callable[[ResultColumn], Mapping[str, Result]],
     size: Callable[[Result], str],
     section: Callable[[Result], str],
 ) -> list[Line]:
     """One row per metric, and a second one where the columns were measured again at the size of the baseline.
 
-    `cell` makes a cell from a column, one of its results and the adjusted p-value, NaN without a test. `again` has the
-    results of a column at the size of the baseline, by label. `size` and `section` read the result of the baseline.
+    `cell` makes a cell from a column, one of its results and the adjusted p-value, NaN without a test. `size` and
+    `section` read the result of the baseline.
     """
     found = []
     adjusted = [outcome.adjusted_p_values(column) for column in outcome.columns]
@@ -161,7 +160,7 @@ def metric_lines(
             notes=_missing(base.metric, results),
             tested=any(result.p_value is not None for result in results),
         )
-        repeated = [again(column).get(label) for column in outcome.columns]
+        repeated = [column.at_baseline_size.get(label) for column in outcome.columns]
         if not any(repeated):
             found.append(line)
             continue

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from textassay.errors import InputError
@@ -93,6 +94,8 @@ class ResultColumn:
 
     name: str
     results: tuple[Result, ...]
+    # Results at the size at which the baseline could be measured, by label; empty if nothing was measured again.
+    at_baseline_size: Mapping[str, Result] = MappingProxyType({})
 
     def __getitem__(self, metric: str) -> Result:
         """The result of a metric, by its name or, where it was measured with several options, by its label."""

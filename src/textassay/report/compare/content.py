@@ -1,7 +1,6 @@
 """What all forms of a comparison's report show: the metric table, its legend, missing numbers, and the summary."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 from textassay.corpus.printable import shortened
@@ -19,7 +18,6 @@ from textassay.report.table import (
     summary,
 )
 from textassay.studies.compare.result import Column, Comparison, Finding
-from textassay.studies.outcome import ResultColumn
 from textassay.studies.wording import p_text
 
 # What "closer is better" refers to.
@@ -43,25 +41,20 @@ def outcome_sentence(comparison: Comparison) -> str:
 
 def table_lines(comparison: Comparison) -> list[Line]:
     """The rows of the metric table, real v real first in each."""
+    floor = comparison.floor
     return metric_lines(
         comparison,
         comparison.real,
-        cell=lambda _, result, adjusted: _cell(comparison, result, adjusted),
-        again=_again,
+        cell=lambda _, result, adjusted: _cell(result, adjusted, level=comparison.level, floor=floor),
         size=lambda real: f"n = {real.n:,}",
         section=lambda real: real.aspect,
     )
 
 
-def _cell(comparison: Comparison, result: Result, adjusted: float) -> Figure:
-    floor = comparison.floor
+def _cell(result: Result, adjusted: float, *, level: float, floor: float) -> Figure:
     unadjusted = "" if result.p_value is None else p_text(result.p_value, floor=floor)
-    shown = figure(result, adjusted, level=comparison.level, unadjusted=unadjusted)
+    shown = figure(result, adjusted, level=level, unadjusted=unadjusted)
     return shown if math.isnan(adjusted) else replace(shown, p=p_text(adjusted, floor=floor))
-
-
-def _again(column: ResultColumn) -> Mapping[str, Result]:
-    return column.at_baseline_size if isinstance(column, Column) else {}
 
 
 def legend(comparison: Comparison) -> list[str]:

@@ -210,30 +210,32 @@ def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
         for column in (comparison.real, *candidates)
         for result in (*column.results, *column.at_baseline_size.values())
     ]
-    drawn = places_with_bars(comparison)
-    strips = [strip(comparison, place) for place in drawn[: limits.strips]]
     content = {
         "c": comparison,
         "columns": list(enumerate(candidates)),
-        "short_names": short_names([shortened(column.name, 60) for column in candidates]),
         "limits": limits,
-        "summary": outcome_sentence(comparison),
-        "settings": _settings(comparison),
-        "plane": draw_plane(comparison),
-        "grid": grid(table_lines(comparison)),
-        "better": {better: better_words(better, TARGET) for better in ARROWS},
-        "strips": grouped_strips(strips),
-        "strips_in_all": len(drawn),
-        "contests": paired_rows(comparison, comparison.contests)[: limits.contests],
-        "signatures": signatures,
         "format_differs": any(format_findings(column, harmless=False) for column in candidates),
         "with_meaning": [column for column in candidates if column.meaning is not None],
         "meanings": _meanings(comparison, limits),
         "unmapped": [column for column in candidates if column.meaning is None],
         "far": FAR,
+        "signatures": signatures,
+        "summary": outcome_sentence(comparison),
+        "grid": grid(table_lines(comparison)),
+        "contests": paired_rows(comparison, comparison.contests)[: limits.contests],
+        "short_names": short_names([shortened(column.name, 60) for column in candidates]),
+        "better": {better: better_words(better, TARGET) for better in ARROWS},
         "guide": guide(comparison.real.results, target=TARGET),
+        "settings": _settings(comparison),
     }
+    content |= _drawings(comparison, limits)
     return content | {"sections": list(_sections(comparison, content))}
+
+
+def _drawings(comparison: Comparison, limits: Limits) -> dict[str, Any]:
+    drawn = places_with_bars(comparison)
+    strips = [strip(comparison, place) for place in drawn[: limits.strips]]
+    return {"plane": draw_plane(comparison), "strips": grouped_strips(strips), "strips_in_all": len(drawn)}
 
 
 def _sections(comparison: Comparison, content: dict[str, Any]) -> Iterator[tuple[str, str]]:

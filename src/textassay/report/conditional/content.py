@@ -114,7 +114,6 @@ def table_lines(conditional: Conditional) -> list[Line]:
         conditional,
         human,
         cell=lambda column, result, adjusted: _cell(conditional, column, result, adjusted),
-        again=lambda column: column.at_baseline_size if isinstance(column, SystemColumn) else {},
         size=lambda result: part_sizes(result, conditional.human_sizes),
         section=lambda result: str(result.options.get("distance", "vectors")),
     )

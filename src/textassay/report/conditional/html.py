@@ -413,32 +413,38 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         for column in (conditional.human, *systems)
         for result in (*column.results, *column.at_baseline_size.values())
     ]
-    drawn = places_with_bars(conditional)
-    strips = [item_strip(conditional, place) for place in drawn[: limits.strips]]
     content = {
         "c": conditional,
         "limits": limits,
         "kinds": KINDS,
-        "short_names": short_names([shortened(system.name, 60) for system in systems]),
-        "summary": outcome_sentence(conditional),
-        "settings": _settings(conditional),
-        "notes": all_notes(conditional),
-        "missing": missing_lines(conditional, ids=True),
-        "cards": [_card(conditional, system) for system in systems],
-        "grid": grid(table_lines(conditional)),
-        "better": {better: better_words(better, TARGET) for better in ARROWS},
         "combined_tests": combined_tests(conditional),
+        "missing": missing_lines(conditional, ids=True),
+        "ranked": any(item.miss.measured for system in systems for item in system.items),
+        "signatures": signatures,
+        "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
+        "notes": all_notes(conditional),
+        "summary": outcome_sentence(conditional),
+        "grid": grid(table_lines(conditional)),
+        "contests": paired_rows(conditional, conditional.contests)[: limits.contests],
+        "short_names": short_names([shortened(system.name, 60) for system in systems]),
+        "better": {better: better_words(better, TARGET) for better in ARROWS},
+        "guide": guide(conditional.human.results, target=TARGET),
+        "settings": _settings(conditional),
+    }
+    content |= _drawings(conditional, limits)
+    return content | {"sections": list(_sections(content))}
+
+
+def _drawings(conditional: Conditional, limits: Limits) -> dict[str, Any]:
+    drawn = places_with_bars(conditional)
+    strips = [item_strip(conditional, place) for place in drawn[: limits.strips]]
+    return {
+        "cards": [_card(conditional, system) for system in conditional.systems],
+        "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
+        "curves": curves(conditional.sensitivity),
         "strips": grouped_strips(strips),
         "strips_in_all": len(drawn),
-        "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
-        "contests": paired_rows(conditional, conditional.contests)[: limits.contests],
-        "curves": curves(conditional.sensitivity),
-        "ranked": any(item.miss.measured for system in systems for item in system.items),
-        "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
-        "signatures": signatures,
-        "guide": guide(conditional.human.results, target=TARGET),
     }
-    return content | {"sections": list(_sections(content))}
 
 
 def _sections(content: dict[str, Any]) -> Iterator[tuple[str, str]]:

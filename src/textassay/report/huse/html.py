@@ -223,38 +223,43 @@ def render_html(found: HuseResult) -> str:
 
 
 def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
-    k = chosen_k(found)
-    return {
+    content = {
         "j": found,
         "limits": limits,
         "sections": _SECTIONS,
-        "level": level_of(found.verdict),
         "titles": TITLES,
         "line_titles": [TITLES[metric] for metric in METRICS],
+        "steps": range(STEPS),
+        "kinds": KINDS,
         "model": model_name(found),
         "whole": whole_texts(found),
         "log_prob_words": log_prob_words(found),
+        "k": chosen_k(found),
+        "ties": tie_rule(found),
+        "k_range": k_range(found),
+        "groups": groups(found),
+        "static": _static(found, limits),
+        "raters": raters(found, most=limits.raters),
+        "signatures": [(label, result.signature) for label, result in zip(found.labels, found.results, strict=True)],
+        "level": level_of(found.verdict),
         "summary": outcome_sentence(found),
-        "settings": huse_settings(found),
-        "interval": setting_text(found, "interval") or "bootstrap over items",
         "notes": all_notes(found),
+        "guide": guide(found.results, target="the human value"),
+        "citations": citations(found),
+        "interval": setting_text(found, "interval") or "bootstrap over items",
+        "settings": huse_settings(found),
+    }
+    return content | _drawings(found, limits)
+
+
+def _drawings(found: HuseResult, limits: Limits) -> dict[str, Any]:
+    return {
         "scores": scores(found),
         "plane": draw_plane(found, most=limits.cloud),
         "map": draw_map(found, cell=limits.cell if len(found.items) > _EACH_ITS_MARK else 0.0),
-        "steps": range(STEPS),
-        "kinds": KINDS,
-        "groups": groups(found),
         "bars": source_bars(found),
-        "static": _static(found, limits),
-        "k": k,
-        "ties": tie_rule(found),
-        "k_range": k_range(found),
-        "by_k": k_curves(found, k),
+        "by_k": k_curves(found, chosen_k(found)),
         "stability": stability_curves(found),
-        "raters": raters(found, most=limits.raters),
-        "signatures": [(label, result.signature) for label, result in zip(found.labels, found.results, strict=True)],
-        "citations": citations(found),
-        "guide": guide(found.results, target="the human value"),
     }
 
 

@@ -125,7 +125,7 @@ class Comparison(Outcome):
 
     def adjusted_p_values(self, column: ResultColumn) -> tuple[float, ...]:
         """The p-values adjusted for all metrics of the candidate, never below its overall p-value."""
-        return self[column.name].adjusted
+        return column.adjusted if isinstance(column, Column) else (math.nan,) * len(column.results)
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it is under `details`."""

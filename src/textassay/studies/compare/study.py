@@ -335,20 +335,16 @@ class _Study:
             measurer.real,
             *(partial(measurer.candidate, name) for name in names),
             *(partial(measurer.overall, name) for name in names),
+            *(partial(self._warnings, name) for name in names),
         ]
         real_results, *found = engine.map(lambda task: task(), tasks)
         outcomes: dict[str, CandidateMeasured] = dict(zip(names, found, strict=False))
-        overalls: list[Overall | None] = found[len(names) :]
-        looks: list[Callable[[], Any]] = [
-            partial(look, name) for look in (self._warnings, self._remarks) for name in names
-        ]
-        remarks = engine.map(lambda task: task(), looks)
+        overalls, warnings = found[len(names) : -len(names)], found[-len(names) :]
+        remarks = engine.map(self._remarks, names)
         real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
         columns = [
-            self._column(name, overall=overall, warnings=warnings, outcome=outcomes[name], **remarked)
-            for name, overall, warnings, remarked in zip(
-                names, overalls, remarks[: len(names)], remarks[len(names) :], strict=True
-            )
+            self._column(name, outcome=outcomes[name], overall=overall, warnings=signs, **remarked)
+            for name, overall, signs, remarked in zip(names, overalls, warnings, remarks, strict=True)
         ]
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
