@@ -163,12 +163,11 @@ def _why_not(request: Request, roles: Mapping[str, Material]) -> str | None:
     missing = [role for role in metric.roles if role not in roles]
     if missing:
         return f"needs a {missing[0]} file (--{missing[0]})"
-    minimum = metric.minimum_for(request.options)
-    small = [role for role in metric.roles if len(roles[role].sample) < minimum]
+    small = [role for role in metric.roles if len(roles[role].sample) < request.minimum]
     if not small:
         return None
     seen = len(roles[small[0]].sample)
-    return f"{seen} {'text' if seen == 1 else 'texts'} in the {small[0]}; needs {minimum} or more"
+    return f"{seen} {'text' if seen == 1 else 'texts'} in the {small[0]}; needs {request.minimum} or more"
 
 
 def _enough_texts(request: Request, roles: Mapping[str, Material]) -> bool:

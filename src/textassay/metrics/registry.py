@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
+from numbers import Integral
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.printable import shortened
-from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.ratings.rating_view import Ratings
@@ -284,16 +284,18 @@ _ASPECTS = ("quality", "diversity", "both")
 
 @dataclass(frozen=True)
 class Request:
-    """A metric and the value of each of its options; its label and bounds follow from both."""
+    """A metric and the value of each of its options; its label, bounds and fewest texts follow from both."""
 
     metric: Metric
     options: Mapping[str, Any]
     label: str = field(init=False, compare=False)
     bounds: tuple[float, float] = field(init=False, compare=False)
+    minimum: int = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "label", _label(self.metric, self.options))
+        object.__setattr__(self, "label", label_under(self.metric, self.options))
         object.__setattr__(self, "bounds", self.metric.bounds_for(self.options))
+        object.__setattr__(self, "minimum", self.metric.minimum_for(self.options))
 
     def __hash__(self) -> int:
         return hash((self.metric.name, *self.options.items()))
@@ -302,7 +304,7 @@ class Request:
         return self.metric.function(*views, **self.options)
 
 
-def _label(metric: Metric, options: Mapping[str, Any]) -> str:
+def label_under(metric: Metric, options: Mapping[str, Any]) -> str:
     """Name, order and distance (`bleu-4`, `trm meteor`), followed by options that differ from their defaults."""
     known = metric.options
     shown = metric.name + (f"-{options['n']}" if "n" in options else "")
@@ -408,7 +410,7 @@ def _setting(option: Option, value: Any) -> Any:
         _check_name(str(value), option.choices, option.name)
         return str(value)
     low, high = option.limits or (1, 100)
-    if not is_whole(value) or not low <= value <= high:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
         raise InputError(Setting(option.name, value), f"; wanted a whole number from {low:g} to {high:g}")
     return int(value)
 

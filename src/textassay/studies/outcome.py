@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 from textassay.errors import InputError
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result, one_nan
-from textassay.metrics.registry import Request, all_metrics
+from textassay.metrics.registry import all_metrics, label_under
 from textassay.version import __version__
 
 # Characters that steer a terminal: DEL, C1 controls, and marks and overrides of the text direction.
@@ -86,7 +86,7 @@ class Contest:
 def label_of(result: Result) -> str:
     """The label of a result as tables print it: metric, order of n-grams, and options other than the default."""
     metric = all_metrics().get(result.metric)
-    return result.metric if metric is None else Request(metric.under(result.options), result.options).label
+    return result.metric if metric is None else label_under(metric.under(result.options), result.options)
 
 
 class ResultColumn:

@@ -9,7 +9,7 @@ import pytest
 from tests.browser import barriers, barriers_of_shape, overflow, overflows, widen
 from tests.report.builders import huse_study
 from tests.report.visits import ReportFiles, Visits, open_all
-from textassay.report.huse.decision_map import Drawn, draw_map
+from textassay.report.charts.decision_map import Drawn, draw_map
 from textassay.report.huse.html import render_html
 from textassay.report.huse.items import clearest_first
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult

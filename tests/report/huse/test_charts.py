@@ -8,10 +8,10 @@ import pytest
 
 from tests.report.builders import huse_study
 from tests.report.huse.test_html import data
+from textassay.report.charts.decision_map import draw_map
+from textassay.report.charts.score_charts import LANDMARKS, draw_plane, k_curves, stability_curves
 from textassay.report.charts.svg import Axis
-from textassay.report.huse.decision_map import draw_map
 from textassay.report.huse.html import render_html
-from textassay.report.huse.score_charts import LANDMARKS, draw_plane, k_curves, stability_curves
 from textassay.studies.huse.result import DecisionMap
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from tests.report.builders import HOSTILE_MARKUP, Page, huse_study, undefined
 from textassay.inference.result import Interval
+from textassay.report.charts.decision_map import draw_map
 from textassay.report.huse.content import chosen_k, outcome_sentence, tie_rule
-from textassay.report.huse.decision_map import draw_map
 from textassay.report.huse.html import huse_settings, render_html, scores
 from textassay.report.huse.items import clearest, clearest_first, entries, groups, huse_block
 from textassay.report.huse.raters import raters

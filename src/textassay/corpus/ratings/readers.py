@@ -25,7 +25,7 @@ from textassay.corpus.ratings.columns import (
 )
 from textassay.corpus.ratings.log_probs import with_log_probs
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems, check_reading
-from textassay.corpus.tables import AnySource, Expected, listed_notes, open_source, read_tables
+from textassay.corpus.tables import AnySource, Expected, Opened, Table, listed_notes, open_source, read_tables
 from textassay.errors import InputError, Setting
 
 _LOG_PROBS = Setting("log_probs", "FILE")
@@ -306,6 +306,9 @@ def _given_lengths(facts: Facts, kept: list[int], notes: list[str]) -> list[int]
     return [max(1, length) for length in known]
 
 
+_EXPECTED = Expected(record=" with one field per column")
+
+
 def read_ratings(
     source: RatedItems | AnySource,
     *,
@@ -364,14 +367,18 @@ def read_ratings(
         return source
     check_stdin_once([source, log_probs])
     notes: Counter[str] = Counter()
-    columns, name = _read_columns(source, "ratings", encoding=encoding, notes=notes)
-    second = None if log_probs is None else _read_columns(log_probs, "log_probs", encoding=encoding, notes=notes)[0]
-    return rated_items(columns, name=name, log_probs=second, model=model, scale=scale, notes=listed_notes(notes))
-
-
-def _read_columns(source: AnySource, kind: str, *, encoding: str, notes: Counter[str]) -> tuple[Columns, str]:
-    """The columns of a source, and its name."""
-    expected = Expected(record=" with one field per column")
-    opened = open_source(source, expected, name=None, kind=kind, encoding=encoding, notes=notes)
-    tables = read_tables(opened, wanted=f"one row per {'rating' if kind == 'ratings' else 'item'}")
-    return columns_of(tables, opened.where), opened.name
+    read: list[tuple[Opened, list[Table]]] = []
+    for given, kind, row in ((source, "ratings", "rating"), (log_probs, "log_probs", "item")):
+        if given is not None:
+            opened = open_source(given, _EXPECTED, name=None, kind=kind, encoding=encoding, notes=notes)
+            read.append((opened, read_tables(opened, wanted=f"one row per {row}")))
+    listed = listed_notes(notes)
+    columns, *second = [columns_of(tables, opened.where) for opened, tables in read]
+    return rated_items(
+        columns,
+        name=read[0][0].name,
+        log_probs=second[0] if second else None,
+        model=model,
+        scale=scale,
+        notes=listed,
+    )

@@ -16,9 +16,12 @@ _MOST_PHRASES = 4
 
 def render_terminal(comparison: Comparison, *, width: int, why: bool = False) -> RenderableType:
     """Format findings first, then the table, verdicts, differences and notes; with `why` also missing numbers."""
+    lines, explained = table_lines(comparison), legend(comparison)
+    missing = missing_lines(comparison) if why else []
     names = fitted_names([printable(column.name) for column in comparison.candidates], MOST_NAME)
+    findings, differences = list(_findings(comparison, names)), list(_differences(comparison, names))
     columns = [comparison.real.name, *(column.name for column in comparison.candidates)]
-    tables, _ = metric_tables(table_lines(comparison), columns, width)
+    tables, _ = metric_tables(lines, columns, width)
     texts = f" ({comparison.reference.n:,} texts)"
     title = heading(
         comparison.reference.name, texts, before="" if comparison.reference.name == "reference" else "reference "
@@ -26,12 +29,12 @@ def render_terminal(comparison: Comparison, *, width: int, why: bool = False) ->
     verdicts = [(name, column.verdict, ()) for column, name in zip(comparison.candidates, names, strict=True)]
     return joined(
         [
-            list(_findings(comparison, names)),
-            [title, *tables, *map(dim, legend(comparison))],
+            findings,
+            [title, *tables, *map(dim, explained)],
             list(verdict_lines(verdicts)),
-            list(_differences(comparison, names)),
+            differences,
             notes(comparison.notes),
-            [dim(line) for line in missing_lines(comparison)] if why else [],
+            [dim(line) for line in missing],
         ]
     )
 

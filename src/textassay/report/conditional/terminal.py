@@ -30,23 +30,28 @@ _MOST_CONTESTS = 12
 
 def render_terminal(conditional: Conditional, *, width: int, why: bool = False, top: int = 5) -> RenderableType:
     """Notes first, then the table, verdicts, differences, and `top` items; with `why` also the numbers behind cells."""
+    remarks, lines = all_notes(conditional), table_lines(conditional)
+    counted = [counts(column) for column in conditional.systems]
+    missing, power = missing_lines(conditional, ids=why), power_lines(conditional)
+    behind = list(_behind(conditional)) if why else []
+    worst = list(_worst(conditional, width, top))
     names = fitted_names([printable(column.name) for column in conditional.systems], MOST_NAME)
     columns = [conditional.human.name, *(column.name for column in conditional.systems)]
-    tables, with_chance = metric_tables(table_lines(conditional), columns, width)
+    tables, with_chance = metric_tables(lines, columns, width)
     verdicts = [
-        (name, column.verdict, [dim(f"items: {counts(column)}")])
-        for column, name in zip(conditional.systems, names, strict=True)
+        (name, column.verdict, [dim(f"items: {kinds}")])
+        for column, name, kinds in zip(conditional.systems, names, counted, strict=True)
     ]
     return joined(
         [
-            [_title(conditional, width), *notes(all_notes(conditional))],
+            [_title(conditional, width), *notes(remarks)],
             [*tables, *map(dim, legend(conditional, chance=with_chance))],
             list(verdict_lines(verdicts)),
             list(_contests(conditional, width)),
-            [dim(line) for line in missing_lines(conditional, ids=why)],
-            [Text(cut(line)) for line in power_lines(conditional)],
-            [dim(line) for line in _behind(conditional)] if why else [],
-            list(_worst(conditional, width, top)),
+            [dim(line) for line in missing],
+            [Text(cut(line)) for line in power],
+            [dim(line) for line in behind],
+            worst,
         ]
     )
 

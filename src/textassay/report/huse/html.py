@@ -10,6 +10,8 @@ from markupsafe import Markup
 from textassay.corpus.printable import many, shortened
 from textassay.corpus.ratings.readers import raters_are_known
 from textassay.inference.result import Result
+from textassay.report.charts.decision_map import STEPS, draw_map, kind_class, kind_key, source_key
+from textassay.report.charts.score_charts import METRICS, draw_plane, k_curves, stability_curves
 from textassay.report.charts.svg import Axis, drawable, drawing, element, line, marker, reach, rectangle
 from textassay.report.huse.content import (
     active_raters,
@@ -26,10 +28,8 @@ from textassay.report.huse.content import (
     untested_reasons,
     whole_texts,
 )
-from textassay.report.huse.decision_map import STEPS, draw_map, kind_class, kind_key, source_key
 from textassay.report.huse.items import clearest, entry_view, groups, huse_block, source_bars
 from textassay.report.huse.raters import raters
-from textassay.report.huse.score_charts import METRICS, draw_plane, k_curves, stability_curves
 from textassay.report.items import render_with_items
 from textassay.report.page import COMMON_SETTINGS, Page, setting_rows, setting_text, span
 from textassay.report.table import guide, level_of, level_text

@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
+from textassay.report.charts.decision_map import Map, kind_bar
 from textassay.report.charts.svg import Axis
 from textassay.report.huse.content import (
     KINDS_EXPLAINED,
@@ -23,7 +24,6 @@ from textassay.report.huse.content import (
     score,
     whole_texts,
 )
-from textassay.report.huse.decision_map import Map, kind_bar
 from textassay.report.items import Block, TextTable, embedded, filled, in_turns, readable, scaled
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
 from textassay.studies.wording import share

@@ -40,15 +40,14 @@ _HEAD = ("metric", "score", "interval", "p", "chance")
 
 def render_terminal(found: HuseResult, *, width: int, why: bool = False, top: int = 0) -> RenderableType:
     """Scores, verdict, items, raters and outlook; with `why` also definitions, raters, and `top` items of each kind."""
+    size, remarks = content.heading(found), content.all_notes(found)
+    explained = content.legend(found) if why else content.short_legend(found)
+    missing = [*content.missing_lines(found), *(content.no_test_lines(found) if why else [])]
     return joined(
         [
-            [heading(found.rated.name, f": {content.heading(found)}"), *notes(content.all_notes(found))],
-            [*_scores(found, width), *map(dim, content.legend(found) if why else content.short_legend(found))],
-            [
-                *verdict_lines([("", found.verdict, ())]),
-                *map(dim, content.missing_lines(found)),
-                *map(dim, content.no_test_lines(found) if why else []),
-            ],
+            [heading(found.rated.name, f": {size}"), *notes(remarks)],
+            [*_scores(found, width), *map(dim, explained)],
+            [*verdict_lines([("", found.verdict, ())]), *map(dim, missing)],
             _facts(found, width, why=why),
             list(_outlook(found, why=why)),
             list(_raters(found)) if why else [],

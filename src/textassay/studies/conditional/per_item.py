@@ -377,7 +377,7 @@ def human_sizes(request: Request | None, references: int) -> tuple[int, int]:
     >>> human_sizes(None, 5), human_sizes(None, 3)
     ((2, 3), (0, 0))
     """
-    if request is not None and request.metric.minimum_for(request.options) == 1:
+    if request is not None and request.minimum == 1:
         return (1, references - 1) if references > 1 else (0, 0)
     return (references // 2, references - references // 2) if references > 3 else (0, 0)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textassay.corpus.items.item_set import ItemSet
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer
-from textassay.distances.choose import NEEDS_ENCODER, Distance, Surroundings, check_distance, get_distance
+from textassay.distances.choose import NEEDS_ENCODER, Surroundings, check_distance, get_distance
 from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import Encoder
 from textassay.encoders.choose import DEFAULT, default_is_installed
@@ -33,6 +33,7 @@ class Setup:
 
     requests: list[Request]
     pools: Pools
+    signatures: Mapping[str, str]
     encoder_name: str | None
     notes: tuple[str, ...]
     encoder: Remembered | None = None
@@ -65,9 +66,13 @@ def set_up(
     made = {n: own_distance(n, own[n], table) if n in own else get_distance(n, surroundings) for n in names}
     on_vectors = any(request.metric.reads_vectors for request in requests)
     values = seen.encode(table.texts) if seen is not None and on_vectors else None
-    notes = [*unmeasured, *(seen.notes if seen else ()), *_notes_of(made.values()), *_format(items, tokenizer)]
+    signatures = {name: distance.signature for name, distance in made.items()}
+    # Such as that WordNet is missing.
+    missing = [note for distance in made.values() for note in getattr(distance, "notes", ())]
+    notes = [*unmeasured, *(seen.notes if seen else ()), *missing, *_format(items, tokenizer)]
     shares = any(request.options.get("over") == "coco" for request in requests)
-    return Setup(requests, Pools(table, made, values, shares), seen.name if seen else None, tuple(notes), seen)
+    pools = Pools(table, made, values, shares)
+    return Setup(requests, pools, signatures, seen.name if seen else None, tuple(notes), seen)
 
 
 def _choose(
@@ -118,11 +123,6 @@ def _encoded(items: ItemSet, encoder: str | Encoder, progress: Progress) -> Reme
     }
     used = [reference, *candidates.values()]
     return show_all(encoder, reference=reference, candidates=candidates, used=used, progress=progress)
-
-
-def _notes_of(distances: Iterable[Distance]) -> list[str]:
-    """Notes of the distances, such as that WordNet is missing."""
-    return [note for distance in distances for note in getattr(distance, "notes", ())]
 
 
 def _format(items: ItemSet, tokenizer: Tokenizer) -> Iterable[str]:

@@ -53,16 +53,17 @@ def conditional(
     Metrics are written as on the command line (`["trm:distance=cider", "score:over=max"]`); without any, the default
     ones are measured with each of the distances. Distances are names, or your own functions of two texts by name.
     """
-    plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     _check(partitions, power, null)
+    plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     workers = get_engine(engine)
     progress = progress or Silent()
+    words = get_tokenizer(tokenizer)
     chosen = read_items(items)
     setup = set_up(
         chosen,
         metrics=listed(metrics),
         distances=listed(distances) if isinstance(distances, str) else distances,
-        tokenizer=get_tokenizer(tokenizer),
+        tokenizer=words,
         encoder=encoder,
         document_frequencies=document_frequencies,
         progress=progress,
@@ -145,8 +146,8 @@ class _Study:
 
     def _measuring(self) -> Measuring:
         setup = self.setup
-        signatures = {name: distance.signature for name, distance in setup.pools.distances.items()}
-        return Measuring(self.items, self.plan, setup.pools.table.tokenizer.signature, setup.encoder_name, signatures)
+        tokenizer = setup.pools.table.tokenizer.signature
+        return Measuring(self.items, self.plan, tokenizer, setup.encoder_name, setup.signatures)
 
     def _column(
         self, summary: Summary, system: str | None, measured: Sequence[Measured], combined: Combined

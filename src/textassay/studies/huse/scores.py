@@ -284,9 +284,9 @@ class Scores:
 def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> Scores:
     """Every score with its interval, p-value and chance."""
     view = Ratings.of(rated)
-    groups = Groups.of(view)
     began = time.perf_counter()
-    estimates = [float(request(view)) for request in requests]
+    points = [_point(request, view) for request in requests]
+    groups = Groups.of(view)
 
     def scores_of(rng: np.random.Generator) -> list[float]:
         part = resampled(view, groups, rng)
@@ -297,12 +297,30 @@ def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> 
     spread = spread_of(view, requests, values, plan, raters_known=raters_are_known(rated))
     chance = Chance(view, groups, plan, sum(request.metric.test is not None for request in requests))
     methods = Methods.of(rated, chance)
+    tested = [
+        chance.of(request)
+        if request.metric.test is not None and plan.n_resamples and not math.isnan(point.estimate)
+        else None
+        for request, point in zip(requests, points, strict=True)
+    ]
     builder = _ScoreBuilder(rated, chance, methods, began)
     results = [
-        builder.result(request, estimate, _widened(values[:, column], float(spread.widening[column])))
-        for column, (request, estimate) in enumerate(zip(requests, estimates, strict=True))
+        builder.result(request, point, null, _widened(values[:, column], float(spread.widening[column])))
+        for column, (request, point, null) in enumerate(zip(requests, points, tested, strict=True))
     ]
     return Scores(tuple(results), values, spread, methods.settings())
+
+
+@dataclass(frozen=True)
+class _Point:
+    estimate: float
+    parts: Mapping[str, float]
+
+
+def _point(request: Request, view: Ratings) -> _Point:
+    """A score and the numbers behind it, which an undefined score does not have."""
+    estimate, parts = float(request(view)), request.metric.parts
+    return _Point(estimate, {} if parts is None or math.isnan(estimate) else parts(view, **request.options))
 
 
 def _widened(values: F64, by: float) -> F64:
@@ -320,19 +338,17 @@ class _ScoreBuilder:
     methods: "Methods"
     began: float
 
-    def result(self, request: Request, estimate: float, values: F64) -> Result:
-        """One score with its interval, test and parts."""
-        metric, defined, plan = request.metric, not math.isnan(estimate), self.chance.plan
-        tested = metric.test is not None and plan.n_resamples > 0 and defined
-        null = self.chance.of(request) if tested else np.zeros(0)
-        parts = metric.parts(self.chance.view, **request.options) if metric.parts is not None and defined else {}
+    def result(self, request: Request, point: _Point, null: F64 | None, values: F64) -> Result:
+        """One score with its interval, its test against the scores by chance, and its parts."""
+        metric, estimate, defined = request.metric, point.estimate, not math.isnan(point.estimate)
+        by_chance = {} if null is None else self.chance.summary(null)
         return result_of(
             request,
             estimate,
-            interval=self._interval(metric.bounds, estimate, values, parts) if defined else None,
+            interval=self._interval(metric.bounds, estimate, values, point.parts) if defined else None,
             # The test is one-sided: low scores show a difference.
-            p_value=p_value(-estimate, -null, exact=False) if tested else None,
-            parts={**parts, **self.chance.summary(null)},
+            p_value=None if null is None else p_value(-estimate, -null, exact=False),
+            parts={**point.parts, **by_chance},
             undefined=None if defined else metric.undefined,
             signature=self.methods.signature(request, self.rated),
             seconds=time.perf_counter() - self.began,
@@ -379,8 +395,6 @@ class Chance:
 
     def summary(self, null: F64) -> dict[str, float]:
         """Mean and range of the exchanges, and the score below which a test is significant after correction."""
-        if not len(null):
-            return {}
         tail = (1 - self.plan.level) / 2
         low, high = np.quantile(null, (tail, 1 - tail))
         # A score that `count` exchanges do not exceed has the p-value (count + 1) / (n + 1), times the number of tests.

@@ -161,13 +161,13 @@ def huse(
     plan = replace(plan, level=float(level), n_resamples=int(n_resamples), seed=seed)
     specs = listed(metrics)
     requests = parse_requests(specs or DEFAULT, on="ratings", settings={"k": k, "variant": variant})
+    fewest = max(request.minimum for request in requests)
     read = checked(read_ratings(ratings, log_probs=log_probs, model=model, scale=scale))
     rated = balanced(read, seed=seed)
     raters = facts_of(rated, seed=seed)
     flagged = [rater.name for rater in raters if rater.flagged]
     if leave_out_flagged and flagged:
         rated = balanced(_left_out(rated, flagged), seed=seed)
-    fewest = max(request.metric.minimum_for(request.options) for request in requests)
     _check_size(rated, fewest)
     scores = measure(rated, requests, plan)
     without = () if leave_out_flagged else scores_without(rated, flagged, requests, plan, fewest=fewest)
