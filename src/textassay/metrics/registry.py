@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
-from numbers import Integral
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.printable import shortened
+from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.ratings.rating_view import Ratings
@@ -410,7 +410,7 @@ def _setting(option: Option, value: Any) -> Any:
         _check_name(str(value), option.choices, option.name)
         return str(value)
     low, high = option.limits or (1, 100)
-    if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
+    if not is_whole(value) or not low <= value <= high:
         raise InputError(Setting(option.name, value), f"; wanted a whole number from {low:g} to {high:g}")
     return int(value)
 

@@ -246,8 +246,8 @@ def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
         "notes": all_notes(found),
         "guide": guide(found.results, target="the human value"),
         "citations": citations(found),
-        "interval": setting_text(found, "interval") or "bootstrap over items",
         "settings": huse_settings(found),
+        "interval": setting_text(found, "interval") or "bootstrap over items",
     }
     return content | _drawings(found, limits)
 
@@ -270,7 +270,7 @@ def huse_settings(found: HuseResult) -> list[tuple[str, str]]:
     k = chosen_k(found)
     variants = dict.fromkeys(str(r.options["variant"]) for r in found.results if "variant" in r.options)
     terms = [
-        ("Items", f"{len(rated) - model:,} human, {model:,} from the model"),
+        ("Items", f"{len(rated.items) - model:,} human, {model:,} from the model"),
         ("Ratings", _ratings(found)),
         ("Ratings per item", span(judged.n_ratings for judged in found.items) if rated.single else ""),
         ("Scale", shortened(scale_text(found), 80)),
