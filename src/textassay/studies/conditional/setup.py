@@ -3,11 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from textassay.corpus.items.item_set import ItemSet
+from textassay.corpus.printable import quoted
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.distances.choose import NEEDS_ENCODER, Surroundings, check_distance, get_distance
 from textassay.distances.custom import check_own, own_distance
+from textassay.distances.text_table import TextTable
 from textassay.encoders.base import Encoder
 from textassay.encoders.choose import DEFAULT, default_is_installed
 from textassay.encoders.remembered import Remembered
@@ -57,6 +61,7 @@ def set_up(
     requests, unmeasured = _choose(metrics, list(distances), own, has_encoder=encoder is not None)
     needs = any(_needs_encoder(request) for request in requests)
     table = table_of(items, tokenizer)
+    _check_lengths(items, table, [request.options.get("distance") for request in requests])
     seen = None
     if needs:
         seen = _encoded(items, DEFAULT if encoder is None else encoder, progress)
@@ -73,6 +78,33 @@ def set_up(
     shares = any(request.options.get("over") == "coco" for request in requests)
     pools = Pools(table, made, values, shares)
     return Setup(requests, pools, signatures, seen.name if seen else None, tuple(notes), seen)
+
+
+# Distances that compare each word of a text with each word of another one, and the work (pairs of words, about ten
+# minutes) and memory that they may take. The memory is that of one item.
+_QUADRATIC = ("rouge_l", "edit")
+_MOST_PAIRS, _MOST_BYTES = 10**12, 2**30
+
+
+def _check_lengths(items: ItemSet, table: TextTable, distances: Sequence[object]) -> None:
+    """Refuse texts that are too long for a distance whose time grows with the square of their length."""
+    names = [name for name in _QUADRATIC if name in distances]
+    if not names:
+        return
+    wanted = f"; wanted shorter texts, or another distance than {' and '.join(names)}"
+    pairs = 0
+    for item in items.items:
+        for texts in item.candidates.values():
+            numbers = [table.number_of[text] for text in (*item.references, *texts)]
+            words = int(table.tokens.lengths[numbers].sum())
+            pairs += words**2
+            if words**2 > 8 * _MOST_BYTES:
+                different = len(np.unique(np.concatenate([table.ids(number) for number in numbers])))
+                if different * words > 8 * _MOST_BYTES:
+                    seen = f"item {quoted([item.id])}: {words:,} words, {different:,} of them different"
+                    raise InputError(f"{seen}, which takes more than 1 GiB of memory{wanted}")
+    if pairs > _MOST_PAIRS:
+        raise InputError(f"items: {pairs:.0e} pairs of words in the texts of each item, which takes hours{wanted}")
 
 
 def _choose(
