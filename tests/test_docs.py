@@ -136,7 +136,7 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", ["guide.md", "api.md"])
+@pytest.mark.parametrize("page", ["guide.md", "api.md", "models.md"])
 def test_examples_run(page: str) -> None:
     outcome = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
     assert outcome.attempted > 5

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from textassay.corpus.sample import Sample
     from textassay.errors import InputError
     from textassay.inference.result import Interval, Result
+    from textassay.models.choose import get_model, save_model, train_model
     from textassay.studies.compare.result import Comparison
     from textassay.studies.compare.study import compare
     from textassay.studies.conditional.result import Conditional
@@ -41,6 +42,7 @@ __all__ = [
     "compare",
     "conditional",
     "frontier",
+    "get_model",
     "huse",
     "metrics",
     "own_pair",
@@ -48,6 +50,8 @@ __all__ = [
     "read_ratings",
     "read_sample",
     "reading_limit",
+    "save_model",
+    "train_model",
 ]
 
 # Imported on first use, so that the command line starts at once.
@@ -67,6 +71,7 @@ _HOMES = {
     "compare": "textassay.studies.compare.study",
     "conditional": "textassay.studies.conditional.study",
     "frontier": "textassay.studies.frontier.study",
+    "get_model": "textassay.models.choose",
     "huse": "textassay.studies.huse.study",
     "metrics": "textassay.metrics",
     "own_pair": "textassay.studies.frontier.own_functions",
@@ -74,6 +79,8 @@ _HOMES = {
     "read_ratings": "textassay.corpus.ratings.readers",
     "read_sample": "textassay.corpus.readers",
     "reading_limit": "textassay.corpus.budget",
+    "save_model": "textassay.models.choose",
+    "train_model": "textassay.models.choose",
 }
 
 

@@ -11,6 +11,7 @@ _OPTIONS = {
     "n_points": "--points",
     "n_resamples": "--resamples",
     "n_starts": "--starts",
+    "width": "--beam",
 }
 
 

@@ -6,7 +6,20 @@ from typing import Annotated, Any
 
 import typer
 
-from textassay.cli import cache, compare, conditional, demo, frontier, huse, metrics, reproduce
+from textassay.cli import (
+    cache,
+    compare,
+    conditional,
+    demo,
+    frontier,
+    huse,
+    metrics,
+    prepare,
+    reproduce,
+    sample,
+    score,
+    train,
+)
 from textassay.cli.main import INTERRUPTED
 from textassay.cli.survey import app as survey
 from textassay.corpus.printable import printable
@@ -24,6 +37,10 @@ app.command("compare")(compare.compare)
 app.command("conditional")(conditional.conditional)
 app.command("huse")(huse.huse)
 app.command("frontier")(frontier.frontier)
+app.command("prepare")(prepare.prepare)
+app.command("train")(train.train)
+app.command("sample")(sample.sample)
+app.command("score")(score.score)
 app.command("metrics")(metrics.metrics)
 app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)

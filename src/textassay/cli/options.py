@@ -1,8 +1,13 @@
 """The options of the commands, each described once."""
 
-from typing import Annotated
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from textassay.corpus.sample import Sample
 
 Metrics = Annotated[
     list[str] | None,
@@ -214,6 +219,30 @@ WhyItems = Annotated[
 ]
 
 
+ModelFile = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="A model file (.safetensors), or a name such as retrieval:FILE."),
+]
+Temperature = Annotated[
+    float, typer.Option(metavar="N", help="The temperature: below 1 more probable texts, above 1 more varied ones.")
+]
+TopK = Annotated[int | None, typer.Option(metavar="N", help="Keep only the N most probable next tokens.")]
+TopP = Annotated[
+    float | None,
+    typer.Option(metavar="N", help="Keep only the most probable next tokens with this share of the probability."),
+]
+WordTokenizer = Annotated[str, typer.Option(metavar="NAME", help="How words are split: words or whitespace.")]
+
+
 def split(values: list[str] | None) -> list[str]:
     """The comma-separated parts of all values."""
     return [part.strip() for value in values or [] for part in value.split(",") if part.strip()]
+
+
+def note(samples: "Iterable[Sample]", *, quiet: bool) -> None:
+    """Print what the readers of samples left out."""
+    from textassay.corpus.printable import printable
+
+    for sample in samples if not quiet else ():
+        for line in sample.notes:
+            sys.stderr.write(f"note: {printable(sample.name)}: {printable(line)}\n")

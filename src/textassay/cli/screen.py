@@ -88,6 +88,21 @@ class ProgressBar:
         if self._task is None:
             return
         self._bar.advance(self._task, steps)
+        self._show()
+
+    def report(self, what: str, done: int, steps: int) -> None:
+        """Show a task that reports its own state: what is being done, finished steps and all steps.
+
+        A task with the same number of steps continues, so that the remaining time is that of the whole task.
+        """
+        if self._task is None or self._bar.tasks[self._bar.task_ids.index(self._task)].total != steps:
+            self.start(what, steps)
+        if self._task is not None:
+            self._bar.update(self._task, description=what, completed=done)
+        self._show()
+
+    def _show(self) -> None:
+        """Show the bar after a second of work."""
         if self._wanted and not self._shown and time.monotonic() - self._began > _DELAY:
             self._shown = True
             self._bar.start()

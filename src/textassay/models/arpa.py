@@ -8,12 +8,20 @@ import numpy as np
 from textassay.corpus.arrays import F64
 from textassay.corpus.printable import quoted
 from textassay.errors import InputError
+from textassay.models.base import Scorer
 from textassay.models.ngram import NgramModel
 from textassay.models.vocabulary import BEGIN, END, FIRST_WORD, UNKNOWN
 
 _SYMBOLS = ("<s>", "</s>", UNKNOWN)
 # What other programs write for the logarithm of 0.
 _ZERO = "-99"
+
+
+def arpa_text(model: Scorer) -> str:
+    """The whole file; an error if the model is not an n-gram model."""
+    if not isinstance(model, NgramModel):
+        raise InputError(f"ARPA: a model {model.name}; wanted an n-gram model")
+    return "".join(f"{line}\n" for line in arpa_lines(model))
 
 
 def arpa_lines(model: NgramModel) -> Iterator[str]:

@@ -40,8 +40,9 @@ class Decoding:
 
     def __post_init__(self) -> None:
         if not (is_number(self.temperature) and 0 < self.temperature < math.inf):
-            hint = f"; greedy decoding is {Setting('top_k', 1)}" if self.temperature == 0 else ""
-            raise InputError(Setting("temperature", self.temperature), f"; wanted a finite number above 0{hint}")
+            greedy: tuple[str | Setting, ...] = ("; greedy decoding is ", Setting("top_k", 1))
+            hint = greedy if self.temperature == 0 else ()
+            raise InputError(Setting("temperature", self.temperature), "; wanted a finite number above 0", *hint)
         if self.top_k is not None and not (is_whole(self.top_k) and self.top_k >= 1):
             raise InputError(Setting("top_k", self.top_k), "; wanted a whole number of 1 or more")
         if self.top_p is not None and not (is_number(self.top_p) and 0 < self.top_p <= 1):
@@ -94,6 +95,13 @@ class Scores:
     def per_token(self) -> F64:
         """The mean log-probability of a token of each text, the end included."""
         return self.log_probs / self.n_tokens
+
+
+def concat_scores(parts: Sequence[Scores]) -> Scores:
+    """The scores of several runs of texts as one."""
+    log_probs = [np.zeros(0), *(part.log_probs for part in parts)]
+    n_tokens = [np.zeros(0, np.int64), *(part.n_tokens for part in parts)]
+    return Scores(np.concatenate(log_probs), np.concatenate(n_tokens))
 
 
 class Scorer(Protocol):

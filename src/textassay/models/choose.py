@@ -9,15 +9,18 @@ what is being done, finished steps and all steps, or None).
 import difflib
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from textassay.corpus.printable import quoted, shortened
+from textassay.corpus.readers import read_sample
+from textassay.corpus.sample import Sample
+from textassay.corpus.tables import AnySource
 from textassay.errors import InputError
-from textassay.models.base import Generator, Progress, Texts
-from textassay.models.storage import EXTENSION, load
+from textassay.models.base import Generator, Progress
+from textassay.models.storage import EXTENSION, Storable, load, save
 
 # The module of each kind of model that can be trained, and of each model that is opened by `NAME:...`.
 TRAINED: dict[str, str] = {
@@ -65,9 +68,9 @@ def get_model(spec: str | os.PathLike[str]) -> Generator:
 
 def train_model(
     spec: str,
-    texts: Texts,
+    texts: AnySource | Sample,
     *,
-    validation: Texts | None = None,
+    validation: AnySource | Sample | None = None,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -79,7 +82,7 @@ def train_model(
     spec
         The kind of model and its options, such as `ngram:order=4:min_count=2`.
     texts
-        Training texts; blank ones are left out.
+        Training texts: a list, a path, a `Sample` or a column; blank texts are left out.
     validation
         Texts for early stopping, for kinds that use them.
     seed
@@ -93,8 +96,16 @@ def train_model(
     -------
     Generator
         The trained model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = train_model("ngram:order=3", ["a cat sat", "a dog sat", "a dog ran"])
+    >>> model.sample(2, top_k=1, rng=np.random.default_rng(0))
+    ['a dog sat', 'a dog sat']
     """
     function, options = parse_training(spec)
+    texts, validation = _read(texts), None if validation is None else _read(validation)
     given = {"validation": validation, "seed": seed, "checkpoint": checkpoint, "progress": progress}
     taken = set(inspect.signature(function).parameters)
     kind = spec.partition(":")[0]
@@ -103,6 +114,26 @@ def train_model(
             raise InputError(f"model {kind!r} uses no {name}; wanted none")
     model: Generator = function(texts, **{name: given[name] for name in _FROM_CALLER if name in taken}, **options)
     return model
+
+
+def _read(source: AnySource | Sample) -> Sample | Iterable[str]:
+    """The texts of a path; anything else is texts already."""
+    return read_sample(source) if isinstance(source, str | os.PathLike) else source
+
+
+def save_model(model: Generator, path: str | os.PathLike[str]) -> None:
+    """Save a model that was trained or loaded.
+
+    Parameters
+    ----------
+    model
+        A model with weights or counts of its own.
+    path
+        The file, whose name ends in `.safetensors`. It is replaced completely or not changed at all.
+    """
+    if not all(hasattr(model, name) for name in ("kind", "config", "tensors")):
+        raise InputError(f"model {model.name}: has nothing to save; wanted a trained model")
+    save(cast("Storable", model), path)
 
 
 def parse_training(spec: str) -> tuple[Callable[..., Any], dict[str, Any]]:

@@ -50,8 +50,9 @@ class NgramModel:
     kind: ClassVar[str] = "ngram"
 
     order: int
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary = field(repr=False)
     levels: tuple[Level, ...] = field(repr=False)
+    _decoders: dict[Decoding, "_Decoder"] = field(repr=False, default_factory=dict)
 
     @cached_property
     def name(self) -> str:
@@ -176,6 +177,13 @@ class NgramModel:
         return logs
 
     def _decoder(self, decoding: Decoding) -> "_Decoder":
+        """The model under a decoding setting; the last one is kept, for calls with parts of a sample."""
+        if decoding not in self._decoders:
+            self._decoders.clear()
+            self._decoders[decoding] = self._new_decoder(decoding)
+        return self._decoders[decoding]
+
+    def _new_decoder(self, decoding: Decoding) -> "_Decoder":
         logs = self._next(self._start(1), 0)
         logs[END] = -np.inf
         first = decoded_log_probs(logs[None], decoding)[0]

@@ -41,8 +41,8 @@ class Vocabulary:
     ([3, 4, 3, 2, 5], ['a cat', 'a <unk> sat'])
     """
 
-    words: tuple[str, ...]
-    counts: I64
+    words: tuple[str, ...] = field(repr=False)
+    counts: I64 = field(repr=False)
     tokenizer: Tokenizer
     spacing: Spacing = field(repr=False)
     _index: dict[str, int] = field(repr=False)
