@@ -1,9 +1,9 @@
 """Choose a model: by a file or a name (`get_model`), or by a kind to train (`train_model`).
 
-A kind that can be trained is a line in `TRAINED`: a module with a function `train(texts, *, ...)`. Its keyword-only
-parameters are the options, written as `ngram:order=4:min_count=2`. Parameters with these names are not options but
-come from the caller: `validation` (texts or None), `seed`, `checkpoint` (a path or None) and `progress` (called with
-what is being done, finished steps and all steps, or None).
+A kind that can be trained is a line in `TRAINED`: a module with a function `train(texts, *, ...)`, and options that the
+kind fixes (`module:option=value`). Its keyword-only parameters are the options, written as `ngram:order=4:min_count=2`.
+Parameters with these names are not options but come from the caller: `validation` (texts or None), `seed`,
+`checkpoint` (a path or None) and `progress` (called with what is being done, finished steps and all steps, or None).
 """
 
 import difflib
@@ -24,6 +24,9 @@ from textassay.models.storage import EXTENSION, Storable, load, save
 
 # The module of each kind of model that can be trained, and of each model that is opened by `NAME:...`.
 TRAINED: dict[str, str] = {
+    "maligan": "textassay.models.adversarial:reward=maligan",
+    "rankgan": "textassay.models.adversarial:reward=rankgan",
+    "seqgan": "textassay.models.adversarial:reward=seqgan",
     "gpt2": "textassay.models.gpt2",
     "lstm": "textassay.models.lstm",
     "ngram": "textassay.models.ngram",
@@ -141,10 +144,11 @@ def parse_training(spec: str) -> tuple[Callable[..., Any], dict[str, Any]]:
     kind, *settings = (part.strip() for part in spec.split(":"))
     if kind not in TRAINED:
         raise _unknown(kind, TRAINED, "kind of model to train")
-    function: Callable[..., Any] = import_module(TRAINED[kind]).train
+    module, *fixed = TRAINED[kind].split(":")
+    function: Callable[..., Any] = import_module(module).train
     known = training_options(function)
     options: dict[str, Any] = {}
-    for setting in settings:
+    for setting in (*fixed, *settings):
         name, equals, value = setting.partition("=")
         if not equals or not value:
             raise InputError(f"model {shortened(spec, 80)!r}: {shortened(setting, 40)!r}; wanted option=value")

@@ -68,7 +68,7 @@ class LstmNetwork:
 
     def states(self, tokens: Any, /) -> Any:
         """The hidden states of the last layer after each token."""
-        return self._read(tokens, None)[0]
+        return self.read(tokens, None)[0]
 
     def output(self, states: Any, /) -> Any:
         """The logits of the next token."""
@@ -89,10 +89,11 @@ class LstmNetwork:
     def _next(self, tokens: I64, state: Any) -> tuple[Any, F32]:
         import torch
 
-        states, state = self._read(torch.from_numpy(tokens), state)
+        states, state = self.read(torch.from_numpy(tokens), state)
         return state, self.output(states[:, -1]).numpy()
 
-    def _read(self, tokens: Any, state: Any) -> Any:
+    def read(self, tokens: Any, state: Any) -> Any:
+        """The hidden states after each of these tokens, and the state after the last; None is the state before any."""
         return self.modules["lstm"](self.modules["dropout"](self.modules["embedding"](tokens)), state)
 
 

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.printable import shortened
 from textassay.corpus.sample import is_not_blank
 from textassay.corpus.values import is_number
 from textassay.encoders.base import require
@@ -25,14 +24,18 @@ from textassay.models.training import (
     Run,
     TrainedNetwork,
     check_whole,
+    damage_named,
     fit,
     initialised,
     n_threads,
     padded,
+    part_of,
 )
 from textassay.models.vocabulary import BEGIN, END, Vocabulary, framed
 
 FRAME = Frame(BEGIN, END, never=(BEGIN,))
+# Of texts that all have the same length.
+ENDLESS = Frame(BEGIN, None, never=(BEGIN, END))
 # Texts that are scored together, and tokens whose logits are computed together.
 _BATCH, _TOKENS = 256, 1024
 # The most texts that are held out for validation.
@@ -55,8 +58,9 @@ class WordNetwork(Network, TrainedNetwork, Protocol):
 class NeuralModel:
     """A neural language model over words. Every text has at least one word.
 
-    A sampled text that has not ended after `most_words` words, the length of the longest training text, is cut off
-    there. `losses` are those of all epochs; the weights are those of the best one.
+    A sampled text that has not ended after `max_tokens` words, by default `most_words`, the length of the longest
+    training text, is cut off there. If not `has_end`, every text has exactly `most_words` words and no end token.
+    `losses` are those of all epochs; the weights are those of the best one.
     """
 
     kind: str
@@ -64,6 +68,12 @@ class NeuralModel:
     network: WordNetwork = field(repr=False)
     most_words: int
     losses: tuple[Losses, ...] = field(default=(), repr=False)
+    has_end: bool = True
+
+    @property
+    def frame(self) -> Frame:
+        """The tokens at the ends of a text."""
+        return FRAME if self.has_end else ENDLESS
 
     @cached_property
     def name(self) -> str:
@@ -82,17 +92,27 @@ class NeuralModel:
         top_k: int | None = None,
         top_p: float | None = None,
         prompts: Sequence[str] | None = None,
+        max_tokens: int | None = None,
         rng: np.random.Generator,
     ) -> list[str]:
         """Generate texts. With prompts, a text is the continuation of its prompt, which may be empty."""
         decoding = Decoding(temperature, top_k, top_p)
         given = self._given(check_prompts(prompts, n) or [""] * n)
-        rooms = [self._room(tokens) for tokens in given]
+        rooms = [self._room(tokens, max_tokens) for tokens in given]
         with inference():
-            written = sample_tokens(self.network, given, most_tokens=rooms, frame=FRAME, decoding=decoding, rng=rng)
+            written = sample_tokens(
+                self.network, given, most_tokens=rooms, frame=self.frame, decoding=decoding, rng=rng
+            )
         return self._texts(written)
 
-    def beam(self, *, width: int, prompts: Sequence[str] | None = None, length_penalty: float = 0.0) -> list[str]:
+    def beam(
+        self,
+        *,
+        width: int,
+        prompts: Sequence[str] | None = None,
+        max_tokens: int | None = None,
+        length_penalty: float = 0.0,
+    ) -> list[str]:
         """The best text that a beam search finds for each prompt, or one text without prompts.
 
         Scores are log-probabilities divided by the number of tokens to the power of `length_penalty`.
@@ -103,8 +123,8 @@ class NeuralModel:
                 beam_search(
                     self.network,
                     tokens,
-                    most_tokens=self._room(tokens),
-                    frame=FRAME,
+                    most_tokens=self._room(tokens, max_tokens),
+                    frame=self.frame,
                     width=width,
                     length_penalty=length_penalty,
                 )
@@ -127,7 +147,8 @@ class NeuralModel:
         lengths = np.array([len(row) for row in rows], np.int64)
         log_probs = np.full(len(rows), -np.inf)
         fits = lengths <= (self.network.most_tokens or lengths.max(initial=0)) + 1
-        order = np.flatnonzero((lengths > 2) & fits)
+        possible = lengths > 2 if self.has_end else lengths == self.most_words + 1
+        order = np.flatnonzero(possible & fits)
         order = order[np.argsort(lengths[order], kind="stable")]
         with inference():
             for batch in _batches(order, lengths):
@@ -135,14 +156,15 @@ class NeuralModel:
         return Scores(log_probs, lengths - 1)
 
     def rows(self, texts: Texts) -> list[I64]:
-        """The token ids of each text, from `BEGIN` to `END`."""
+        """The token ids of each text, from `BEGIN` to `END`, which is left out if texts have no end."""
         ids, offsets = self.vocabulary.encode(texts_of(texts, self.kind))
-        return split_rows(ids, offsets)
+        return without_ends(split_rows(ids, offsets), self.has_end)
 
     def config(self) -> dict[str, Any]:
         """Settings of a model file."""
         losses = [asdict(loss) for loss in self.losses]
-        own = {"network": self.network.settings, "most_words": self.most_words, "losses": losses}
+        own = {"network": self.network.settings, "most_words": self.most_words, "has_end": self.has_end}
+        own["losses"] = losses
         return {**own, **self.vocabulary.config()}
 
     def tensors(self) -> Tensors:
@@ -153,10 +175,13 @@ class NeuralModel:
         ids, offsets = self.vocabulary.encode(prompts)
         return [row[1:-1].tolist() for row in split_rows(ids, offsets)]
 
-    def _room(self, given: Sequence[int]) -> int:
+    def _room(self, given: Sequence[int], max_tokens: int | None) -> int:
         """The most words that can follow a prompt."""
-        limit = self.network.most_tokens
-        room = self.most_words if limit is None else min(self.most_words, limit - len(given))
+        if max_tokens is not None:
+            check_whole("max_tokens", max_tokens)
+        limit = self.network.most_tokens if self.has_end else self.most_words
+        wanted = self.most_words if max_tokens is None else max_tokens
+        room = wanted if limit is None else min(wanted, limit - len(given))
         if room < 1:
             raise InputError(f"{self.kind}: a prompt of {len(given)} words; the model reads at most {limit} words")
         return room
@@ -178,7 +203,7 @@ class NeuralModel:
         for start in range(0, len(targets), _TOKENS):
             part = slice(start, start + _TOKENS)
             logits = self.network.output(states[part]).numpy()
-            logits[:, BEGIN] = -np.inf
+            logits[:, list(self.frame.never)] = -np.inf
             logits[first[part], END] = -np.inf
             logs[part] = token_log_probs(logits, targets[part], decoding)
         return np.bincount(texts, weights=logs, minlength=len(rows)).astype(np.float64)
@@ -188,6 +213,11 @@ def split_rows(ids: I64, offsets: I64) -> list[I64]:
     """One array per text, from `BEGIN` to `END`."""
     starts = offsets[1:-1] + 2 * np.arange(1, len(offsets) - 1)
     return np.split(framed(ids, offsets), starts) if len(offsets) > 1 else []
+
+
+def without_ends(rows: list[I64], has_end: bool) -> list[I64]:
+    """The rows, without their last token unless texts have an end."""
+    return rows if has_end else [row[:-1] for row in rows]
 
 
 def _batches(order: I64, lengths: I64) -> list[I64]:
@@ -239,6 +269,7 @@ def train_words(
     validation: Texts | None,
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
+    has_end: bool = True,
 ) -> NeuralModel:
     """Train a network on texts; `build` makes it for a number of token ids, with random weights."""
     require("models", torch="torch")
@@ -247,16 +278,17 @@ def train_words(
     array = texts_of(texts, "training texts")
     array = array.filter(is_not_blank(array))
     vocabulary = words.learn(array)
-    rows = split_rows(*vocabulary.encode(array))
+    rows = without_ends(split_rows(*vocabulary.encode(array)), has_end)
     if validation is None:
         rows, held_out = _hold_out(rows, words.holdout, plan.seed)
     else:
-        held_out = [row for row in split_rows(*vocabulary.encode(validation)) if len(row) > 2]
+        held_out = without_ends(split_rows(*vocabulary.encode(validation)), has_end)
+        held_out = [row for row in held_out if len(row) > 1 + has_end]
     network = initialised(plan.seed, lambda: build(len(vocabulary)))
     _check_lengths(kind, [*rows, *held_out], network.most_tokens)
     settings = {"kind": kind, "network": network.settings, **vocabulary.config()}
     losses = fit(Run(network, rows, held_out, plan, settings, checkpoint, progress))
-    return NeuralModel(kind, vocabulary, network, max(map(len, rows)) - 2, losses)
+    return NeuralModel(kind, vocabulary, network, max(map(len, rows)) - 1 - has_end, losses, has_end)
 
 
 def _hold_out(rows: list[I64], share: float, seed: int) -> tuple[list[I64], list[I64]]:
@@ -281,19 +313,14 @@ def weights_of(network: TrainedNetwork) -> Tensors:
 
 def restored_model(file: ModelFile, build: Callable[[dict[str, Any]], WordNetwork]) -> NeuralModel:
     """The model in a file; `build` makes a network from its settings."""
-    import torch
-
     require("models", torch="torch")
     vocabulary = Vocabulary.restored(file)
-    try:
+    with damage_named(file):
         network = build(file.setting("network", dict))
-        names = [name for name in file.tensors if name.startswith("network.")]
-        weights = {name.removeprefix("network."): torch.from_numpy(file.tensors[name].copy()) for name in names}
-        network.modules.load_state_dict(weights, strict=True)
+        network.modules.load_state_dict(part_of(file, "network"), strict=True)
         losses = tuple(Losses(**loss) for loss in file.setting("losses", list))
-    except (TypeError, ValueError, KeyError, RuntimeError) as error:
-        raise damaged(file.where, shortened(" ".join(str(error).split()), 160)) from None
     if network.settings["vocabulary"] != len(vocabulary):
         raise damaged(file.where, f"{len(vocabulary)} words for a network of {network.settings['vocabulary']}")
     network.modules.eval()
-    return NeuralModel(file.kind, vocabulary, network, file.setting("most_words", int), losses)
+    most_words, has_end = file.setting("most_words", int), file.setting("has_end", bool)
+    return NeuralModel(file.kind, vocabulary, network, most_words, losses, has_end)

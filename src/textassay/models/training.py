@@ -141,7 +141,7 @@ def fit(run: Run) -> tuple[Losses, ...]:
     optimiser = torch.optim.Adam(run.network.modules.parameters(), lr=run.plan.learning_rate)
     key = _key(run)
     state = _restored(run, optimiser, key)
-    with n_threads(run.plan.threads), _deferred_interrupt() as interrupted:
+    with n_threads(run.plan.threads), deferred_interrupt() as interrupted:
         saved = time.monotonic()
         while state.epoch < run.plan.epochs:
             batches = epoch_batches(run.rows, run.plan, state.epoch)
@@ -155,14 +155,14 @@ def fit(run: Run) -> tuple[Losses, ...]:
                     raise KeyboardInterrupt
             _finish_epoch(run, state)
             _save(run, optimiser, state, key)
-        _set_weights(run.network.modules, state.best)
+        run.network.modules.load_state_dict(state.best, strict=True)
     run.network.modules.eval()
     return tuple(state.losses)
 
 
 def epoch_batches(rows: Sequence[I64], plan: Plan, epoch: int) -> list[I64]:
     """The texts of each batch of an epoch in random order; texts of a batch have similar lengths."""
-    rng = np.random.default_rng(_seed(plan.seed, "order", epoch))
+    rng = np.random.default_rng(seed_of(plan.seed, "order", epoch))
     lengths = np.array([len(row) for row in rows])
     order = rng.permutation(len(rows))
     batches = []
@@ -216,7 +216,7 @@ def _step(run: Run, optimiser: Any, state: _State, batch: I64) -> None:
 
     modules = run.network.modules
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(_seed(run.plan.seed, "dropout", state.epoch, state.batch))
+        torch.manual_seed(seed_of(run.plan.seed, "dropout", state.epoch, state.batch))
         modules.train()
         loss, n_tokens = summed_loss(run.network, [run.rows[place] for place in batch])
         optimiser.zero_grad(set_to_none=True)
@@ -250,30 +250,33 @@ def _report(run: Run, state: _State, n_batches: int) -> None:
 
 
 @dataclass(frozen=True)
-class _Saved:
+class SavedState:
     """The state of a run as the content of a model file of its own kind."""
 
+    kind: str
     settings: dict[str, Any]
     arrays: Tensors
-    kind: str = "training"
 
     def config(self) -> dict[str, Any]:
+        """The settings of the file."""
         return self.settings
 
     def tensors(self) -> Tensors:
+        """The arrays of the file."""
         return self.arrays
 
 
-_SLOTS = ("exp_avg", "exp_avg_sq")
+_SLOTS = ("step", "exp_avg", "exp_avg_sq")
 
 
 def _key(run: Run) -> dict[str, Any]:
     """What a saved state must have in common with a run that continues it."""
-    texts = {"texts": _digest(run.rows), "validation": _digest(run.validation)}
+    texts = {"texts": rows_digest(run.rows), "validation": rows_digest(run.validation)}
     return {**run.settings, **run.plan.key(), **texts}
 
 
-def _digest(rows: Sequence[I64]) -> str:
+def rows_digest(rows: Sequence[I64]) -> str:
+    """A digest of the token ids of texts."""
     content = np.concatenate([np.zeros(0, np.int64), *rows]).tobytes()
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
@@ -281,61 +284,79 @@ def _digest(rows: Sequence[I64]) -> str:
 def _save(run: Run, optimiser: Any, state: _State, key: dict[str, Any]) -> None:
     if run.checkpoint is None:
         return
-    named = list(run.network.modules.named_parameters())
-    arrays = {f"now.{name}": value.numpy() for name, value in run.network.modules.state_dict().items()}
+    modules = run.network.modules
+    arrays = {**module_arrays("now", modules, optimiser)}
     arrays |= {f"best.{name}": value.numpy() for name, value in state.best.items()}
-    for name, parameter in named:
-        slots = optimiser.state[parameter]
-        arrays |= {f"{slot}.{name}": slots[slot].numpy() for slot in _SLOTS}
     numbers = {"epoch": state.epoch, "batch": state.batch, "loss": state.loss, "n_tokens": state.n_tokens}
-    steps = int(optimiser.state[named[0][1]]["step"])
     losses = [asdict(past) for past in state.losses]
-    save(_Saved({"key": key, **numbers, "steps": steps, "losses": losses}, arrays), run.checkpoint)
+    save(SavedState("training", {"key": key, **numbers, "losses": losses}, arrays), run.checkpoint)
+
+
+def module_arrays(label: str, modules: Any, optimiser: Any) -> Tensors:
+    """The weights of a module and the state of its optimiser, by names that begin with a label."""
+    arrays = {f"{label}.{name}": value.numpy() for name, value in modules.state_dict().items()}
+    for name, parameter in modules.named_parameters():
+        for slot in _SLOTS:
+            # Parameters that no step has changed have no state.
+            if parameter in optimiser.state:
+                arrays[f"{label}.{slot}.{name}"] = np.asarray(optimiser.state[parameter][slot])
+    return arrays
+
+
+def load_module(label: str, modules: Any, optimiser: Any, file: ModelFile) -> None:
+    """Set the weights of a module and the state of its optimiser to those of a file."""
+    found = part_of(file, label)
+    slots = {slot: [name for name in found if name.startswith(f"{slot}.")] for slot in _SLOTS}
+    values = {slot: {name.removeprefix(f"{slot}."): found.pop(name) for name in names} for slot, names in slots.items()}
+    modules.load_state_dict(found, strict=True)
+    for name, parameter in modules.named_parameters():
+        if name in values["step"]:
+            optimiser.state[parameter] = {slot: values[slot][name] for slot in _SLOTS}
+
+
+def part_of(file: ModelFile, label: str) -> dict[str, Any]:
+    """The tensors of a file whose names begin with a label, without it."""
+    import torch
+
+    names = [name for name in file.tensors if name.startswith(f"{label}.")]
+    return {name.removeprefix(f"{label}."): torch.from_numpy(file.tensors[name].copy()) for name in names}
 
 
 def _restored(run: Run, optimiser: Any, key: dict[str, Any]) -> _State:
     """The saved state of the run, loaded into network and optimiser, or the state before the first step."""
-    if run.checkpoint is None or not os.path.exists(run.checkpoint):
+    file = saved_state(run.checkpoint, "training", key)
+    if file is None:
         return _State()
-    file = read(run.checkpoint, kind="training")
-    _check_key(file, key)
-    try:
-        return _load(run.network.modules, optimiser, file)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise damaged(file.where, shortened(" ".join(str(error).split()), 120)) from None
+    with damage_named(file):
+        load_module("now", run.network.modules, optimiser, file)
+        numbers = {name: file.setting(name, int) for name in ("epoch", "batch", "n_tokens")}
+        losses = [Losses(**past) for past in file.setting("losses", list)]
+        return _State(**numbers, loss=file.setting("loss", float), losses=losses, best=part_of(file, "best"))
 
 
-def _load(modules: Any, optimiser: Any, file: ModelFile) -> _State:
-    import torch
-
-    weights = {part: _part(file, part) for part in ("now", "best", *_SLOTS)}
-    _set_weights(modules, weights["now"])
-    for name, parameter in modules.named_parameters():
-        slots = {slot: weights[slot][name] for slot in _SLOTS}
-        optimiser.state[parameter] = {"step": torch.tensor(float(file.setting("steps", int))), **slots}
-    numbers = {name: file.setting(name, int) for name in ("epoch", "batch", "n_tokens")}
-    losses = [Losses(**past) for past in file.setting("losses", list)]
-    return _State(**numbers, loss=file.setting("loss", float), losses=losses, best=weights["best"])
-
-
-def _part(file: ModelFile, part: str) -> dict[str, Any]:
-    import torch
-
-    names = [name for name in file.tensors if name.startswith(f"{part}.")]
-    return {name.removeprefix(f"{part}."): torch.from_numpy(file.tensors[name].copy()) for name in names}
-
-
-def _check_key(file: ModelFile, key: dict[str, Any]) -> None:
+def saved_state(checkpoint: str | os.PathLike[str] | None, kind: str, key: dict[str, Any]) -> ModelFile | None:
+    """The saved state of a run, None if there is none, or an error if it is that of another run."""
+    if checkpoint is None or not os.path.exists(checkpoint):
+        return None
+    file = read(checkpoint, kind=kind)
     saved = file.setting("key", dict)
     other = [name for name in {**saved, **key} if saved.get(name) != key.get(name)]
     if other:
         seen = ", ".join(f"{name}: {saved.get(name)!r} there, {key.get(name)!r} here" for name in other[:3])
         wanted = "wanted the same texts and options, or another file"
         raise InputError(f"{file.where}: the state of another training ({shortened(seen, 160)}); {wanted}")
+    return file
 
 
-def _set_weights(modules: Any, weights: Mapping[str, Any]) -> None:
-    modules.load_state_dict(weights, strict=True)
+@contextmanager
+def damage_named(file: ModelFile) -> Iterator[None]:
+    """Turn what torch raises for weights that do not fit into an error that names the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise damaged(file.where, shortened(" ".join(str(error).split()), 160)) from None
 
 
 def initialised(seed: int, build: Callable[[], Any]) -> Any:
@@ -343,11 +364,11 @@ def initialised(seed: int, build: Callable[[], Any]) -> Any:
     import torch
 
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(_seed(seed, "weights"))
+        torch.manual_seed(seed_of(seed, "weights"))
         return build()
 
 
-def _seed(seed: int, *keys: str | int) -> int:
+def seed_of(seed: int, *keys: str | int) -> int:
     """A seed of 63 bits for this purpose."""
     digest = hashlib.blake2b(repr((seed, *keys)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1
@@ -367,7 +388,7 @@ def n_threads(wanted: int) -> Iterator[None]:
 
 
 @contextmanager
-def _deferred_interrupt() -> Iterator[Callable[[], bool]]:
+def deferred_interrupt() -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed, to stop between two steps; pressed again, it interrupts at once."""
     seen: list[int] = []
 

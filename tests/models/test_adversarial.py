@@ -1,0 +1,159 @@
+"""Adversarial training: roll-outs, the direction of the gradient, discriminators, and a run that continues."""
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textassay.errors import InputError
+from textassay.models import adversarial
+from textassay.models.adversarial import Game, play, train
+from textassay.models.choose import train_model
+from textassay.models.lstm import train as train_lstm
+from textassay.models.neural import NeuralModel
+from textassay.models.storage import load, save
+
+torch = pytest.importorskip("torch")
+
+FIXED = ["a b c a", "b c a b", "c a b c", "a a b b"] * 4
+MIXED = ["a b", "b c a b", "c", "a a b"] * 4
+SMALL: dict[str, Any] = {
+    "rounds": 2, "rollouts": 2, "epochs": 1, "hidden": 6, "embedding": 5, "batch_size": 8, "warm_up": 2,
+    "discriminator_steps": 1,
+}  # fmt: skip
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def players(texts: list[str], **changes: Any) -> adversarial._Players:
+    model = train(texts, **{**SMALL, "rounds": 0, "epochs": 3})
+    return adversarial._players(model, model.rows(texts), Game("seqgan", rollouts=3, batch_size=5, **changes))
+
+
+@pytest.mark.parametrize("texts", [FIXED, MIXED], ids=["one length", "several lengths"])
+def test_rollouts_complete_their_beginnings(texts: list[str]) -> None:
+    game = players(texts)
+    # Large weights make every next word certain, so that each completion of a text must be the text itself.
+    game.generator.modules["output"].weight.data *= 1e4
+    with torch.no_grad():
+        tokens, states = adversarial._written(game, 5)
+        whole = adversarial._completed(game, tokens, states)
+    # Four words, and the end where texts have one.
+    length = 4 if texts is FIXED else 5
+    assert tokens.shape == (5, length)
+    assert whole.shape == ((length - 1) * 3 * 5, length)
+    assert torch.equal(whole, tokens.repeat((length - 1) * 3, 1))
+
+
+def test_rollouts_keep_their_beginnings() -> None:
+    game = players(MIXED)
+    with torch.no_grad():
+        tokens, states = adversarial._written(game, 5)
+        whole = adversarial._completed(game, tokens, states).reshape(4, 3, 5, 5)
+    for known in (1, 2, 3, 4):
+        assert (whole[known - 1, :, :, :known] == tokens[:, :known]).all()
+    assert not torch.equal(whole[0], tokens.expand(3, 5, 5))
+    # After the end of a text there is nothing else, and no text begins with it.
+    ended = (whole == 1).int()
+    assert (ended.diff(dim=-1) >= 0).all()
+    assert not (whole[..., 0] == 1).any()
+
+
+def test_the_gradient_raises_the_reward(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the share of the word `a` as the reward, the generator learns to write it."""
+    model = train(FIXED, **{**SMALL, "rounds": 0})
+    wanted = model.vocabulary.id("a")
+    monkeypatch.setattr(adversarial, "_judged", lambda _players, tokens: (tokens == wanted).float().mean(dim=1))
+
+    def share() -> float:
+        words = " ".join(model.sample(200, rng=rng())).split()
+        return words.count("a") / len(words)
+
+    before = share()
+    game = Game("seqgan", rounds=25, rollouts=2, batch_size=16, learning_rate=0.03, discriminator_steps=1, warm_up=0)
+    rounds = play(model, FIXED, game)
+    assert before < 0.6
+    assert share() > 0.9
+    assert rounds[-1].reward > rounds[0].reward
+
+
+@pytest.mark.parametrize("reward", adversarial.REWARDS)
+def test_the_discriminator_learns(reward: str) -> None:
+    """Real texts of one word only are easy to tell from those of an untrained generator."""
+    model = train(FIXED, **{**SMALL, "rounds": 0})
+    game = Game(reward, rounds=1, rollouts=1, batch_size=16, warm_up=40, discriminator_rate=0.01)
+    (last,) = play(model, ["c c c c"] * 8, game)
+    assert last.accuracy > 0.9
+
+
+@pytest.mark.parametrize("kind", adversarial.REWARDS)
+@pytest.mark.parametrize("texts", [FIXED, MIXED], ids=["one length", "several lengths"])
+def test_trained_by_name(kind: str, texts: list[str], tmp_path: Path) -> None:
+    options = ":".join(f"{name}={value}" for name, value in SMALL.items())
+    model = train_model(f"{kind}:{options}", texts)
+    assert isinstance(model, NeuralModel)
+    assert model.has_end is (texts is MIXED)
+    written = model.sample(20, rng=rng())
+    assert {len(text.split()) for text in written} == {4} if texts is FIXED else max(map(len, written)) <= 4 * 5
+    assert model.log_prob(written).n_zero == 0
+    save(model, tmp_path / "m.safetensors")
+    assert load(tmp_path / "m.safetensors").sample(20, rng=rng()) == written
+
+
+def test_texts_of_one_length() -> None:
+    """Their probabilities sum to 1 over all texts of this length; others have probability 0."""
+    model = train(["a b", "b b", "a a"], **{**SMALL, "rounds": 0})
+    words = ("a", "b", "<unk>")
+    scores = model.log_prob([f"{one} {two}" for one in words for two in words])
+    assert np.exp(scores.log_probs).sum() == pytest.approx(1.0, abs=1e-5)
+    assert scores.n_tokens.tolist() == [2] * 9
+    assert model.log_prob(["a", "a b a", ""]).n_zero == 3
+    assert len(model.sample(1, prompts=["a"], rng=rng())[0].split()) == 1
+
+
+def test_a_stopped_run_continues(tmp_path: Path) -> None:
+    path = tmp_path / "state.safetensors"
+    settings = {**SMALL, "rounds": 4}
+
+    def stop(number: Any, _model: NeuralModel) -> None:
+        if number.number == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(FIXED, checkpoint=path, watch=stop, **settings)
+    seen: list[int] = []
+    continued = train(FIXED, checkpoint=path, watch=lambda past, _model: seen.append(past.number), **settings)
+    whole = train(FIXED, **settings)
+    assert seen == [3, 4]
+    assert continued.name == whole.name
+    with pytest.raises(InputError, match=r"another training \(reward: 'seqgan' there, 'maligan' here"):
+        train(FIXED, checkpoint=path, reward="maligan", **settings)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reward": "leakgan"}, "reward='leakgan'; there are: seqgan, maligan, rankgan"),
+        ({"rollouts": 0}, "rollouts=0; wanted"),
+        ({"rounds": -1}, "rounds=-1; wanted a whole number of 0 or more"),
+        ({"learning_rate": 0.0}, "learning_rate=0.0; wanted"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        train(FIXED, **{**SMALL, **options})
+    with pytest.raises(InputError, match="option 'reward' is given twice"):
+        train_model("seqgan:reward=maligan", FIXED)
+
+
+def test_only_lstms_can_play() -> None:
+    pytest.importorskip("transformers")
+    model = train_model("gpt2:layers=1:hidden=4:heads=1:positions=9:epochs=1", FIXED)
+    assert isinstance(model, NeuralModel)
+    with pytest.raises(InputError, match="a model of kind 'gpt2'; wanted an LSTM"):
+        play(model, FIXED, Game("seqgan"))
+    assert train_lstm(FIXED, epochs=1, hidden=4).has_end
