@@ -4,7 +4,7 @@
 `designs.py`, and writes docs/calibration-designs.md: how often the overall test rejects at 5 % with and without
 groups, how often it finds a stock prefix in 15 % of one side's texts, and how often the dependence warning appears.
 Every draw has its own seed. Results are kept in .benchmarks/calibration_designs.jsonl, so that a run that was stopped
-goes on where it was; `--fresh` begins anew. `--smoke` makes one draw per row, and prints the page. `--runs N` makes
+goes on where it was; `--fresh` begins anew. `--smoke` makes one draw of each kind, and prints the page. `--runs N` makes
 fewer draws per level; the page has the number of draws that were made.
 """
 
@@ -57,7 +57,7 @@ LEVEL, RESAMPLES = 0.95, 199
 RUNS, PLAIN_RUNS, POWER_RUNS, WARNING_RUNS, SHUFFLED_RUNS = 400, 50, 30, 200, 50
 # A level further than two standard errors from 5 % may be chance: so many draws in all show whether it is.
 MANY_RUNS = 1600
-ENCODED = 4000
+ENCODED, ENCODED_IMAGES = 4000, None
 
 # The terms of the overall test, so that results of an earlier bank are not taken for results of this one.
 BANK_NAME = " + ".join(f"{term.weight:g} {'&'.join(term.members)}" for term in TERMS)
@@ -101,7 +101,7 @@ class Job:
 def encoder_settings() -> Settings:
     """Settings with the vectors of all texts that are tested with an encoder."""
     encoder = minilm()
-    texts = [*encoded_captions(), *REPLIES, *(text for image in images() for text in image)]
+    texts = [*encoded_captions(), *REPLIES, *(text for image in images()[:ENCODED_IMAGES] for text in image)]
     return Settings(encoder=remember(encoder, texts, store=open_store(encoder)))
 
 
@@ -387,6 +387,20 @@ Wanted: at most 5 %.
 """
 
 
+def shrink(jobs: list[Job]) -> list[Job]:
+    """One draw of each kind of job on every design, with few resamples; vectors for the captions alone."""
+    global RESAMPLES, ENCODED, ENCODED_IMAGES
+    RESAMPLES, ENCODED, ENCODED_IMAGES = 59, 600, 0
+    once = [
+        *(job for job in jobs if job.part in ("warning", f"power {PREFIX_SHARES[0]}") and job.way != "shuffled"),
+        *(job for job in jobs if job.part == "level" and (job.way != "plain" or not job.design.use)),
+        *(job for job in jobs if job.part == "false warning" and job.design in CHECKED[::3]),
+        next(job for job in jobs if job.way == "shuffled"),
+    ]
+    once = [job for job in once if job.way != "with encoder" or job.design.name == "captions"]
+    return [replace(job, runs=1) for job in once]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true", help="one draw per row, print the page")
@@ -397,7 +411,7 @@ def main() -> None:
     chosen = parser.parse_args()
     jobs = all_jobs()
     if chosen.smoke:
-        jobs = [Job(job.part, job.design, job.way, 1, job.run) for job in jobs]
+        jobs, chosen.many = shrink(jobs), 1
     jobs = [replace(job, runs=min(job.runs, chosen.runs)) if job.part == "level" else job for job in jobs]
     wanted = [job for job in jobs if chosen.only in f"{job.part}, {job.design.name}, {job.way}"]
     path = None if chosen.smoke else KEPT
