@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from textassay.errors import InputError
     from textassay.inference.result import Interval, Result
     from textassay.models.choose import get_model, save_model, train_model
+    from textassay.studies.agreement.result import Agreement
+    from textassay.studies.agreement.study import agree
     from textassay.studies.compare.result import Comparison
     from textassay.studies.compare.study import compare
     from textassay.studies.conditional.result import Conditional
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from textassay.studies.huse.study import huse
 
 __all__ = [
+    "Agreement",
     "Comparison",
     "Conditional",
     "Frontier",
@@ -39,6 +42,7 @@ __all__ = [
     "Result",
     "Sample",
     "__version__",
+    "agree",
     "compare",
     "conditional",
     "frontier",
@@ -56,6 +60,7 @@ __all__ = [
 
 # Imported on first use, so that the command line starts at once.
 _HOMES = {
+    "Agreement": "textassay.studies.agreement.result",
     "Comparison": "textassay.studies.compare.result",
     "Conditional": "textassay.studies.conditional.result",
     "Frontier": "textassay.studies.frontier.result",
@@ -68,6 +73,7 @@ _HOMES = {
     "RatedItems": "textassay.corpus.ratings.rated_items",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
+    "agree": "textassay.studies.agreement.study",
     "compare": "textassay.studies.compare.study",
     "conditional": "textassay.studies.conditional.study",
     "frontier": "textassay.studies.frontier.study",

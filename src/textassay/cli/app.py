@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from textassay.cli import (
+    agree,
     cache,
     compare,
     conditional,
@@ -37,6 +38,7 @@ app.command("compare")(compare.compare)
 app.command("conditional")(conditional.conditional)
 app.command("huse")(huse.huse)
 app.command("frontier")(frontier.frontier)
+app.command("agree")(agree.agree)
 app.command("prepare")(prepare.prepare)
 app.command("train")(train.train)
 app.command("sample")(sample.sample)

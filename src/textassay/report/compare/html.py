@@ -18,6 +18,7 @@ from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, grouped_str
 from textassay.report.table import ARROWS, better_words, figure, grid, guide, level_text, paired_rows, short_names
 from textassay.studies.compare.meaning import FAR
 from textassay.studies.compare.result import Column, Comparison, Phrase
+from textassay.studies.outcome import falls, plane_places
 
 STRETCHED = "axis stretched around real text"
 
@@ -42,12 +43,6 @@ def size_remark(comparison: Comparison, place: int) -> str:
 
 def _sizes_text(sizes: set[int]) -> str:
     return f"{min(sizes):,}" + (f" to {max(sizes):,}" if len(sizes) > 1 else "")
-
-
-# Pairs to prefer, quality first; with neither, the first metric of each aspect.
-_PAIRS = (("cr", "nrr"), ("bleu", "self_bleu"))
-# Metrics of diversity whose value decreases as texts become more diverse: their axis is reversed.
-_FALLING = frozenset({"self_bleu", "repetition"})
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,7 @@ def draw_plane(comparison: Comparison) -> Plane | None:
         real=real,
         quality=_axis_name("quality", labels[0], real.quality),
         diversity=_axis_name("diversity", labels[1], real.diversity),
-        reversed=(_reversed(real.quality), _reversed(real.diversity)),
+        reversed=(falls(real.quality), falls(real.diversity)),
     )
     return Plane(
         wide=chart.draw(WIDE),
@@ -96,19 +91,7 @@ def plane_axes(comparison: Comparison) -> tuple[int, int] | None:
         for place in range(len(comparison.labels))
         if any(drawable(column.results[place]) for column in comparison.candidates)
     }
-    for quality, diversity in _PAIRS:
-        xs = [place for place, result in results.items() if result.metric == quality]
-        ys = [place for place, result in results.items() if result.metric == diversity]
-        pairs = [(x, y) for x in xs for y in ys]
-        # With several orders of both, a pair of one order comes first.
-        pairs.sort(key=lambda pair: results[pair[0]].options.get("n") != results[pair[1]].options.get("n"))
-        if pairs:
-            return pairs[0]
-    x, y = (
-        next((place for place, result in results.items() if result.aspect == aspect), None)
-        for aspect in ("quality", "diversity")
-    )
-    return None if x is None or y is None else (x, y)
+    return plane_places(results)
 
 
 def _point(index: int, column: Column, comparison: Comparison, axes: tuple[int, int]) -> Point:
@@ -122,12 +105,8 @@ def _point(index: int, column: Column, comparison: Comparison, axes: tuple[int, 
 
 
 def _axis_name(aspect: str, label: str, result: Result) -> str:
-    turned = ", reversed axis" if _reversed(result) else ""
+    turned = ", reversed axis" if falls(result) else ""
     return f"more {aspect} → ({shortened(label, 30)}{turned})"
-
-
-def _reversed(result: Result) -> bool:
-    return result.better == "lower" or result.metric in _FALLING
 
 
 def _plane_remarks(comparison: Comparison, axes: tuple[int, int], points: list[Point], chart: PlaneChart) -> list[str]:

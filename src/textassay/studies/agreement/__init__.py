@@ -1,0 +1,1 @@
+"""Agreement: which metrics rank systems as they should be ranked?"""

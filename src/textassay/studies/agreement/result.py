@@ -1,0 +1,192 @@
+"""The outcome of an agreement study, and its JSON form."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from textassay.inference.p_values import holm
+from textassay.inference.result import Result, one_nan
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
+from textassay.version import __version__
+
+# The coefficients, in the order of the results of a metric.
+COEFFICIENTS = ("kendall", "spearman", "pearson")
+
+
+@dataclass(frozen=True)
+class MetricColumn(ResultColumn):
+    """A metric: its coefficients with the gold standard, and its value for each system (NaN if it has none)."""
+
+    name: str
+    metric: str
+    aspect: str
+    better: str
+    results: tuple[Result, ...]
+    values: tuple[float, ...]
+    goodness: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        # One NaN object for all, so that what is read back equals what was written.
+        for name in ("values", "goodness"):
+            object.__setattr__(self, name, tuple(map(one_nan, getattr(self, name))))
+
+
+@dataclass(frozen=True)
+class PlanePoint:
+    """A system in the plane of quality and diversity, both higher for more; `by` are the systems that dominate it."""
+
+    system: str
+    sweep: str
+    quality: float
+    diversity: float
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dominance:
+    """Which systems dominate which: at least as much quality and diversity, and more of one.
+
+    A sweep is the systems of one file. `shares[i][j]` is the share of the systems of sweep j that a system of sweep i
+    dominates.
+    """
+
+    quality: str
+    diversity: str
+    points: tuple[PlanePoint, ...]
+    sweeps: tuple[str, ...]
+    shares: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement(Outcome):
+    """How well each metric agrees with a gold standard, and the metrics with each other.
+
+    `matrix` has Pearson's correlation of every two metrics over all systems, with higher as better for each.
+    """
+
+    kind: ClassVar[str] = "agreement"
+    __hash__ = Outcome.__hash__
+
+    metrics: tuple[MetricColumn, ...]
+    gold: str
+    gold_values: tuple[float, ...]
+    is_order: bool
+    systems: tuple[str, ...]
+    matrix: tuple[tuple[float, ...], ...]
+    dominance: Dominance | None
+    level: float
+    notes: tuple[str, ...]
+    settings: Settings
+    labels: tuple[str, ...] = COEFFICIENTS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gold_values", tuple(map(one_nan, self.gold_values)))
+        object.__setattr__(self, "matrix", tuple(tuple(map(one_nan, row)) for row in self.matrix))
+
+    @property
+    def columns(self) -> tuple[MetricColumn, ...]:
+        """The metrics."""
+        return self.metrics
+
+    def adjusted_p_values(self, column: ResultColumn) -> Sequence[float]:
+        """Kendall's p-value adjusted for all metrics (Holm); the other coefficients have none."""
+        place = self.names.index(column.name)
+        return [self.adjusted[place], *([math.nan] * (len(COEFFICIENTS) - 1))]
+
+    @property
+    def adjusted(self) -> list[float]:
+        """Kendall's p-value of each metric, adjusted for all metrics (Holm)."""
+        return holm([math.nan if p is None else p for p in (metric.results[0].p_value for metric in self.metrics)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; what only this program reads is under `details`."""
+        known = zip(self.systems, map(_or_none, self.gold_values), strict=True)
+        return {
+            "textassay": __version__,
+            "gold": {"name": self.gold, "is_order": self.is_order, "systems": dict(known)},
+            "metrics": [_metric(metric) for metric in self.metrics],
+            "details": {
+                "systems": list(self.systems),
+                "metrics": [_metric_details(metric) for metric in self.metrics],
+                "matrix": [[_or_none(value) for value in row] for row in self.matrix],
+                "dominance": _dominance(self.dominance) if self.dominance else None,
+                "level": self.level,
+                "notes": list(self.notes),
+                "settings": plain_settings(self.settings),
+            },
+        }
+
+    @classmethod
+    def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        details, gold = plain["details"], plain["gold"]
+        both = zip(plain["metrics"], details["metrics"], strict=True)
+        return cls(
+            metrics=tuple(_read_metric(metric, more) for metric, more in both),
+            gold=gold["name"],
+            gold_values=tuple(_number(gold["systems"][system]) for system in details["systems"]),
+            is_order=gold["is_order"],
+            systems=tuple(details["systems"]),
+            matrix=tuple(tuple(map(_number, row)) for row in details["matrix"]),
+            dominance=_read_dominance(details["dominance"]) if details["dominance"] else None,
+            level=details["level"],
+            notes=tuple(details["notes"]),
+            settings=read_settings(details),
+        )
+
+
+def _metric(metric: MetricColumn) -> dict[str, Any]:
+    return {"name": metric.name, "results": [result.to_dict() for result in metric.results]}
+
+
+def _metric_details(metric: MetricColumn) -> dict[str, Any]:
+    return {
+        "metric": metric.metric,
+        "aspect": metric.aspect,
+        "better": metric.better,
+        "n": metric.results[0].n,
+        "values": [_or_none(value) for value in metric.values],
+        "goodness": [_or_none(value) for value in metric.goodness],
+    }
+
+
+def _read_metric(plain: Mapping[str, Any], details: Mapping[str, Any]) -> MetricColumn:
+    return MetricColumn(
+        plain["name"],
+        details["metric"],
+        details["aspect"],
+        details["better"],
+        tuple(Result.from_dict(result, n=details["n"]) for result in plain["results"]),
+        tuple(map(_number, details["values"])),
+        tuple(map(_number, details["goodness"])),
+    )
+
+
+def _dominance(found: Dominance) -> dict[str, Any]:
+    return {
+        "quality": found.quality,
+        "diversity": found.diversity,
+        "points": [
+            [point.system, point.sweep, point.quality, point.diversity, list(point.by)] for point in found.points
+        ],
+        "sweeps": list(found.sweeps),
+        "shares": [list(row) for row in found.shares],
+    }
+
+
+def _read_dominance(plain: Mapping[str, Any]) -> Dominance:
+    return Dominance(
+        plain["quality"],
+        plain["diversity"],
+        tuple(PlanePoint(system, sweep, x, y, tuple(by)) for system, sweep, x, y, by in plain["points"]),
+        tuple(plain["sweeps"]),
+        tuple(tuple(row) for row in plain["shares"]),
+    )
+
+
+def _or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
