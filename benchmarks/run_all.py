@@ -14,7 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 # `embeddings` also runs `quantised`, `neighbours` and `encoding`.
-SPEED = ("startup", "ngrams", "embeddings", "conditional", "huse", "survey")
+SPEED = ("startup", "ngrams", "models", "embeddings", "conditional", "huse", "survey")
 STATISTICS = (
     "calibration", "calibration_items", "calibration_huse", "calibration_designs", "family_wise", "situations", "power",
 )  # fmt: skip

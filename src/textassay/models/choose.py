@@ -34,6 +34,7 @@ TRAINED: dict[str, str] = {
 OPENED: dict[str, str] = {
     "openai": "textassay.models.openai_endpoint",
     "oracle": "textassay.models.oracle",
+    "retrieval": "textassay.models.retrieval",
 }
 # How the names of opened models are written.
 FORMS = {
