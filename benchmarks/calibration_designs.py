@@ -4,8 +4,8 @@
 `designs.py`, and writes docs/calibration-designs.md: how often the overall test rejects at 5 % with and without
 groups, how often it finds a stock prefix in 15 % of one side's texts, and how often the dependence warning appears.
 Every draw has its own seed. Results are kept in .benchmarks/calibration_designs.jsonl, so that a run that was stopped
-goes on where it was; `--fresh` begins anew. `--smoke` makes one draw of each kind, and prints the page. `--runs N` makes
-fewer draws per level; the page has the number of draws that were made.
+goes on where it was; `--fresh` begins anew. `--smoke` makes one draw of each kind, and prints the page. `--runs N`
+makes fewer draws per level; the page has the number of draws that were made.
 """
 
 import argparse
