@@ -44,8 +44,8 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import remember
-from textassay.inference.bank import TERMS
 from textassay.inference.overall import OverallPlan, overall_test
+from textassay.inference.overall_bank import TERMS
 from textassay.inference.p_values import is_significant
 from textassay.metrics.views import Material, Settings
 from textassay.studies.compare.dependence import check_dependence

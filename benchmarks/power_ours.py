@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from power_corpora import Draw
 
 from textassay.corpus.sample import Sample
-from textassay.inference.bank import BANK, TERMS, bank_statistics, gram_counts
 from textassay.inference.overall import combine
+from textassay.inference.overall_bank import BANK, TERMS, bank_statistics, gram_counts
 from textassay.inference.p_values import p_value
 from textassay.inference.permutation import design_of
 from textassay.metrics.ngrams.counts import TextNgrams

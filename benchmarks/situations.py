@@ -447,7 +447,7 @@ def cell(finding: Finding) -> str:
     parts = [
         *finding.reasons,
         *(f"*format: {text}*" for text in finding.formats),
-        *(f"*warning: {text}*" for text in finding.warnings),
+        *(f"*{text}*" for text in finding.warnings),
     ]
     return "<br>".join(part.replace("|", "\\|").replace("<0", "&lt;0") for part in parts)
 

@@ -48,7 +48,7 @@ def test_every_metric_has_a_page(metric: registry.Metric) -> None:
     page = PAGES[f"metrics/{metric.name}.md"]
     assert f"`{metric.name}`" in PAGES["metrics/index.md"]
     assert metric.summary in page
-    assert "mislead" in page, "the docstring must say when the metric misleads"
+    assert "Misleading" in page, "the docstring must say when the metric misleads"
     assert generate.CITATIONS[metric.paper] in page, "src/textassay/metrics/papers.toml needs the full citation"
     assert all(f"| `{option}` |" in page for option in metric.options)
     assert metric.interval in (None, *generate.INTERVALS), "docs/generate.py must describe the method"

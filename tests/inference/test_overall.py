@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from tests.conftest import material
 from textassay import Sample
 from textassay.corpus.hashed_ngrams import Sequences
-from textassay.inference.bank import BANK, bank_statistics, gram_counts, ridge, text_traits
 from textassay.inference.overall import Overall, OverallPlan, combine, overall_test, smooth_p
+from textassay.inference.overall_bank import BANK, bank_statistics, gram_counts, ridge, text_traits
 from textassay.inference.p_values import at_least
 from textassay.inference.permutation import independent
 from textassay.metrics.ngrams.counts import TextNgrams

@@ -19,7 +19,7 @@ import textassay as ta
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
-from textassay.studies.compare.meaning import Meaning, Region, Stray
+from textassay.studies.compare.meaning import Meaning, Region, UnmatchedText
 from textassay.studies.compare.result import Column, Comparison, Finding, Phrase
 from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOutcome, Miss, Sensitivity, SystemColumn
 from textassay.studies.conditional.verdict import kind_of as kind_of_miss
@@ -253,7 +253,7 @@ def meaning(
     regions: Sequence[Region] | None = None,
     *,
     points: int = 350,
-    strays: Sequence[Stray] = (Stray("is is shown .", 1.23, "broccoli is on a board"),),
+    unmatched: Sequence[UnmatchedText] = (UnmatchedText("is is shown .", 1.23, "broccoli is on a board"),),
 ) -> Meaning:
     """By default two regions that differ and one that does not; `points` texts per sample."""
     if regions is None:
@@ -261,7 +261,7 @@ def meaning(
         regions = (region(), rare, region(8, words=("dog", "cat"), candidate=0.1, reference=0.09, p=0.8))
     spiral = [(0.5 + 0.5 * math.cos(i) * i / points, 0.5 + 0.5 * math.sin(i) * i / points) for i in range(points)]
     mirrored = [(y, x) for x, y in spiral]
-    return Meaning(tuple(regions), tuple(strays), tuple(strays), 0.86, 0.345, tuple(spiral), tuple(mirrored))
+    return Meaning(tuple(regions), tuple(unmatched), tuple(unmatched), 0.86, 0.345, tuple(spiral), tuple(mirrored))
 
 
 def with_meaning(found: Comparison | None = None, shown: Meaning | None = None) -> Comparison:
@@ -271,13 +271,13 @@ def with_meaning(found: Comparison | None = None, shown: Meaning | None = None) 
 
 
 def hostile_meaning() -> Comparison:
-    """Hostile texts as words, examples and strays of hostile candidates."""
+    """Hostile texts as words, examples and unmatched of hostile candidates."""
     regions = [
         region(i, words=[text] * 4 if i % 3 else (), candidate=0.05 + 0.1 * (i % 2), reference=0.1, examples=[text])
         for i, text in enumerate(HOSTILE)
     ]
-    strays = [Stray(text, 1.5, text) for text in HOSTILE]
-    return with_meaning(hostile_comparison(), meaning(regions, strays=strays))
+    unmatched = [UnmatchedText(text, 1.5, text) for text in HOSTILE]
+    return with_meaning(hostile_comparison(), meaning(regions, unmatched=unmatched))
 
 
 @dataclass(frozen=True)

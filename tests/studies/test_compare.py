@@ -1,4 +1,4 @@
-"""The comparison as a whole: sizes, yardstick, verdicts, JSON and the ways a sample can go wrong."""
+"""The comparison as a whole: sizes, baseline, verdicts, JSON and the ways a sample can go wrong."""
 
 import json
 import math
@@ -78,7 +78,7 @@ def test_size_match_cuts_to_the_smallest_and_says_so() -> None:
     assert compare(corpus(1, 50), {"a": corpus(2, 30)}, n_resamples=0, size=20).reference.n == 20
 
 
-def test_the_yardstick_uses_spare_reference_texts_at_full_size() -> None:
+def test_the_baseline_uses_spare_reference_texts_at_full_size() -> None:
     spare = compare(corpus(1, 100), {"a": corpus(2, 40)}, n_resamples=0, explain=True)
     assert {result.n for result in spare.real.results} == {40}
     halves = compare(corpus(1, 60), {"a": corpus(2, 60)}, n_resamples=0, explain=True)
@@ -101,7 +101,7 @@ class TestUnequalSizes:
         assert found.candidates[0].results[0].p_value is not None
         assert found.candidates[0].results[0].p_value < 0.05
 
-    def test_every_result_beside_the_yardstick_has_its_size(self) -> None:
+    def test_every_result_beside_the_baseline_has_its_size(self) -> None:
         found = compare(
             corpus(1, 300), {"a": corpus(2, 60), "b": corpus(3, 120)}, size="all", n_resamples=0, explain=True
         )

@@ -135,7 +135,7 @@ def test_shared_prompts_recommend_pairs_and_nothing_else() -> None:
     warnings = found(*sides)
     assert list(warnings) == ["shared_prompts"]
     assert warnings["shared_prompts"].option == PAIR
-    assert warnings["shared_prompts"].message.startswith("100% of the texts have a prompt that occurs in both samples")
+    assert warnings["shared_prompts"].message.startswith("100 % of the texts have a prompt that occurs in both samples")
 
 
 def test_several_texts_per_prompt_recommend_groups() -> None:
@@ -146,7 +146,7 @@ def test_several_texts_per_prompt_recommend_groups() -> None:
     warnings = found(made, real)
     assert list(warnings) == ["several_per_prompt"]
     assert warnings["several_per_prompt"].option == GROUP
-    assert "the candidate 'made': 100% of the texts share" in warnings["several_per_prompt"].message
+    assert "the candidate 'made': 100 % of the texts share" in warnings["several_per_prompt"].message
     assert "several_per_prompt" in found(real, made)
 
 

@@ -163,21 +163,21 @@ def test_fixes_and_order_depend_on_the_tokenizer() -> None:
 
     unseen = "(embeddings still see it)"
     final = ("final_punctuation", "add or strip the final punctuation of one side before comparing")
-    case = ("upper_case", "--lowercase treats both alike")
+    case = ("upper_case", "the option lowercase treats both alike")
     assert fixes("words") == [
         case,
         final,
-        ("tokenised_punctuation", f"no effect with --tokenizer words {unseen}"),
-        ("white_space", f"no effect with --tokenizer words {unseen}"),
+        ("tokenised_punctuation", f"no effect with the tokenizer words {unseen}"),
+        ("white_space", f"no effect with the tokenizer words {unseen}"),
     ]
     assert sorted(fixes("treebank")[:2]) == sorted(
-        [case, ("tokenised_punctuation", "--tokenizer words treats both alike")]
+        [case, ("tokenised_punctuation", "the tokenizer words treats both alike")]
     )
     assert fixes("whitespace", lowercase=True) == [
-        ("tokenised_punctuation", "--tokenizer words treats both alike"),
+        ("tokenised_punctuation", "the tokenizer words treats both alike"),
         final,
-        ("upper_case", f"no effect with --lowercase {unseen}"),
-        ("white_space", f"no effect with --tokenizer whitespace {unseen}"),
+        ("upper_case", f"no effect with the option lowercase {unseen}"),
+        ("white_space", f"no effect with the tokenizer whitespace {unseen}"),
     ]
 
 
@@ -225,7 +225,7 @@ def test_tokenised_model_output_is_told_from_raw_captions(data: Path) -> None:
     assert first.kind == "tokenised_punctuation"
     assert first.candidate_share > 0.8
     assert first.reference_share < 0.01
-    assert first.fix == "--tokenizer words treats both alike"
+    assert first.fix == "the tokenizer words treats both alike"
     # 62 % of SeqGAN's captions end in a full stop, 79 % of the real ones do.
     assert check_format(seqgan, real, tokenizer=WORDS)[0].kind == "final_punctuation"
 

@@ -125,11 +125,11 @@ def test_planted_outliers_stand_first_with_their_nearest_text() -> None:
     found = look([*texts(EVEN, seed=1), odd, odd], real)
     assert found.far[0].text == odd
     assert found.far[0].nearest == "sea sea sea sea"
-    assert odd not in [stray.text for stray in found.far[1:]]
+    assert odd not in [unmatched.text for unmatched in found.far[1:]]
     assert found.missed[0].text == lost
     ours, theirs = ToyEncoder(dimension=48).encode([odd, found.far[0].nearest])
     assert found.far[0].distance == pytest.approx(float(np.linalg.norm(ours - theirs)), abs=1e-6)
-    distances = [stray.distance for stray in found.far]
+    distances = [unmatched.distance for unmatched in found.far]
     assert distances == sorted(distances, reverse=True)
     assert found.far_share >= 2 / 302
 
@@ -219,7 +219,7 @@ def test_hostile_texts_come_out_printable_and_short() -> None:
     nasty = ["<script>alert(1)</script> \x1b[31m \u202egnp \x00", "{{ 7 * 7 }}\u2028 line", "long" * 500]
     found = look(nasty * 15, texts(EVEN)[:45])
     shown = [text for region in found.regions for text in (*region.words, *region.candidate_examples)]
-    shown += [text for stray in found.far for text in (stray.text, stray.nearest)]
+    shown += [text for unmatched in found.far for text in (unmatched.text, unmatched.nearest)]
     assert any("<script>" in text for text in shown)
     for text in shown:
         assert text == printable(text)

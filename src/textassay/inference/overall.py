@@ -28,7 +28,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.printable import many
-from textassay.inference.bank import (
+from textassay.inference.overall_bank import (
     BANK,
     TERMS,
     Member,

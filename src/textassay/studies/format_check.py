@@ -164,8 +164,8 @@ class Trait:
     def unseen(self, tokenizer: Tokenizer) -> str:
         """The option under which tokens do not show this trait, or '' where they do."""
         if LOWERCASE in self.unseen_by and tokenizer.lowercase:
-            return "--lowercase"
-        return f"--tokenizer {tokenizer.name}" if tokenizer.name in self.unseen_by else ""
+            return "the option lowercase"
+        return f"the tokenizer {tokenizer.name}" if tokenizer.name in self.unseen_by else ""
 
 
 _TAG_NAMES = "think|thinking|answer|unk|pad|s|bos|eos|sos|sep|cls|mask|start|end|(?:start|end)_of_[a-z]+|0x[0-9A-F]{2}"
@@ -200,7 +200,7 @@ TRAITS: tuple[Trait, ...] = (
         "tokenised_punctuation",
         "have a space before punctuation",
         r"""(?i)\S[ \t]+[.,!?;:](?:[\s"'”’]|$)|[a-z] ['’] ?(?:s|t|re|ve|ll|d|m)\b""",
-        "--tokenizer words treats both alike",
+        "the tokenizer words treats both alike",
         gap=HABIT,
         unseen_by=("words", "plain"),
         needs=".,!?;:'’",
@@ -209,7 +209,7 @@ TRAITS: tuple[Trait, ...] = (
         "split_contractions",
         "have split contractions or Treebank marks",
         r"(?i)[a-z] n['’]t\b|(?:^|[^`])``(?:[^`]|$)|-[lr][rsc]b-",
-        "--tokenizer treebank treats contractions alike; or join them in the {side} before comparing",
+        "the tokenizer treebank treats contractions alike; or join them in the {side} before comparing",
         gap=0.02,
         cited=True,
         unseen_by=("treebank",),
@@ -227,7 +227,7 @@ TRAITS: tuple[Trait, ...] = (
         "upper_case",
         "have an upper-case letter",
         r"[\p{Lu}\p{Lt}]",
-        "--lowercase treats both alike",
+        "the option lowercase treats both alike",
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
         needs=_CAPITALS,
@@ -236,7 +236,7 @@ TRAITS: tuple[Trait, ...] = (
         "initial_capital",
         "begin with an upper-case letter",
         r"^\P{L}*[\p{Lu}\p{Lt}]",
-        "--lowercase treats both alike",
+        "the option lowercase treats both alike",
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
         needs=_CAPITALS,
@@ -245,7 +245,7 @@ TRAITS: tuple[Trait, ...] = (
         "all_capitals",
         "are in capitals throughout",
         r"^\P{Ll}*\p{Lu}\P{Ll}*\p{Lu}\P{Ll}*$",
-        "--lowercase treats both alike",
+        "the option lowercase treats both alike",
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
         needs=_CAPITALS,
@@ -369,14 +369,15 @@ def check_format(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer) 
     chance (Fisher's exact test, or Welch's t-test for means, with p < 1e-4). Up to 20,000 texts of each sample are
     read, evenly spaced. For mean lengths, the shares are those of the texts longer than the reference's median.
 
-    It misleads about blank texts if a sample was cut to a smaller size before: the notes count those of the whole.
+    Blank texts are counted in these samples. If a sample was cut to a smaller size before, the notes count those of the
+    whole sample.
 
     >>> from textassay.corpus.tokenizers import get_tokenizer
     >>> real = Sample.of(["A cat sat.", "Two dogs ran."] * 20, name="real")
     >>> made = Sample.of(["A cat sat .", "Two dogs ran ."] * 20, name="made")
     >>> for finding in check_format(made, real, tokenizer=get_tokenizer("whitespace")):
     ...     print(f"{finding.message}: {finding.fix}")
-    100 % of candidate texts have a space before punctuation (reference 0 %): --tokenizer words treats both alike
+    100 % of candidate texts have a space before punctuation (reference 0 %): the tokenizer words treats both alike
     """
     found = list(_blanks(candidate, reference))
     if len(candidate) and len(reference):

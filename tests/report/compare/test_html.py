@@ -71,7 +71,7 @@ def test_everything_found_stands_on_the_page() -> None:
         "of it 1 30 -5.25",
         "cr|n:2|tok:words+lower",
         "Coverage rate: the chance that an n-gram drawn from each sample is the same one.",
-        "It misleads alone: repeating the reference's most frequent n-gram beats real text.",
+        "Misleading when read alone: repeating the reference's most frequent n-gram beats real text.",
         "expected value at this sample size (delete-a-group jackknife",
         "exchanging texts between candidate and reference",
         "Holm",

@@ -28,7 +28,7 @@ from textassay.report.compare.meaning import (
     shown_name,
 )
 from textassay.report.page import MOST_BYTES
-from textassay.studies.compare.meaning import Meaning, Stray
+from textassay.studies.compare.meaning import Meaning, UnmatchedText
 from textassay.studies.compare.result import Comparison
 
 NAMES = [f"model-{i}" for i in range(20)]
@@ -108,7 +108,7 @@ def test_a_candidate_with_too_few_texts_is_named() -> None:
 
 
 def test_where_no_region_stands_out_the_page_says_so() -> None:
-    even = meaning([region(i, candidate=0.1, reference=0.1, p=1.0) for i in range(5)], strays=())
+    even = meaning([region(i, candidate=0.1, reference=0.1, p=1.0) for i in range(5)], unmatched=())
     text = words(section(render_html(with_meaning(comparison(["only"]), even))))
     assert "only no region differs significantly" in text
     assert "No region has significantly too many or too few texts." in text
@@ -299,7 +299,7 @@ def test_smaller_pages_draw_fewer_texts_and_at_last_no_map(
 ) -> None:
     worst = "\u2028" * 200
     crowd = [region(i, words=[worst] * 4, examples=[worst] * 3) for i in range(12)]
-    found = with_meaning(comparison(NAMES[:4]), meaning(crowd, strays=[Stray(worst, 1.5, worst)] * 8))
+    found = with_meaning(comparison(NAMES[:4]), meaning(crowd, unmatched=[UnmatchedText(worst, 1.5, worst)] * 8))
     monkeypatch.setattr(html, "MOST_BYTES", limit)
     page = render_html(found)
     assert len(page.encode()) <= limit

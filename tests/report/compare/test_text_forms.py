@@ -69,7 +69,16 @@ def test_the_legend_gives_the_level_as_it_is(level: float, shown: str, chance: s
     assert f"permutation test with p <= {chance}, adjusted" in lines[1]
 
 
-def test_results_at_the_size_of_the_yardstick_follow_their_column() -> None:
+def test_the_legend_explains_only_the_distances_that_a_verdict_names() -> None:
+    found = comparison(("only",))
+    assert not any("distance" in line for line in legend(found))
+    said = Verdict("differs", ("clearly different in wording (word-pair distance 0.21)",))
+    named = replace(found, candidates=(replace(found.candidates[0], verdict=said),))
+    (line,) = [line for line in legend(named) if "distance" in line]
+    assert line == "word-pair distance: 0 for equal distributions, 1 if no word pair is shared"
+
+
+def test_results_at_the_size_of_the_baseline_follow_their_column() -> None:
     found = smaller(comparison(metrics=[("cr", 2), ("nrr", 2)], real_n=250), 0)
     listed = [(row["candidate"], row["label"], row["n"]) for row in csv_rows(found)]
     assert listed == [

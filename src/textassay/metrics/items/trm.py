@@ -79,12 +79,12 @@ def trm(
     narrow if their own edges are mostly shorter and those between references mostly longer, too wide if it is the other
     way round, and off target if both sides' own edges are mostly shorter.
 
-    It misleads as a number by itself: it depends on the numbers of candidates and references, and for two sides from
-    one source it is well above 0, so compare it with `chance` and the human row, or read the p-value. With ties the
-    `paper` variant stays above 0 for any number of texts. If candidates repeat each other, its p-value fails: most
-    other labellings have more ties than the observed one and higher values (one caption written ten times scores 1.5
-    where chance gives 1.9). Use `split` there, which ties do not bias. What the distance does not see, such as the
-    order of words under a distance on single words, TRM does not see either.
+    Misleading as a number by itself: it depends on the numbers of candidates and references, and for two sides from one
+    source it is well above 0, so compare it with `chance` and the human row, or read the p-value. With ties the `paper`
+    variant stays above 0 for any number of texts. If candidates repeat each other, its p-value fails: most other
+    labellings have more ties than the observed one and higher values (one caption written ten times scores 1.5 where
+    chance gives 1.9). Use `split` there, which ties do not bias. What the distance does not see, such as the order of
+    words under a distance on single words, TRM does not see either.
 
     It is undefined if no side has two texts and the other side one, above 300 pooled texts, and if a distance is not a
     number.

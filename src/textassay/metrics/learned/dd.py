@@ -87,7 +87,7 @@ def dd(candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: Cla
     It sees any difference that its features show: unusual words and phrases, and with vectors or the network also
     differences in meaning and order.
 
-    It misleads as a measure of quality: a difference in format or topic separates samples as well as bad writing does.
+    Misleading as a measure of quality: a difference in format or topic separates samples as well as bad writing does.
     It grows with the number of texts to train on, so only samples of the same size can be compared. A weak classifier
     gives a low value, which does not show that the samples are alike.
 

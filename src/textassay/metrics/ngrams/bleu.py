@@ -50,8 +50,8 @@ def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Valu
 
     It sees word sequences of up to n words that no reference contains.
 
-    It misleads alone: it ignores what the candidate never writes, a model that repeats safe phrases beats real text,
-    and the value grows with the number of references.
+    Misleading when read alone: it ignores what the candidate never writes, a model that repeats safe phrases beats real
+    text, and the value grows with the number of references.
 
     It is always defined for two or more texts. There is no interval below 20 different texts per sample (repeated texts
     count for less), because the value of a few texts changes a lot with single references.
@@ -88,7 +88,7 @@ def reverse_bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4)
 
     It sees what the candidate never writes, so a collapsed generator scores low.
 
-    It misleads across sample sizes: more candidate texts match more of the reference.
+    Misleading across sample sizes: more candidate texts match more of the reference.
 
     It is always defined for two or more texts. There is no interval below 20 different texts per sample (repeated texts
     count for less), because the value of a few texts changes a lot with single candidates.
@@ -124,7 +124,7 @@ def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
 
     It sees phrases that a generator uses in many texts.
 
-    It misleads when lower is read as better: noise scores lowest, and the value grows with the sample, so compare with
+    Misleading when lower is read as better: noise scores lowest, and the value grows with the sample, so compare with
     real text's own value at the same size.
 
     It is always defined for two or more texts.

@@ -303,8 +303,8 @@ def distinct(candidate: Ngrams, /, *, n: int = 2) -> Value:
 
     It sees repeated phrases, within a text and between texts.
 
-    It misleads across sample sizes and text lengths: it falls as a sample grows, so only samples of the same size can
-    be compared (the default, `--size match`). Noise scores highest, so compare with real text's own value.
+    Misleading across sample sizes and text lengths: it falls as a sample grows, so only samples of the same size can be
+    compared (the default, `--size match`). Noise scores highest, so compare with real text's own value.
 
     It is undefined if no text has n tokens.
     """
@@ -337,7 +337,7 @@ def entropy(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "gra
 
     It sees how evenly the n-grams are used, with less weight on rare ones than `distinct`.
 
-    It misleads across sample sizes: the plug-in value is too low if many n-grams occur once, and grows with the sample.
+    Misleading across sample sizes: the plug-in value is too low if many n-grams occur once, and grows with the sample.
     The Grassberger variant is still too low for large n.
 
     It is undefined if no text has n tokens.

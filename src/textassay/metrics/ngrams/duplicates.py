@@ -115,7 +115,7 @@ def repetition(candidate: NearDuplicates, /, *, similarity: float = 0.8, shingle
 
     It sees a generator that writes the same text again, with or without small changes.
 
-    It misleads across sample sizes: a larger sample contains more duplicates. Short texts also repeat in real data, so
+    Misleading across sample sizes: a larger sample contains more duplicates. Short texts also repeat in real data, so
     compare with real text's own value. Long texts are near duplicates only as a whole: two documents in which ten of a
     hundred bigrams differ have a similarity of 0.82, and two that share half of their paragraphs do not count.
 
@@ -163,7 +163,7 @@ def copying(candidate: Sequences, train: Sequences, /, *, span: int = 8) -> Valu
 
     It sees memorised training texts, which metrics of quality reward.
 
-    It misleads for short texts, which people repeat as well: compare with held-out real text. Eight words are most of a
+    Misleading for short texts, which people repeat as well: compare with held-out real text. Eight words are most of a
     caption but a small part of a page.
 
     It is always defined; the part `ngrams` is undefined if no text has `span` words.

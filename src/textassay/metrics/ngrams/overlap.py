@@ -49,7 +49,7 @@ def cnd(
 
     It sees phrases that one sample uses more often than the other.
 
-    It misleads when read as a share: it is a squared distance, dominated by the most frequent n-grams unless weighted,
+    Misleading when read as a share: it is a squared distance, dominated by the most frequent n-grams unless weighted,
     so small values can be real differences. A candidate with a share e of texts from another source has e squared times
     the distance of that source. The plug-in value of two samples from one source is above 0 and falls with size.
 
@@ -112,8 +112,8 @@ def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
 
     It sees whether the candidate uses the reference's frequent n-grams.
 
-    It misleads alone: repeating the reference's most frequent n-gram beats real text. Read it with `nrr`, or read
-    `cnd`, which combines both.
+    Misleading when read alone: repeating the reference's most frequent n-gram beats real text. Read it with `nrr`, or
+    read `cnd`, which combines both.
 
     It is undefined if no text of one of the samples has n tokens.
     """
@@ -143,7 +143,7 @@ def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiase
 
     It sees a few n-grams that take up a large share of the sample.
 
-    It misleads when higher is read as better: noise has the highest value of all, so compare with real text's own.
+    Misleading when higher is read as better: noise has the highest value of all, so compare with real text's own.
 
     It is undefined if no text has n tokens; the unbiased variant needs two texts that have.
     """
@@ -182,7 +182,7 @@ def ms_jaccard(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Value:
 
     It sees both n-grams that the candidate adds and n-grams that it lacks.
 
-    It misleads across sample sizes: larger samples share more n-grams, so real text against real text is far below 1.
+    Misleading across sample sizes: larger samples share more n-grams, so real text against real text is far below 1.
     Compare at equal sizes with real v real.
 
     It is undefined if no text of either sample has n tokens.
@@ -245,9 +245,9 @@ def edges(candidate: Edges, reference: Edges, /, *, n: int = 2) -> Value:
 
     It sees truncated texts and stock openings, which n-grams of whole texts hardly show.
 
-    It misleads if the texts of one sample were cut to a fixed length, or include a prompt or a signature: the
-    difference is real, but it is one of format. The value of two samples from one source is above 0 and falls with
-    size, so compare with real v real.
+    Misleading if the texts of one sample were cut to a fixed length, or include a prompt or a signature: the difference
+    is real, but it is one of format. The value of two samples from one source is above 0 and falls with size, so
+    compare with real v real.
 
     It is undefined if one of the samples has no words.
     """

@@ -63,7 +63,7 @@ def huse(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per: P
 
     It sees both low quality (through ratings) and a lack of diversity (through probabilities).
 
-    It misleads if the log-probabilities are not those of the distribution that was sampled: temperature, top-p and beam
+    Misleading if the log-probabilities are not those of the distribution that was sampled: temperature, top-p and beam
     search change it, and so does a different tokenizer for the lengths. It is an upper bound: a low value proves that
     the texts can be distinguished, a high value does not prove that they cannot. Noisy ratings raise it. A small k
     raises it too, by about 0.04 at k = 16 for any number of items: if the value itself matters, let k grow with the
@@ -119,7 +119,7 @@ def huse_q(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released") -> f
     It sees the differences that people notice in single texts; 1 means that the model's ratings are those of people's
     texts.
 
-    It misleads about diversity: a model that copies its training texts scores 1. Mean ratings of a few people have few
+    Misleading about diversity: a model that copies its training texts scores 1. Mean ratings of a few people have few
     different values, so many items tie and the rule for ties matters; `chance` is the score of randomly exchanged
     sources on the same ratings, which can be well above 1.
 
@@ -164,8 +164,8 @@ def huse_d(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per:
     It sees how much the model's probabilities add to the ratings. It is 1 if people and model write texts of the same
     probability, and falls if people write texts that the model hardly ever would, or the reverse.
 
-    It misleads above 1, which is noise: the vote was less accurate with both features than with one. It is the
-    difference of two scores on the same items, so its interval is wider than theirs. If the probabilities belong to
+    Misleading above 1, where the excess is noise: the vote was less accurate with both features than with one. It is
+    the difference of two scores on the same items, so its interval is wider than theirs. If the probabilities belong to
     another temperature than the texts, the model appears more or less diverse than it is.
 
     It is undefined if HUSE-Q is, or if all log-probabilities are the same.

@@ -134,7 +134,7 @@ def frechet(
 
     It sees differences in the means and covariances of the vectors: other topics, and too little or too much spread.
 
-    It misleads when sizes differ: the plug-in value of two samples from one source is well above 0 and falls with size,
+    Misleading when sizes differ: the plug-in value of two samples from one source is well above 0 and falls with size,
     so compare at one size and with real text's own value. It misses differences that change neither mean nor
     covariance, such as a few odd texts.
 

@@ -110,7 +110,7 @@ def mauve(
 
     It sees clusters that one sample uses more than the other.
 
-    It misleads when compared across sizes: the value changes with the number of texts, with k and with the encoder, and
+    Misleading when compared across sizes: the value changes with the number of texts, with k and with the encoder, and
     two samples of one source score below 1. Compare it with real text's own value at the same size. The cost grows with
     the square of n; `texts_a_cluster=20` halves it, but gives a different number.
 
@@ -195,8 +195,8 @@ def frontier_integral(
 
     It sees clusters that one sample uses more than the other.
 
-    It misleads as `mauve` does: the value of two samples of one source is above 0 and changes with the numbers of texts
-    and clusters, so compare at one size, with real text's own value.
+    Misleading in the same way as `mauve`: the value of two samples of one source is above 0 and changes with the
+    numbers of texts and clusters, so compare at one size, with real text's own value.
 
     It is always defined for samples of the minimum size. Its interval is computed like that of `mauve`.
     """

@@ -111,8 +111,8 @@ def mmd(
 
     It sees any difference between the distributions of the vectors, most of all near the bandwidth.
 
-    It misleads across data sets: the bandwidth depends on the pooled texts, so only values for the same reference can
-    be compared. The value of `v` for two samples from one source is above 0 and falls with size. It does not see
+    Misleading across data sets: the bandwidth depends on the pooled texts, so only values for the same reference can be
+    compared. The value of `v` for two samples from one source is above 0 and falls with size. It does not see
     differences that the encoder ignores, such as spelling.
 
     It is undefined if no two texts of one of the samples are in the same slice.
@@ -178,7 +178,7 @@ def energy(candidate: Vectors, reference: Vectors, /, *, variant: EnergyVariant 
 
     It sees any difference between the distributions of the vectors, without a bandwidth.
 
-    It misleads as a number by itself: it scales with the vectors, and `v` of two samples from one source is above 0 and
+    Misleading as a number by itself: it scales with the vectors, and `v` of two samples from one source is above 0 and
     falls with size. Outliers count in proportion to their distance, more than in `mmd`.
 
     It is undefined if no two texts of one of the samples are in the same slice.

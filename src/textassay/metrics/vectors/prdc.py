@@ -71,7 +71,7 @@ def precision(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant:
 
     It sees candidates that are unlike any reference.
 
-    It misleads if the reference has outliers: their balls are wide and contain implausible texts (`density` is less
+    Misleading if the reference has outliers: their balls are wide and contain implausible texts (`density` is less
     affected). A generator that repeats one good text scores 1; read it with `recall`. Values depend on the sample size
     and on k.
 
@@ -106,7 +106,7 @@ def recall(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Va
     It sees parts of the reference that the candidate does not cover. A text written more than k times has a ball of
     radius 0, which contains only copies of that text, so a collapsed generator scores near 0.
 
-    It misleads if the candidate has outliers: a few bad texts have wide balls that contain much of the reference
+    Misleading if the candidate has outliers: a few bad texts have wide balls that contain much of the reference
     (`coverage` uses balls around the references instead). Values depend on the sample size and on k.
 
     It is always defined for samples of more than k texts. There is no interval below 20 different texts per sample
@@ -143,7 +143,7 @@ def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: V
     It sees candidates that are unlike any reference (below real text's own value) and candidates that are too
     concentrated where references are dense (above it). The test is two-sided.
 
-    It misleads when more is read as better, as in the paper: a collapsed generator that repeats a few common texts has
+    Misleading when more is read as better, as in the paper: a collapsed generator that repeats a few common texts has
     the highest density of all. So closer to real text's own value is better here. One outlier among the references
     changes little, unlike in `precision`.
 
@@ -177,8 +177,8 @@ def coverage(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: 
 
     It sees parts of the reference that the candidate does not cover.
 
-    It misleads if samples differ in size: more candidates cover more balls. For samples of one source and one size it
-    is near :math:`1 - 2^{-k}`, not 1.
+    Misleading if samples differ in size: more candidates cover more balls. For samples of one source and one size it is
+    near :math:`1 - 2^{-k}`, not 1.
 
     It is always defined for samples of more than k texts.
     """

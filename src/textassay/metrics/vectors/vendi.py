@@ -61,9 +61,9 @@ def vendi(candidate: Vectors, /, *, q: float = 1.0) -> float:
 
     It sees how many different kinds of text a sample contains.
 
-    It misleads when higher is read as better: noise scores highest. It grows with the sample, up to the dimension of
-    the vectors, and may not have converged below about 20,000 texts, so compare it only with the reference's value at
-    the same size, as in the table of `textassay compare`.
+    Misleading when higher is read as better: noise scores highest. It grows with the sample, up to the dimension of the
+    vectors, and may not have converged below about 20,000 texts, so compare it only with the reference's value at the
+    same size, as in the table of `textassay compare`.
 
     The test uses the exact difference in pools of up to 150 texts, and in larger pools its first-order expansion around
     the pooled sample.

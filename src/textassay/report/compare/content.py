@@ -66,12 +66,21 @@ def legend(comparison: Comparison) -> list[str]:
             f"{MARK} differs from the reference: permutation test with p <= {1 - comparison.level:g}, adjusted for all"
             " metrics and never smaller than the p-value of the overall test"
         )
-    if any(column.overall is not None for column in comparison.candidates):
-        lines.append(
-            "word-pair distance: 0 for equal distributions, 1 if no word pair is shared;"
-            " vector distance: 0 for equal distributions, about 0.2 between captions and news"
-        )
-    return lines + better_legend(results, target="the value of real text")
+    return [*lines, *_distance_legend(comparison), *better_legend(results, target="the value of real text")]
+
+
+_DISTANCES = {
+    "word-pair distance": "0 for equal distributions, 1 if no word pair is shared",
+    "vector distance": "0 for equal distributions, about 0.2 between captions and news",
+}
+
+
+def _distance_legend(comparison: Comparison) -> list[str]:
+    """How to read the distances that the verdicts name."""
+    verdicts = [column.verdict for column in comparison.candidates if column.verdict is not None]
+    said = " ".join(reason for verdict in verdicts for reason in verdict.reasons)
+    shown = [f"{name}: {meaning}" for name, meaning in _DISTANCES.items() if name in said]
+    return ["; ".join(shown)] if shown else []
 
 
 def missing_lines(comparison: Comparison) -> list[str]:

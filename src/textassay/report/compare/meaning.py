@@ -27,7 +27,7 @@ from textassay.report.charts.svg import (
     stamps,
     text_width,
 )
-from textassay.studies.compare.meaning import FAR, Meaning, Point, Region, Stray
+from textassay.studies.compare.meaning import FAR, Meaning, Point, Region, UnmatchedText
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.wording import p_text, share
 
@@ -385,7 +385,7 @@ class Unmatched:
 
     share: float
     gauge: Markup
-    texts: Sequence[Stray]
+    texts: Sequence[UnmatchedText]
 
 
 @dataclass(frozen=True)
@@ -461,7 +461,7 @@ def _row(numbered: Numbered, index: int, longest: float, examples: int) -> Regio
     )
 
 
-def _unmatched(found: Sequence[Stray], share: float, colour: str, most: int) -> Unmatched:
+def _unmatched(found: Sequence[UnmatchedText], share: float, colour: str, most: int) -> Unmatched:
     at = _BAR * (1 - FAR)
     tick = element("line", x1=at, y1=-2.0, x2=at, y2=_THICK + 2, class_="expected")
     return Unmatched(share, _bar(share, colour, tick), found[:most])

@@ -24,8 +24,9 @@ from textassay.inference.order import CHARACTERS, FEWEST, alignment_test, order_
 from textassay.inference.p_values import is_significant
 from textassay.inference.rng import stream
 from textassay.metrics.ngrams.duplicates import NearDuplicates
+from textassay.studies.wording import share
 
-PAIR, GROUP = "--pair FIELD", "--group FIELD"
+PAIR, GROUP = "the option pair", "the option group"
 
 # Five tests per comparison at this chance each: at most 1 % of independent comparisons are flagged by them.
 CHANCE = 0.002
@@ -57,7 +58,7 @@ def check_dependence(
     >>> prompts = pa.array([f"prompt {number // 2}" for number in range(20)])
     >>> one, other = (Sample.of([f"{name} {n}" for n in range(20)], contexts=prompts) for name in ("a", "b"))
     >>> [(found.kind, found.option) for found in check_dependence(one, other, tokenizer=get_tokenizer())]
-    [('shared_prompts', '--pair FIELD')]
+    [('shared_prompts', 'the option pair')]
     """
     if candidate.groups is not None or reference.groups is not None:
         return ()
@@ -94,17 +95,17 @@ def _declared(candidate: Sample, reference: Sample, named: dict[str, Sample]) ->
         if len(both) == 2 and _shared(*both) >= SHARED_SHARE:
             yield DependenceWarning(
                 f"shared_{noun}s",
-                f"{_shared(*both):.0%} of the texts have a {noun} that occurs in both samples: texts of one {noun} are "
-                f"not independent; use {PAIR} with the field of the {noun}",
+                f"{share(_shared(*both))} of the texts have a {noun} that occurs in both samples: texts of one {noun} "
+                f"are not independent; use {PAIR} with the field of the {noun}",
                 PAIR,
             )
             return
         repeated = {name: _repeated(value) for name, value in zip(named, values, strict=True) if value is not None}
-        repeated = {name: share for name, share in repeated.items() if share >= SHARED_SHARE}
-        for name, share in repeated.items():
+        repeated = {name: part for name, part in repeated.items() if part >= SHARED_SHARE}
+        for name, part in repeated.items():
             yield DependenceWarning(
                 f"several_per_{noun}",
-                f"{name}: {share:.0%} of the texts share their {noun} with another text of the sample: they are not "
+                f"{name}: {share(part)} of the texts share their {noun} with another text of the sample: they are not "
                 f"independent; use {GROUP} with the field of the {noun}",
                 GROUP,
             )
@@ -240,7 +241,7 @@ def _clustered(
         if found.number >= CLUSTERS and found.share - found.by_chance >= CLUSTER_SHARE:
             yield DependenceWarning(
                 "near_duplicates",
-                f"{name}: {found.share:.0%} of the texts are near-duplicates of each other, in {found.number:,} "
+                f"{name}: {share(found.share)} of the texts are near-duplicates of each other, in {found.number:,} "
                 "clusters that the other sample does not have; if the texts of a cluster come from the same prompt or "
                 f"document, use {GROUP}; otherwise the {who} repeats itself",
                 GROUP,

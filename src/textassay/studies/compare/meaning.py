@@ -52,7 +52,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Stray:
+class UnmatchedText:
     """A text far from all texts of the other sample: how far, and the text that comes nearest."""
 
     text: str
@@ -71,8 +71,8 @@ class Meaning:
     """
 
     regions: tuple[Region, ...]
-    far: tuple[Stray, ...]
-    missed: tuple[Stray, ...]
+    far: tuple[UnmatchedText, ...]
+    missed: tuple[UnmatchedText, ...]
     far_share: float
     missed_share: float
     candidate_points: tuple[Point, ...]
@@ -104,8 +104,8 @@ class Meaning:
         values = dict(plain)
         lists: dict[str, Callable[[Any], Any]] = {
             "regions": _region,
-            "far": _stray,
-            "missed": _stray,
+            "far": _unmatched_text,
+            "missed": _unmatched_text,
             "candidate_points": _point,
             "reference_points": _point,
         }
@@ -117,8 +117,8 @@ def _region(plain: Mapping[str, Any]) -> Region:
     return Region(**{**plain, **texts, "place": _point(plain["place"])})
 
 
-def _stray(plain: Mapping[str, Any]) -> Stray:
-    return Stray(**plain)
+def _unmatched_text(plain: Mapping[str, Any]) -> UnmatchedText:
+    return UnmatchedText(**plain)
 
 
 def _point(plain: Any) -> Point:
@@ -292,7 +292,7 @@ def _texts(side: Material, places: I64) -> tuple[str, ...]:
 
 
 _BLOCK = 1024
-_STRAY_WIDTH = 200
+_UNMATCHED_WIDTH = 200
 # A text is far if its nearest text is farther away than that of this share of reference texts among themselves.
 FAR = 0.95
 
@@ -334,9 +334,9 @@ def nearest(texts: F32, others: F32, *, same: bool = False) -> Nearest:
     return Nearest(np.linalg.norm(texts.astype(np.float64) - others[places], axis=1), places)
 
 
-def strays(
+def unmatched(
     candidate: Material, reference: Material, *, most: int = 8
-) -> tuple[tuple[Stray, ...], tuple[Stray, ...], float, float]:
+) -> tuple[tuple[UnmatchedText, ...], tuple[UnmatchedText, ...], float, float]:
     """Candidate texts far from every reference, references that no candidate is near, and the shares of both."""
     made, real = candidate.view(Vectors).values, reference.view(Vectors).values
     limit = float(np.quantile(nearest(real, real, same=True).distances, FAR))
@@ -349,14 +349,16 @@ def strays(
     )
 
 
-def _listed(mine: Material, others: Material, found: Nearest, limit: float, most: int) -> tuple[Stray, ...]:
+def _listed(mine: Material, others: Material, found: Nearest, limit: float, most: int) -> tuple[UnmatchedText, ...]:
     order = np.lexsort((np.arange(len(found.distances)), -found.distances))
     far = order[found.distances[order] > limit][: 20 * most]
     texts = mine.sample.texts.take(pa.array(far)).to_pylist()
     fellows = others.sample.texts.take(pa.array(found.places[far])).to_pylist()
-    listed: dict[str, Stray] = {}
+    listed: dict[str, UnmatchedText] = {}
     for text, fellow, distance in zip(texts, fellows, found.distances[far], strict=True):
-        listed.setdefault(text, Stray(shortened(text, _STRAY_WIDTH), float(distance), shortened(fellow, _STRAY_WIDTH)))
+        listed.setdefault(
+            text, UnmatchedText(shortened(text, _UNMATCHED_WIDTH), float(distance), shortened(fellow, _UNMATCHED_WIDTH))
+        )
     return tuple(listed.values())[:most]
 
 
@@ -379,7 +381,7 @@ def what_differs_in_meaning(candidate: Material, reference: Material, *, seed: i
     k = int(np.clip(round(len(both.values) ** 0.5 / 4), _FEWEST, _MOST))
     labels, centres, distances = _best_clusters(both, k, seed)
     layout = lay_out(centres, made.values, real.values)
-    far, missed, far_share, missed_share = strays(candidate, reference)
+    far, missed, far_share, missed_share = unmatched(candidate, reference)
     return Meaning(
         regions=describe((candidate, reference), labels, distances, layout.regions),
         far=far,

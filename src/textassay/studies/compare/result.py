@@ -55,8 +55,8 @@ class Column(ResultColumn):
     """One sample's results, in the order of the requests, and what else was found about it.
 
     `overall` is the test that decides whether it differs from the reference. `adjusted` has, for each result, its
-    p-value adjusted for all metrics of this sample, and never below the overall one. If the yardstick was measured on
-    fewer texts, `at_baseline_size` has results on as many texts as the yardstick had, by the label of the metric: only
+    p-value adjusted for all metrics of this sample, and never below the overall one. If the baseline was measured on
+    fewer texts, `at_baseline_size` has results on as many texts as the baseline had, by the label of the metric: only
     these can be compared with it. `warnings` are reasons to doubt the tests.
     """
 
@@ -83,7 +83,7 @@ class Column(ResultColumn):
         object.__setattr__(self, "adjusted", tuple(map(one_nan, self.adjusted or (math.nan,) * len(self.results))))
 
     def beside_real(self, label: str, result: Result) -> Result:
-        """The result to set beside the yardstick: of the same size wherever there is one."""
+        """The result to set beside the baseline: of the same size wherever there is one."""
         return self.at_baseline_size.get(label, result)
 
 
@@ -91,7 +91,7 @@ class Column(ResultColumn):
 class Comparison(Outcome):
     """Candidates against a reference. `labels` names the rows.
 
-    `real` is the yardstick: metrics that describe a sample are measured on the whole reference, metrics that compare on
+    `real` is the baseline: metrics that describe a sample are measured on the whole reference, metrics that compare on
     one part of the reference against another part; each of its results carries its own `n`.
     """
 

@@ -23,10 +23,10 @@ UNEVEN = 1.1
 
 @dataclass(frozen=True)
 class Cut:
-    """The samples to compare, the real parts of the yardstick, and what was done in words.
+    """The samples to compare, the real parts of the baseline, and what was done in words.
 
-    Metrics that compare have `held_out` against `base` as their yardstick, metrics that describe have `plain`. A
-    candidate compares with the yardstick only on as many texts as these have. `tested` has, for each candidate, the
+    Metrics that compare have `held_out` against `base` as their baseline, metrics that describe have `plain`. A
+    candidate compares with the baseline only on as many texts as these have. `tested` has, for each candidate, the
     candidate and the reference that the tests use.
     """
 
@@ -37,7 +37,7 @@ class Cut:
     plain: Sample
     tested: Mapping[str, tuple[Sample, Sample]]
     notes: tuple[str, ...]
-    yardstick_notes: tuple[str, ...] = ()
+    baseline_notes: tuple[str, ...] = ()
 
     @property
     def everything(self) -> tuple[Sample, ...]:
@@ -47,7 +47,7 @@ class Cut:
 
 
 def cut_samples(
-    reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, yardstick: bool = True
+    reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, baseline: bool = True
 ) -> Cut:
     """Cut every sample to a common size (`match`: the smallest), to a number of texts, or not at all (`all`)."""
     everyone = {"reference": reference} | {f"candidate {name}": sample for name, sample in candidates.items()}
@@ -58,7 +58,7 @@ def cut_samples(
     wanted = _wanted(size, everyone, smallest)
     if wanted is None:
         tested = _pairs(reference, candidates, seed)
-        return _halved(reference, candidates, smallest, seed, tested=tested, yardstick=yardstick)
+        return _halved(reference, candidates, smallest, seed, tested=tested, baseline=baseline)
     smaller = {name: cut_to(sample, wanted, stream(seed, "cut", sample.digest)) for name, sample in candidates.items()}
     used, spare = _split(reference, wanted, stream(seed, "cut", reference.digest))
     tested = _pairs(reference, candidates, seed) if size == "match" else _pairs(used, smaller, seed)
@@ -67,16 +67,16 @@ def cut_samples(
         held_out = cut_to(spare, wanted, stream(seed, "yardstick", spare.digest))
         return Cut(used, smaller, held_out, used, used, tested, notes)
     whole = used if len(spare) else reference
-    return _halved(whole, smaller, wanted, seed, tested=tested, notes=notes, yardstick=yardstick)
+    return _halved(whole, smaller, wanted, seed, tested=tested, notes=notes, baseline=baseline)
 
 
 def cut_pairs(
-    reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, yardstick: bool = True
+    reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, baseline: bool = True
 ) -> Cut:
     """Keep the groups that all samples have, each with equally many texts in every sample; tests use all their texts.
 
     With `all`, estimates use all texts of these groups; with a number, estimates and tests use random groups with that
-    many texts together. The yardstick compares real texts of the same groups where each has enough of them,
+    many texts together. The baseline compares real texts of the same groups where each has enough of them,
     else of different groups.
     """
     everyone = (reference, *candidates.values())
@@ -101,9 +101,9 @@ def cut_pairs(
     if limit is not None:
         tested = {name: (cut[place], cut[0]) for place, name in enumerate(candidates, 1)}
     taken = dict(zip(candidates, cut[1:], strict=True))
-    if not yardstick:
+    if not baseline:
         return Cut(cut[0], taken, cut[0], cut[0], cut[0], tested, notes)
-    held_out, base, how = _paired_yardstick(shared[0], kept[0], cut[0], fewest, seed)
+    held_out, base, how = _paired_baseline(shared[0], kept[0], cut[0], fewest, seed)
     return Cut(cut[0], taken, held_out, base, cut[0], tested, notes, how)
 
 
@@ -123,7 +123,7 @@ def _groups_up_to(limit: int, fewest: NDArray[np.int64], seed: int) -> NDArray[n
     return chosen
 
 
-def _paired_yardstick(
+def _paired_baseline(
     whole: Sample, groups: NDArray[np.int64], used: Sample, fewest: NDArray[np.int64], seed: int
 ) -> tuple[Sample, Sample, tuple[str, ...]]:
     counts = np.bincount(groups, minlength=len(fewest))
@@ -139,7 +139,7 @@ def _paired_yardstick(
         )
         return whole.take(first), whole.take(second), note
     first_half, rest_half = _split(used, len(used) // 2, stream(seed, "yardstick"))
-    note = ("real v real compares texts of different groups, since some groups have one real text: a loose yardstick",)
+    note = ("real v real compares texts of different groups, since some groups have one real text: a rough baseline",)
     return first_half, cut_to(rest_half, len(first_half), stream(seed, "second half")), note
 
 
@@ -197,7 +197,7 @@ def _notes(
     most = max(len(sample) for pair in tested.values() for sample in pair)
     texts = "all texts" if most == largest else f"up to {most:,} texts"
     return (
-        f"estimates use {count} (the largest has {largest:,}); tests use {texts}; --size all uses all texts for both",
+        f"estimates use {count} (the largest has {largest:,}); tests use {texts}; the size all uses all texts for both",
     )
 
 
@@ -252,18 +252,18 @@ def _halved(
     seed: int,
     *,
     tested: Mapping[str, tuple[Sample, Sample]],
-    yardstick: bool,
+    baseline: bool,
     notes: tuple[str, ...] = (),
 ) -> Cut:
     """Where the reference has no texts to spare, it is cut in two halves, no larger than the smallest sample."""
     plain = cut_to(reference, smallest, stream(seed, "plain", reference.digest))
-    if not yardstick:
+    if not baseline:
         return Cut(reference, candidates, reference, reference, plain, tested, notes)
     half = min(len(reference) // 2, smallest)
     first, rest = _split(reference, half, stream(seed, "yardstick", reference.digest))
     second = cut_to(rest, half, stream(seed, "second half", rest.digest))
     if not len(first) or not len(second):
-        raise InputError("the reference has one group only; the yardstick needs two groups or more")
+        raise InputError("the reference has one group only; the baseline needs two groups or more")
     sizes = f"{len(first):,} texts each" if len(first) == len(second) else f"{len(first):,} and {len(second):,} texts"
     note = (
         "real v real: metrics that compare two samples are measured between two parts of the reference with "

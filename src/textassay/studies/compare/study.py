@@ -17,10 +17,10 @@ from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered
 from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
-from textassay.inference.bank import views_of_bank
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Measured, count_steps, measure, paired_difference, views_read
 from textassay.inference.overall import Overall, OverallPlan, overall_test
+from textassay.inference.overall_bank import views_of_bank
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.permutation import group_numbers
 from textassay.inference.plan import Plan
@@ -44,7 +44,7 @@ from textassay.studies.outcome import Contest, Settings, settings_of
 
 @dataclass(frozen=True, eq=False)
 class CandidateMeasured:
-    """What was measured on a candidate: on all its texts and, if the yardstick had fewer, on as many as that."""
+    """What was measured on a candidate: on all its texts and, if the baseline had fewer, on as many as that."""
 
     measured: Measured
     at_baseline_size: Mapping[Request, Result]
@@ -61,7 +61,7 @@ class Measurer:
     train: Material | None
     plan: Plan
     progress: Progress
-    yardstick: bool = True
+    baseline: bool = True
     _materials: dict[int, Material] = field(default_factory=dict, repr=False)
 
     def material(self, sample: Sample) -> Material:
@@ -79,14 +79,14 @@ class Measurer:
         return [request for request in self.requests if not request.metric.compares]
 
     def steps(self) -> int:
-        """Steps of progress for the yardstick and all candidates."""
+        """Steps of progress for the baseline and all candidates."""
         real = count_steps(self.requests, self.plan, tested=False)
         return real + len(self.cut.candidates) * (1 + count_steps(self.requests, self.plan, tested=True))
 
     def views(self) -> dict[Material, list[type[Any]]]:
         """The views that the metrics and the overall test read, by material."""
         read: dict[Material, list[type[Any]]] = {}
-        if self.yardstick:
+        if self.baseline:
             pairs = [*views_read(self.describing, self._plain()), *views_read(self.comparing, self._real_parts())]
         else:
             pairs = []
@@ -102,8 +102,8 @@ class Measurer:
         return read
 
     def real(self) -> tuple[Result, ...]:
-        """The yardstick: describing metrics on the reference alone, comparing metrics between two real parts."""
-        if not self.yardstick:
+        """The baseline: describing metrics on the reference alone, comparing metrics between two real parts."""
+        if not self.baseline:
             return tuple(map(_not_measured, self.requests))
         described = self._measure(self.describing, self._plain())
         compared = self._measure(self.comparing, self._real_parts(), test=False)
@@ -112,10 +112,10 @@ class Measurer:
         return tuple(found[request] for request in self.requests)
 
     def candidate(self, name: str) -> CandidateMeasured:
-        """A candidate against the reference, and again on as few texts as the yardstick had."""
+        """A candidate against the reference, and again on as few texts as the baseline had."""
         material = self.material(self.cut.candidates[name])
         measured = self._measure(self.requests, self._roles(name), tested=self._tested(name))
-        again = [*self._compared_again(material), *self._described_again(material)] if self.yardstick else []
+        again = [*self._compared_again(material), *self._described_again(material)] if self.baseline else []
         return CandidateMeasured(
             measured,
             {request: result for request, result, _ in again},
@@ -190,7 +190,7 @@ class Measurer:
 
 
 def _not_measured(request: Request) -> Result:
-    return result_of(request, math.nan, undefined="not measured: the yardstick was not asked for", signature="")
+    return result_of(request, math.nan, undefined="not measured: the baseline was not asked for", signature="")
 
 
 def contests(
@@ -258,7 +258,7 @@ def compare(
     text (or samples made with `Sample.of(texts, groups=...)`). With `group`, texts of a group that both samples have
     exchange labels within it, other groups as a whole. With `pair`, only groups that all samples have are used.
 
-    `explain` adds what puts the numbers in context: the yardstick of real text against real text, format differences,
+    `explain` adds what puts the numbers in context: the baseline of real text against real text, format differences,
     phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
     """
     plan, workers = Plan(level, n_resamples, seed).checked(), get_engine(engine)
@@ -275,8 +275,8 @@ def compare(
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     real = as_sample(reference, "reference", group=field)
     chosen = _answerable(choice.requests, train is not None, named)
-    yardstick = n_resamples > 0 if explain is None else explain
-    cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, yardstick=yardstick)
+    baseline = n_resamples > 0 if explain is None else explain
+    cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, baseline=baseline)
     seen = None
     if choice.encoder is not None:
         seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=progress)
@@ -288,7 +288,7 @@ def compare(
         train=None if train is None else Material(as_sample(train, "train"), settings),
         plan=plan.enough_for(len(samples)),
         progress=progress,
-        yardstick=yardstick,
+        baseline=baseline,
     )
     notes = (*choice.notes, *(seen.notes if seen else ()))
     study = _Study(
@@ -372,7 +372,7 @@ class _Study:
 
     def _remarks(self, name: str) -> dict[str, Any]:
         """Format, phrases and meaning; on as many texts of both sides, or the larger one would show its rare words."""
-        if not self.measurer.yardstick:
+        if not self.measurer.baseline:
             return {}
         sample = self.measurer.cut.candidates[name]
         settings, seed = self.measurer.settings, self.measurer.plan.seed
@@ -419,11 +419,11 @@ class _Study:
                 Row(
                     request.label,
                     result,
-                    yardstick,
+                    baseline,
                     is_significant(p, plan.level),
                     column.beside_real(request.label, result),
                 )
-                for request, result, yardstick, p in zip(
+                for request, result, baseline, p in zip(
                     requests, column.results, real.results, column.adjusted, strict=True
                 )
             ]
@@ -445,7 +445,7 @@ class _Study:
                     yield f"{name}: {groups:,} groups; jackknife intervals need at least {FEWEST_TEXTS}"
 
     def _real_overlap(self) -> float:
-        """The share of real texts of the yardstick's one part that are in its other part word for word."""
+        """The share of real texts of the baseline's one part that are in its other part word for word."""
         cut = self.measurer.cut
         mine, base = (self.measurer.material(part).view(NearDuplicates).keys for part in (cut.held_out, cut.base))
         return float(np.isin(mine, base).mean())
@@ -454,7 +454,7 @@ class _Study:
         cut, plan = self.measurer.cut, self.measurer.plan
         yield from self.notes
         yield from cut.notes
-        yield from cut.yardstick_notes if self.measurer.yardstick else ()
+        yield from cut.baseline_notes if self.measurer.baseline else ()
         for name, sample in [("reference", cut.reference), *cut.candidates.items()]:
             yield from (f"{name}: {note}" for note in sample.notes)
         yield from self._group_notes()

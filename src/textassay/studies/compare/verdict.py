@@ -54,9 +54,9 @@ _REACH = (
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of a candidate beside the yardstick; `significant` is after all corrections.
+    """One metric of a candidate beside the baseline; `significant` is after all corrections.
 
-    `like_real` is the candidate's result on as many texts as the yardstick had; only that one compares with it.
+    `like_real` is the candidate's result on as many texts as the baseline had; only that one compares with it.
     """
 
     label: str
@@ -146,7 +146,8 @@ def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, wa
         few = f"too few texts to find any but very large differences ({_cited(overall)})"
         return Verdict.of("untested", few, cautions=warnings)
     power = f"a word-pair distance (from 0 to 1) of {limit:.2f} or more would probably have been found"
-    advice = [f"{_CLOSER}: check for paraphrased texts, or for texts of the same prompts"] if is_closer else []
+    why = "some texts may be paraphrases of reference texts, or both samples may answer the same prompts"
+    advice = [f"{_CLOSER}: {why}"] if is_closer else []
     return Verdict.of("same", found, details=[power, *advice], cautions=warnings)
 
 
@@ -273,12 +274,12 @@ def _any_significant(by_metric: Mapping[str, Sequence[Row]], names: Sequence[str
 
 
 def _grade(distance: float, grades: Sequence[tuple[float, str]]) -> str:
-    """Slightly, clearly or strongly.
+    """Slightly, clearly or strongly, for the distance as it is printed: the same number always gets the same word.
 
-    >>> [_grade(x, _WORD_GRADES) for x in (0.03, 0.36, 0.9)]
-    ['slightly', 'clearly', 'strongly']
+    >>> [_grade(x, _WORD_GRADES) for x in (0.03, 0.36, 0.9)], _grade(0.0498, _VECTOR_GRADES)
+    (['slightly', 'clearly', 'strongly'], 'clearly')
     """
-    return next((word for limit, word in grades if distance < limit), "strongly")
+    return next((word for limit, word in grades if round(distance, 2) < limit), "strongly")
 
 
 def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
