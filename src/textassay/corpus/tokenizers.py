@@ -321,11 +321,10 @@ class Tokenizer:
     name: str
     lowercase: bool
     split: Callable[[pa.Array], Tokens] = field(repr=False, compare=False)
+    signature: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def signature(self) -> str:
-        """The tokenizer's part of a signature."""
-        return f"{self.name}+lower" if self.lowercase else self.name
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", f"{self.name}+lower" if self.lowercase else self.name)
 
     def __call__(self, texts: pa.Array | Iterable[str]) -> Tokens:
         """Tokens of the texts, in order; a text of white space only has none but keeps its place."""

@@ -194,6 +194,8 @@ def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
         "columns": list(enumerate(candidates)),
         "limits": limits,
         "format_differs": any(format_findings(column, harmless=False) for column in candidates),
+        "format_varies": any(format_findings(column, harmless=True) for column in candidates),
+        "with_phrases": any(column.over or column.under for column in candidates),
         "with_meaning": [column for column in candidates if column.meaning is not None],
         "meanings": _meanings(comparison, limits),
         "unmapped": [column for column in candidates if column.meaning is None],

@@ -85,18 +85,13 @@ class Measurer:
 
     def views(self) -> dict[Material, list[type[Any]]]:
         """The views that the metrics and the overall test read, by material."""
-        read: dict[Material, list[type[Any]]] = {}
+        measured = [(self.requests, self._roles(name)) for name in self.cut.candidates]
         if self.baseline:
-            pairs = [*views_read(self.describing, self._plain()), *views_read(self.comparing, self._real_parts())]
-        else:
-            pairs = []
-        for name in self.cut.candidates:
-            pairs += views_read(self.requests, self._roles(name))
-            pairs += [
-                (part, kind)
-                for part in self._tested(name)
-                for kind in (views_of_bank(part) if self.plan.n_resamples else ())
-            ]
+            measured = [(self.describing, self._plain()), (self.comparing, self._real_parts()), *measured]
+        tested = [part for name in self.cut.candidates for part in self._tested(name) if self.plan.n_resamples]
+        pairs = [pair for requests, roles in measured for pair in views_read(requests, roles)]
+        pairs += [(part, kind) for part in tested for kind in views_of_bank(part)]
+        read: dict[Material, list[type[Any]]] = {}
         for material, kind in dict.fromkeys(pairs):
             read.setdefault(material, []).append(kind)
         return read
@@ -329,8 +324,9 @@ class _Study:
     def run(self, engine: Engine) -> Comparison:
         """Build all views; measure and test; look for what differs; judge."""
         measurer, cut, names = self.measurer, self.measurer.cut, list(self.measurer.cut.candidates)
+        views = measurer.views()
         measurer.progress.start("comparing", measurer.steps())
-        engine.map(_build, measurer.views().items())
+        engine.map(_build, views.items())
         tasks: list[Callable[[], Any]] = [
             measurer.real,
             *(partial(measurer.candidate, name) for name in names),
