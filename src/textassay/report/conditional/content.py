@@ -44,8 +44,9 @@ _VERBS = {
 def outcome_sentence(conditional: Conditional) -> str:
     """The outcome in one or two sentences."""
     systems = conditional.systems
+    shares = _shares(systems[0]) if len(systems) == 1 else ""
     found = summary({system.name: system.verdict for system in systems}, _VERBS, what="systems")
-    return f"{found} {_shares(systems[0])}".strip() if len(systems) == 1 else found
+    return f"{found} {shares}".strip()
 
 
 def _shares(system: SystemColumn) -> str:

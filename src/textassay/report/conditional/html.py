@@ -466,11 +466,11 @@ _SETTINGS = {"distances": "Distances", "tokenizer": "Tokens", "encoder": "Encode
 
 def _settings(conditional: Conditional) -> list[tuple[str, str]]:
     """Terms and values for the top of the page."""
-    items = conditional.items.items
+    items, sizes = conditional.items.items, human_parts(conditional)
     return [
         ("Items", f"{len(items):,}"),
         ("References per item", span(len(item.references) for item in items)),
-        *([("Human column", f"{' or '.join(sizes)} references")] if (sizes := human_parts(conditional)) else []),
+        *([("Human column", f"{' or '.join(sizes)} references")] if sizes else []),
         ("Interval level", level_text(conditional.level)),
         *setting_rows(conditional, _SETTINGS | COMMON_SETTINGS),
     ]
