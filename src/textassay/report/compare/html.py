@@ -178,45 +178,51 @@ def render_html(comparison: Comparison) -> str:
     page = Page.of(
         "compare/page.html.j2", styles=("page.css",), scripts=("page.js",), filters={"highlighted": _highlighted}
     )
-    text, _ = page.first_within(MOST_BYTES, (_content(comparison, limits) for limits in _LADDER))
+    shared = _shared(comparison)
+    text, _ = page.first_within(MOST_BYTES, (_content(comparison, limits, shared) for limits in _LADDER))
     return text
 
 
-def _content(comparison: Comparison, limits: Limits) -> dict[str, Any]:
+def _shared(comparison: Comparison) -> dict[str, Any]:
+    """What does not depend on the limits and is made once: table, plane, differences, and the charts of metrics."""
     candidates = comparison.candidates
+    drawn = places_with_bars(comparison)
     signatures = [
         (column.name, result.signature)
         for column in (comparison.real, *candidates)
         for result in (*column.results, *column.at_baseline_size.values())
     ]
-    content = {
+    return {
         "c": comparison,
         "columns": list(enumerate(candidates)),
-        "limits": limits,
         "format_differs": any(format_findings(column, harmless=False) for column in candidates),
         "format_varies": any(format_findings(column, harmless=True) for column in candidates),
         "with_phrases": any(column.over or column.under for column in candidates),
         "with_meaning": [column for column in candidates if column.meaning is not None],
-        "meanings": _meanings(comparison, limits),
         "unmapped": [column for column in candidates if column.meaning is None],
         "far": FAR,
         "signatures": signatures,
         "summary": outcome_sentence(comparison),
         "grid": grid(table_lines(comparison)),
-        "contests": paired_rows(comparison, comparison.contests)[: limits.contests],
+        "contests": paired_rows(comparison, comparison.contests),
         "short_names": short_names([shortened(column.name, 60) for column in candidates]),
         "better": {better: better_words(better, TARGET) for better in ARROWS},
         "guide": guide(comparison.real.results, target=TARGET),
         "settings": _settings(comparison),
+        "plane": draw_plane(comparison),
+        "strips": [strip(comparison, place) for place in drawn[: _LADDER[0].strips]],
+        "strips_in_all": len(drawn),
     }
-    content |= _drawings(comparison, limits)
+
+
+def _content(comparison: Comparison, limits: Limits, shared: dict[str, Any]) -> dict[str, Any]:
+    content = shared | {
+        "limits": limits,
+        "meanings": _meanings(comparison, limits),
+        "contests": shared["contests"][: limits.contests],
+        "strips": grouped_strips(shared["strips"][: limits.strips]),
+    }
     return content | {"sections": list(_sections(comparison, content))}
-
-
-def _drawings(comparison: Comparison, limits: Limits) -> dict[str, Any]:
-    drawn = places_with_bars(comparison)
-    strips = [strip(comparison, place) for place in drawn[: limits.strips]]
-    return {"plane": draw_plane(comparison), "strips": grouped_strips(strips), "strips_in_all": len(drawn)}
 
 
 def _sections(comparison: Comparison, content: dict[str, Any]) -> Iterator[tuple[str, str]]:
