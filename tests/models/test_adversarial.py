@@ -85,7 +85,7 @@ def test_the_gradient_raises_the_reward(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_discriminator_learns(reward: str) -> None:
     """Real texts of one word only are easy to tell from those of an untrained generator."""
     model = train(FIXED, **{**SMALL, "rounds": 0})
-    game = Game(reward, rounds=1, rollouts=1, batch_size=16, warm_up=40, discriminator_rate=0.01)
+    game = Game(reward, rounds=1, rollouts=1, batch_size=16, warm_up=25, discriminator_rate=0.01)
     (last,) = play(model, ["c c c c"] * 8, game)
     assert last.accuracy > 0.9
 
@@ -119,16 +119,16 @@ def test_a_stopped_run_continues(tmp_path: Path) -> None:
     path = tmp_path / "state.safetensors"
     settings = {**SMALL, "rounds": 4}
 
-    def stop(number: Any, _model: NeuralModel) -> None:
-        if number.number == 2:
+    def stop(what: str, done: int, _steps: int) -> None:
+        if what.startswith("round") and done == 2:
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        train(FIXED, checkpoint=path, watch=stop, **settings)
-    seen: list[int] = []
-    continued = train(FIXED, checkpoint=path, watch=lambda past, _model: seen.append(past.number), **settings)
+        train(FIXED, checkpoint=path, progress=stop, **settings)
+    seen: list[str] = []
+    continued = train(FIXED, checkpoint=path, progress=lambda what, *_: seen.append(what[:7]), **settings)
     whole = train(FIXED, **settings)
-    assert seen == [3, 4]
+    assert seen == ["round 3", "round 4"]
     assert continued.name == whole.name
     with pytest.raises(InputError, match=r"another training \(reward: 'seqgan' there, 'maligan' here"):
         train(FIXED, checkpoint=path, reward="maligan", **settings)

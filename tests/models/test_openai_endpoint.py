@@ -239,7 +239,7 @@ def test_chats_and_log_probabilities(endpoint: Endpoint) -> None:
 
 
 def test_decoding_settings_are_sent(endpoint: Endpoint) -> None:
-    plain(endpoint, max_tokens=9).sample(1, temperature=0.5, top_k=3, top_p=0.9, rng=rng())
+    plain(endpoint).sample(1, max_tokens=9, temperature=0.5, top_k=3, top_p=0.9, rng=rng())
     sent = endpoint.requests[0]
     assert {name: sent[name] for name in ("model", "max_tokens", "temperature", "top_k", "top_p", "prompt")} == {
         "model": "tiny", "max_tokens": 9, "temperature": 0.5, "top_k": 3, "top_p": 0.9, "prompt": ""

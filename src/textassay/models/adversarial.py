@@ -418,7 +418,6 @@ def train(
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
-    watch: Watch | None = None,
 ) -> NeuralModel:
     """Train an LSTM by maximum likelihood and then against a discriminator.
 
@@ -442,8 +441,6 @@ def train(
         Further steps of the discriminator before the first round.
     checkpoint
         A file for the state of adversarial training; that of maximum likelihood is in `NAME.start.safetensors`.
-    watch
-        Called after every round with what happened and the model.
     """
     require("models", torch="torch")
     game = Game(
@@ -472,6 +469,6 @@ def train(
         progress=progress,
         has_end=len(np.unique(lengths)) != 1,
     )
-    play(model, array, game, checkpoint=checkpoint, progress=progress, watch=watch)
+    play(model, array, game, checkpoint=checkpoint, progress=progress)
     # A new object: the name of a model is computed once.
     return replace(model)

@@ -32,6 +32,7 @@ TRAINED: dict[str, str] = {
     "ngram": "textassay.models.ngram",
 }
 OPENED: dict[str, str] = {
+    "hf": "textassay.models.hugging_face",
     "openai": "textassay.models.openai_endpoint",
     "oracle": "textassay.models.oracle",
     "retrieval": "textassay.models.retrieval",
@@ -39,7 +40,7 @@ OPENED: dict[str, str] = {
 # How the names of opened models are written.
 FORMS = {
     "oracle": "oracle:DIR or oracle:random[:deviation=X:seed=N]",
-    "hf": "hf:NAME_OR_PATH",
+    "hf": "hf:NAME_OR_PATH[:max_tokens=N]",
     "openai": "openai:URL#MODEL",
     "retrieval": "retrieval:FILE",
 }

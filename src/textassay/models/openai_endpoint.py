@@ -20,7 +20,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
@@ -31,7 +31,8 @@ import numpy as np
 
 from textassay.corpus.files import failures_named
 from textassay.corpus.printable import shortened
-from textassay.errors import InputError
+from textassay.corpus.values import is_whole
+from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, texts_of
 
 KEY = "OPENAI_API_KEY"
@@ -90,6 +91,8 @@ class OpenAIModel:
             raise InputError(f"openai: the address contains a password; wanted the key in {KEY}")
         if not self.model:
             raise InputError("openai: no model; wanted openai:URL#MODEL")
+        if not (is_whole(self.max_tokens) and self.max_tokens >= 1):
+            raise InputError(Setting("max_tokens", self.max_tokens), "; wanted a whole number of 1 or more")
 
     @property
     def name(self) -> str:
@@ -118,13 +121,15 @@ class OpenAIModel:
         top_k: int | None = None,
         top_p: float | None = None,
         prompts: Sequence[str] | None = None,
+        max_tokens: int | None = None,
         rng: np.random.Generator,
         resume: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> list[str]:
-        """Generate texts; see `complete`."""
+        """Generate texts; see `complete`. `max_tokens` replaces that of the model."""
         decoding = Decoding(temperature, top_k, top_p)
-        done = self.complete(n, decoding=decoding, prompts=prompts, rng=rng, resume=resume, progress=progress)
+        model = self if max_tokens is None else replace(self, max_tokens=max_tokens)
+        done = model.complete(n, decoding=decoding, prompts=prompts, rng=rng, resume=resume, progress=progress)
         return [completion.text for completion in done]
 
     def complete(
