@@ -344,3 +344,13 @@ def without_nan(plain: Mapping[str, Any]) -> dict[str, Any]:
 def with_nan(plain: Mapping[str, Any]) -> dict[str, Any]:
     """The same values with NaN for None."""
     return {k: math.nan if v is None else v for k, v in plain.items()}
+
+
+def or_none(value: float) -> float | None:
+    """The value, or None if it is not finite: JSON has no NaN."""
+    return value if math.isfinite(value) else None
+
+
+def or_nan(value: float | None) -> float:
+    """The value, or NaN for None."""
+    return math.nan if value is None else value

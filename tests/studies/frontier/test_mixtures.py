@@ -24,6 +24,7 @@ from textassay.studies.frontier.mixtures import (
     noise_mixture,
     quality_at,
 )
+from textassay.studies.frontier.study import frontier
 
 WORDS = ["a", "red", "blue", "small", "cat", "dog", "bus", "car", "runs", "sits", "on", "under", "the", "street"]
 
@@ -127,3 +128,16 @@ def test_bleu_prefers_mixtures_on_captions_and_cr_does_hardly(data: Path) -> Non
     first, second = found["bs", 3].best.points[:2]  # type: ignore[union-attr]
     assert first.quality == pytest.approx(1.0)
     assert found["bs", 3].ref_ratio == pytest.approx(gaps[1] / (first.quality - second.quality))
+
+
+@pytest.mark.slow
+def test_80_000_captions_have_the_gaps_of_table_2(data: Path) -> None:
+    """Published for 50,000 and 50,000 captions: QDisc of BLEU .032, .090, .162; DRate 246, 114, 99 times that of CR."""
+    found = frontier(str(data / "coco" / "t*.txt")).sources[0]
+    assert found.n == 40_000
+    gaps = [found[f"bs-{n}"].estimate for n in (2, 3, 4)]
+    assert gaps == pytest.approx([0.024, 0.064, 0.112], rel=0.1)
+    small = [found[f"cn-{n}"].estimate for n in (2, 3, 4)]
+    assert small == pytest.approx([7.5e-7, 1.07e-6, 1.15e-6], rel=0.3)
+    ratios = [found[f"bs-{n}"].parts["drate"] / found[f"cn-{n}"].parts["drate"] for n in (2, 3, 4)]
+    assert min(ratios) > 50

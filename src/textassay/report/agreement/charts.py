@@ -8,7 +8,7 @@ from markupsafe import Markup
 from textassay.corpus.printable import shortened
 from textassay.report.agreement.content import coefficient, correlated
 from textassay.report.charts.curves import Trace, curve_chart
-from textassay.report.charts.figures import luminance
+from textassay.report.charts.figures import shade
 from textassay.report.charts.svg import drawing, element, fitted
 from textassay.studies.agreement.result import Agreement
 from textassay.studies.wording import number
@@ -27,9 +27,7 @@ def diverging(value: float) -> tuple[str, str]:
     low, middle, high = _ENDS
     end = high if value >= 0 else low
     red, green, blue = (round(m + min(abs(value), 1.0) * (e - m)) for m, e in zip(middle, end, strict=True))
-    light = luminance((red, green, blue))
-    ink = "#ffffff" if 1.05 / (light + 0.05) > (light + 0.05) / 0.05 else "#000000"
-    return f"#{red:02x}{green:02x}{blue:02x}", ink
+    return shade((red, green, blue))
 
 
 def matrix_chart(found: Agreement, *, most: int = 30) -> Markup | None:
@@ -62,8 +60,8 @@ def _cell(value: float, x: float, y: float) -> Iterator[Markup]:
     fill, ink = diverging(value)
     yield element("rect", x=x + 1, y=y + 1, width=_CELL - 2, height=_CELL - 2, fill=fill)
     middle = x + _CELL / 2
-    shade = "on-dark" if ink == "#ffffff" else "on-light"
-    yield element("text", coefficient(value), x=middle, y=y + _CELL / 2 + 4, text_anchor="middle", class_=shade)
+    class_ = "on-dark" if ink == "#ffffff" else "on-light"
+    yield element("text", coefficient(value), x=middle, y=y + _CELL / 2 + 4, text_anchor="middle", class_=class_)
 
 
 def _labels(names: list[str], size: float) -> Iterator[Markup]:

@@ -37,8 +37,14 @@ def colour(share: float) -> tuple[str, str]:
     first = min(int(place), len(_ANCHORS) - 2)
     low, high = _ANCHORS[first], _ANCHORS[first + 1]
     red, green, blue = (round(a + (place - first) * (b - a)) for a, b in zip(low, high, strict=True))
-    light = luminance((red, green, blue))
+    return shade((red, green, blue))
+
+
+def shade(rgb: tuple[int, int, int]) -> tuple[str, str]:
+    """A colour as fill, and black or white as the ink with more contrast on it."""
+    light = luminance(rgb)
     ink = "#ffffff" if 1.05 / (light + 0.05) > (light + 0.05) / 0.05 else "#000000"
+    red, green, blue = rgb
     return f"#{red:02x}{green:02x}{blue:02x}", ink
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from textassay.inference.p_values import holm
 from textassay.inference.result import Result, one_nan
-from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, or_nan, or_none, plain_settings, read_settings
 from textassay.version import __version__
 
 # The coefficients, in the order of the results of a metric.
@@ -101,7 +101,7 @@ class Agreement(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what only this program reads is under `details`."""
-        known = zip(self.systems, map(_or_none, self.gold_values), strict=True)
+        known = zip(self.systems, map(or_none, self.gold_values), strict=True)
         return {
             "textassay": __version__,
             "gold": {"name": self.gold, "is_order": self.is_order, "systems": dict(known)},
@@ -109,7 +109,7 @@ class Agreement(Outcome):
             "details": {
                 "systems": list(self.systems),
                 "metrics": [_metric_details(metric) for metric in self.metrics],
-                "matrix": [[_or_none(value) for value in row] for row in self.matrix],
+                "matrix": [[or_none(value) for value in row] for row in self.matrix],
                 "dominance": _dominance(self.dominance) if self.dominance else None,
                 "level": self.level,
                 "notes": list(self.notes),
@@ -124,10 +124,10 @@ class Agreement(Outcome):
         return cls(
             metrics=tuple(_read_metric(metric, more) for metric, more in both),
             gold=gold["name"],
-            gold_values=tuple(_number(gold["systems"][system]) for system in details["systems"]),
+            gold_values=tuple(or_nan(gold["systems"][system]) for system in details["systems"]),
             is_order=gold["is_order"],
             systems=tuple(details["systems"]),
-            matrix=tuple(tuple(map(_number, row)) for row in details["matrix"]),
+            matrix=tuple(tuple(map(or_nan, row)) for row in details["matrix"]),
             dominance=_read_dominance(details["dominance"]) if details["dominance"] else None,
             level=details["level"],
             notes=tuple(details["notes"]),
@@ -145,8 +145,8 @@ def _metric_details(metric: MetricColumn) -> dict[str, Any]:
         "aspect": metric.aspect,
         "better": metric.better,
         "n": metric.results[0].n,
-        "values": [_or_none(value) for value in metric.values],
-        "goodness": [_or_none(value) for value in metric.goodness],
+        "values": [or_none(value) for value in metric.values],
+        "goodness": [or_none(value) for value in metric.goodness],
     }
 
 
@@ -157,8 +157,8 @@ def _read_metric(plain: Mapping[str, Any], details: Mapping[str, Any]) -> Metric
         details["aspect"],
         details["better"],
         tuple(Result.from_dict(result, n=details["n"]) for result in plain["results"]),
-        tuple(map(_number, details["values"])),
-        tuple(map(_number, details["goodness"])),
+        tuple(map(or_nan, details["values"])),
+        tuple(map(or_nan, details["goodness"])),
     )
 
 
@@ -182,11 +182,3 @@ def _read_dominance(plain: Mapping[str, Any]) -> Dominance:
         tuple(plain["sweeps"]),
         tuple(tuple(row) for row in plain["shares"]),
     )
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value

@@ -7,13 +7,14 @@ one column per different probability of P.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from textassay.corpus.arrays import F64
 from textassay.errors import InputError
 from textassay.studies.frontier.distribution import Distribution
-from textassay.studies.frontier.pairs import Pair
+from textassay.studies.frontier.pairs import Diversity, Pair
 from textassay.studies.frontier.roots import falling_roots
 
 
@@ -47,16 +48,23 @@ def probabilities(pair: Pair, slopes: F64) -> F64:
 
 # Probabilities below this are 0 where the inverse of g' has no closed form.
 _LEAST = 1e-15
+_TABLE = 2048
+
+
+@lru_cache(maxsize=64)
+def _slope_table(diversity: Diversity) -> tuple[F64, F64]:
+    """Logarithms of probabilities up to the limit of g, descending, and the slopes there, ascending."""
+    logs = np.linspace(math.log(diversity.limit), math.log(_LEAST), _TABLE)
+    return logs, diversity.slope(np.exp(logs))
 
 
 def _numerical_inverse(pair: Pair, slopes: F64) -> F64:
-    """The root on the scale of logarithms, because probabilities may be tiny."""
-    slope, limit = pair.diversity.slope, pair.diversity.limit
-    steep, flat = (float(slope(np.array([x]))[0]) for x in (_LEAST, limit))
-    inside = np.clip(slopes, flat, steep)
-    low, high = np.full_like(slopes, math.log(_LEAST)), np.full_like(slopes, math.log(limit))
-    found = np.exp(falling_roots(lambda at: slope(np.exp(at)) - inside, low, high))
-    return np.where(slopes >= steep, 0.0, found)
+    """The root on the scale of logarithms, because probabilities may be tiny, between two points of a table."""
+    logs, known = _slope_table(pair.diversity)
+    inside = np.clip(slopes, known[0], known[-1])
+    place = np.clip(np.searchsorted(known, inside), 1, len(known) - 1)
+    found = np.exp(falling_roots(lambda at: pair.diversity.slope(np.exp(at)) - inside, logs[place], logs[place - 1]))
+    return np.where(slopes >= known[-1], 0.0, found)
 
 
 def numerical_offset(pair: Pair, heights: F64, counts: F64) -> F64:

@@ -1,6 +1,5 @@
 """The outcome of a frontier study, and its JSON form."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
@@ -8,7 +7,7 @@ from typing import Any, ClassVar, Self
 from textassay.inference.result import Result
 from textassay.studies.frontier.compatibility import Fit
 from textassay.studies.frontier.conditions import Conditions, Failure
-from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, or_nan, or_none, plain_settings, read_settings
 from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
@@ -132,7 +131,7 @@ def _source_details(source: SourceColumn) -> dict[str, Any]:
 def _analysis(analysis: Analysis) -> dict[str, Any]:
     plain = asdict(analysis)
     del plain["result"]
-    return plain | {"quality": _or_none(analysis.quality), "diversity": _or_none(analysis.diversity)}
+    return plain | {"quality": or_none(analysis.quality), "diversity": or_none(analysis.diversity)}
 
 
 def _read_source(plain: Mapping[str, Any], details: Mapping[str, Any]) -> SourceColumn:
@@ -151,8 +150,8 @@ def _read_analysis(plain: Mapping[str, Any], result: Result) -> Analysis:
     return Analysis(
         pair=plain["pair"],
         method=plain["method"],
-        quality=_number(plain["quality"]),
-        diversity=_number(plain["diversity"]),
+        quality=or_nan(plain["quality"]),
+        diversity=or_nan(plain["diversity"]),
         result=result,
         verdict=verdict,
         curves=tuple(
@@ -170,11 +169,3 @@ def _read_conditions(plain: Mapping[str, Any] | None) -> Conditions | None:
         return None
     quality, diversity = (Failure(**plain[side]) if plain[side] else None for side in ("quality", "diversity"))
     return Conditions(quality, diversity, plain["necessary"])
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value

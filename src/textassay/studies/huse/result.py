@@ -15,6 +15,8 @@ from textassay.studies.outcome import (
     ResultColumn,
     Settings,
     data_frame,
+    or_nan,
+    or_none,
     plain_settings,
     read_settings,
     with_nan,
@@ -270,7 +272,7 @@ def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
         "outlook": tuple(Outlook(**with_nan(outlook)) for outlook in details["outlook"]),
         "agreement": _read_agreement(agreement) if agreement else None,
         "decision_map": _read_map(details["decision_map"]),
-        "cloud": tuple((_number(x), _number(y)) for x, y in details["cloud"]),
+        "cloud": tuple((or_nan(x), or_nan(y)) for x, y in details["cloud"]),
         "chance_kinds": tuple(details["chance_kinds"]),
         "verdict": Verdict.from_dict(details["verdict"]),
         "level": details["level"],
@@ -311,8 +313,8 @@ def _agreement(agreement: Agreement) -> dict[str, Any]:
 def _read_agreement(plain: Mapping[str, Any]) -> Agreement:
     interval = plain["interval"]
     return Agreement(
-        _number(plain["alpha"]),
-        _number(plain["alpha_ordinal"]),
+        or_nan(plain["alpha"]),
+        or_nan(plain["alpha_ordinal"]),
         Interval(**with_nan(interval)) if interval else None,
         tuple(RaterFacts(**with_nan(rater)) for rater in plain["raters"]),
         tuple(Result.from_dict(result, n=n) for result, n in plain["without"]),
@@ -329,9 +331,9 @@ def _map(found: DecisionMap) -> dict[str, Any]:
 
 def _read_map(plain: Mapping[str, Any]) -> DecisionMap:
     return DecisionMap(
-        tuple(map(_number, plain["ratings"])),
-        tuple(map(_number, plain["log_probs"])),
-        tuple(tuple(map(_number, row)) for row in plain["share_model"]),
+        tuple(map(or_nan, plain["ratings"])),
+        tuple(map(or_nan, plain["log_probs"])),
+        tuple(tuple(map(or_nan, row)) for row in plain["share_model"]),
     )
 
 
@@ -376,9 +378,5 @@ def _read_rated_item(plain: Mapping[str, Any]) -> RatedItem:
     return RatedItem(**{**plain, "log_prob": -math.inf if log_prob is None else log_prob})
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
 def _numbers(values: tuple[float, ...]) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in values]
+    return [or_none(value) for value in values]
