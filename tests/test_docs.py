@@ -20,6 +20,7 @@ from tests.laws import LAWS
 from textassay.cli.app import app
 from textassay.metrics import registry
 from textassay.metrics.registry import Request
+from textassay.models.choose import OPENED, TRAINED
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -141,6 +142,12 @@ def test_examples_run(page: str) -> None:
     outcome = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
     assert outcome.attempted > 5
     assert outcome.failed == 0
+
+
+def test_the_page_of_generators_lists_every_kind() -> None:
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    assert [kind for kind in TRAINED if f"`{kind}`" not in page] == []
+    assert [name for name in OPENED if f"`{name}:" not in page] == []
 
 
 def test_the_api_page_lists_every_public_name() -> None:

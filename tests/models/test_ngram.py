@@ -461,6 +461,17 @@ def test_the_arpa_file_has_the_same_probabilities() -> None:
         assert total * math.log(10) == pytest.approx(model.log_prob([text]).log_probs[0], abs=1e-6)
 
 
+def test_kenlm_reads_the_arpa_file(data: Path, tmp_path: Path) -> None:
+    kenlm = pytest.importorskip("kenlm")
+    lines = (data / "coco" / "train.txt").read_text().splitlines()
+    model = train(lines[:2000])
+    (tmp_path / "model.arpa").write_text("".join(f"{line}\n" for line in arpa_lines(model)))
+    peer = kenlm.Model(str(tmp_path / "model.arpa"))
+    texts = lines[-300:]
+    found = [peer.score(" ".join(words(text))) * math.log(10) for text in texts]
+    assert found == pytest.approx(model.log_prob(texts).log_probs.tolist(), abs=1e-3)
+
+
 def test_arpa_needs_contexts_and_words_of_its_own() -> None:
     with pytest.raises(InputError, match="order 1; wanted order 2 or more"):
         list(arpa_lines(train(PETS, order=1)))

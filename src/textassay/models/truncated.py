@@ -16,8 +16,8 @@ from textassay.models.base import Decoding, decoded_log_probs, truncated
 from textassay.models.kneser_ney import UNSEEN, Level
 from textassay.models.tempered import TemperedLevel
 
-# A nucleus is looked for among this number of most probable symbols, and then among all symbols.
-_GUESS = 32
+# A nucleus is looked for among these numbers of most probable symbols, and then among all symbols.
+_GUESSES = (32, 256)
 # The largest number of entries of a table of ranked symbols; more contexts are ranked in parts.
 _MOST_ENTRIES = 1 << 22
 
@@ -106,8 +106,8 @@ class Ranking:
         """The kept symbols of different contexts of one level, in parts: indices of `contexts`, and a row for each."""
         waiting = np.arange(len(contexts))
         size = self.levels[0].ngrams.n_symbols
-        k = decoding.top_k or _GUESS
-        if 4 * k <= size:
+        guesses = _GUESSES if decoding.top_k is None else (decoding.top_k,)
+        for k in (guess for guess in guesses if 4 * guess <= size):
             later = [waiting[:0]]
             for part in _parts(waiting, k):
                 found = self.top(place, contexts[part], k)
