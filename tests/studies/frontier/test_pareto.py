@@ -117,6 +117,13 @@ def test_quality_falls_and_diversity_rises_strictly_along_w(name: str) -> None:
     np.testing.assert_allclose(curve.shares @ real.counts, 1.0, atol=1e-12)
 
 
+@pytest.mark.parametrize(("name", "sign"), [("ll/se", 1), ("ll/nrr", 1), ("cr/nrr", -1), ("cr/se", -1)])
+def test_the_offset_rises_with_w_if_f_is_negative_and_falls_if_it_is_positive(name: str, sign: int) -> None:
+    w = np.linspace(-3.0, 0.0, 40)
+    found = optima(parse_pair(name), Distribution.of(toy()), w)
+    assert (sign * np.diff(found.b) > 0).all()
+
+
 @pytest.mark.parametrize("name", ["ll/se", "cr/nrr", "ll/nrr", "cr/se"])
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10_000))
