@@ -37,8 +37,9 @@ INTERVALS = {
     "jackknife:fixed-clusters:logit": "delete-a-group jackknife on the logit scale, with fixed clusters of all texts "
     "([why](../statistics.md#what-is-held-fixed))",
 }
-INTERVALS["jackknife:fixed-moments"] = (
-    "delete-a-group jackknife, with the second moments of all texts ([why](../statistics.md#what-is-held-fixed))"
+INTERVALS["jackknife:fixed-classifier"] = (
+    "delete-a-group jackknife of the classified texts, wider by the root of 2 "
+    "([why](../dd.md#every-text-by-all-other-texts))"
 )
 INTERVALS["binomial:held-out"] = "exact binomial, of the accuracy on the held-out part ([how](../dd.md#held-out-texts))"
 INTERVALS["bootstrap:items"] = "bootstrap over items ([how](../conditional.md#over-all-items))"

@@ -57,20 +57,23 @@ def test_one_repeated_text_is_left_out_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize("classifier", ["ridge", "embedding"])
-def test_the_jackknife_leaves_out_labels_and_keeps_moments(classifier: str) -> None:
-    """Each replicate is the value of a classifier without the labels of one fold, with the moments of all texts."""
+def test_the_jackknife_leaves_out_classified_texts(classifier: str) -> None:
+    """Each replicate is the value without the texts of one fold, its deviation widened by the root of 2."""
     asked = request(f"dd:classifier={classifier}")
-    sides = corpus(1, 45), corpus(2, 30)
-    pool = Pool((material(sides[0]), material(sides[1])))
+    pool = Pool((material(corpus(1, 45)), material(corpus(2, 30))))
     found = leave_groups_out([asked], pool, seed=0, progress=Silent())[asked]
-    fitted = leave_one_out(*(part.view(asked.metric.views[0]) for part in pool.parts))
-    labels = [group_labels(size, stream(0, "groups", part)) for part, size in enumerate(pool.sizes)]
-    is_mine, units = np.arange(75) < 45, np.arange(75)
+    views = [part.view(asked.metric.views[0]) for part in pool.parts]
+    fitted, units, is_mine = leave_one_out(*views), np.arange(75), np.arange(75) < 45
+    scores = fitted.scores(fitted.counts(units, is_mine[None]), fitted.counts(units, ~is_mine[None]))
+    right = (scores[fitted.case_of, 0] <= 0) == is_mine
+    whole = right[is_mine].mean() + right[~is_mine].mean() - 1
+    assert whole == pytest.approx(asked(*views))
+    labels = np.concatenate([group_labels(size, stream(0, "groups", part)) for part, size in enumerate(pool.sizes)])
     for part, values in enumerate(found.by_sample):
         for fold, value in enumerate(values):
-            left = (is_mine == (part == 0)) & (np.concatenate(labels) == fold)
-            plain = fitted.discrepancies(units, (is_mine & ~left)[None], (~is_mine & ~left)[None])[0]
-            assert value == plain
+            kept = (is_mine != (part == 0)) | (labels != fold)
+            plain = right[is_mine & kept].mean() + right[~is_mine & kept].mean() - 1
+            assert value - whole == pytest.approx(2**0.5 * (plain - whole))
 
 
 def test_a_group_never_trains_the_classifier_of_its_texts() -> None:
