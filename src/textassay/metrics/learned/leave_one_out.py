@@ -150,6 +150,13 @@ class LeaveOneOut:
         noise = _ROUNDING * (1 / n + 1 / m) * float(self.leverages.mean())
         return np.where(np.abs(scores) <= noise, 0.0, scores)
 
+    def weights(self, mine: F64, theirs: F64) -> F64:
+        """The direction of the classifier of all texts, towards candidates, for one labelling."""
+        if self.inverse is None:
+            return np.zeros_like(self.mean)
+        shares = self._row_sums @ (mine[:, 0] / mine.sum() - theirs[:, 0] / theirs.sum())
+        return np.asarray(self.inverse @ (self._turned @ shares))
+
     def _sides(self, mine: F64, theirs: F64) -> "tuple[_Side, _Side]":
         at_row = self._row_sums @ mine, self._row_sums @ theirs
         fitted, square = self._fitted(at_row[0])

@@ -207,6 +207,7 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
         "contests": paired_rows(comparison, comparison.contests),
         "short_names": short_names([shortened(column.name, 60) for column in candidates]),
         "better": {better: better_words(better, TARGET) for better in ARROWS},
+        "separated": [(place, column) for place, column in enumerate(candidates) if column.separation is not None],
         "guide": guide(comparison.real.results, target=TARGET),
         "settings": _settings(comparison),
         "plane": draw_plane(comparison),
@@ -236,6 +237,8 @@ def _sections(comparison: Comparison, content: dict[str, Any]) -> Iterator[tuple
     if content["strips"]:
         yield "strips", "Metric by metric"
     yield "differences", "Phrases"
+    if content["separated"]:
+        yield "classifier", "Classifier"
     if content["with_meaning"]:
         seen = content["meanings"][0].column.meaning.sees if content["meanings"] else "meaning"
         yield "meaning", seen.capitalize()

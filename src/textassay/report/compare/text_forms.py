@@ -12,7 +12,7 @@ from textassay.report.compare.content import legend, missing_lines, outcome_sent
 from textassay.report.compare.meaning import meaning_lines
 from textassay.report.csv_writer import csv_text, known
 from textassay.report.page import fragment
-from textassay.studies.compare.result import Column, Comparison, Phrase
+from textassay.studies.compare.result import Column, Comparison, Phrase, Separation
 from textassay.studies.outcome import plain_row
 
 # Phrases that are too frequent, and as many that are too rare, per candidate; and characters per phrase.
@@ -56,8 +56,17 @@ def _differences(comparison: Comparison) -> Iterator[str]:
             (f"has {word}", markdown.escaped(regions))
             for word, regions in meaning_lines(column, comparison.level, most=_MOST_PHRASES)
         ]
+        if column.separation is not None and column.separation.candidate_cues:
+            pairs.append(("is recognised by its texts with", _recognised(column.separation)))
         for word, text in pairs:
             yield f"- **{markdown.escaped(column.name)}** {word} (candidate v reference): {text}"
+
+
+def _recognised(separation: Separation) -> str:
+    return ", ".join(
+        f"“{markdown.escaped(shortened(cue.text, _LONGEST_PHRASE))}” {cue.candidate_texts:,} v {cue.reference_texts:,}"
+        for cue in separation.candidate_cues[:_MOST_PHRASES]
+    )
 
 
 def _listed(phrases: tuple[Phrase, ...]) -> str:

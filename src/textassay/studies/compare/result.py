@@ -51,13 +51,62 @@ class Phrase:
 
 
 @dataclass(frozen=True)
+class Cue:
+    """A phrase that the classifier uses: texts of each sample that contain it, and its weight towards the candidate.
+
+    The weight is that of a text that contains nothing else, relative to the spread of all scores.
+    """
+
+    text: str
+    candidate_texts: int
+    reference_texts: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class SureText:
+    """A text that the classifier is sure about; the score is relative to the spread of all scores."""
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Separation:
+    """How the ridge classifier of `dd` separates a candidate from the reference.
+
+    `candidate_cues` and `reference_cues` are the phrases that help most. `generated` and `real` are the texts of the
+    candidate and of the reference that it classifies most clearly and correctly, `mistaken` the texts of the candidate
+    that it takes for real most clearly. Each text is classified by all other texts.
+    """
+
+    candidate_cues: tuple[Cue, ...]
+    reference_cues: tuple[Cue, ...]
+    generated: tuple[SureText, ...]
+    real: tuple[SureText, ...]
+    mistaken: tuple[SureText, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` wrote."""
+        cues = {name: tuple(Cue(**cue) for cue in plain[name]) for name in ("candidate_cues", "reference_cues")}
+        texts = {name: tuple(SureText(**text) for text in plain[name]) for name in ("generated", "real", "mistaken")}
+        return cls(**cues, **texts)
+
+
+@dataclass(frozen=True)
 class Column(ResultColumn):
     """One sample's results, in the order of the requests, and what else was found about it.
 
     `overall` is the test that decides whether it differs from the reference. `adjusted` has, for each result, its
     p-value adjusted for all metrics of this sample, and never below the overall one. If the baseline was measured on
     fewer texts, `at_baseline_size` has results on as many texts as the baseline had, by the label of the metric: only
-    these can be compared with it. `warnings` are reasons to doubt the tests.
+    these can be compared with it. `warnings` are reasons to doubt the tests. `separation` is what the classifier of
+    `dd` uses, if it was measured.
     """
 
     name: str
@@ -73,6 +122,7 @@ class Column(ResultColumn):
     overall: Overall | None = None
     adjusted: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
+    separation: Separation | None = None
 
     def differs(self, level: float) -> bool:
         """Whether the overall test found a difference."""
@@ -186,6 +236,7 @@ def _remarks(column: Column) -> dict[str, Any]:
         "at_real_size": {label: _sized(result) for label, result in column.at_baseline_size.items()},
         "adjusted": [None if math.isnan(p) else p for p in column.adjusted],
         "warnings": list(column.warnings),
+        "separation": column.separation.to_dict() if column.separation else None,
     }
 
 
@@ -204,6 +255,7 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         _overall(plain.get("overall")),
         tuple(math.nan if p is None else p for p in remarks.get("adjusted", ())),
         tuple(remarks.get("warnings", ())),
+        Separation.from_dict(remarks["separation"]) if remarks.get("separation") else None,
     )
 
 

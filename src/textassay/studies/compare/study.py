@@ -35,6 +35,7 @@ from textassay.studies.compare.dependence import check_dependence
 from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.meaning import what_differs_in_meaning
 from textassay.studies.compare.result import Column, Comparison
+from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples, cut_to
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.encoding import choose, show_all
@@ -381,7 +382,10 @@ class _Study:
         # The whole samples, not what the cut left of them: blank texts are counted against all texts.
         findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
         meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
-        return {"findings": findings, "over": over, "under": under, "meaning": meaning}
+        found = {"findings": findings, "over": over, "under": under, "meaning": meaning}
+        if any(request.label == "dd" for request in self.measurer.requests):
+            found["separation"] = what_separates(*sides)
+        return found
 
     def _warnings(self, name: str) -> tuple[str, ...]:
         """Signs that texts are not independent, which the tests take for granted."""
@@ -494,4 +498,5 @@ def _bounded(column: Column, p: float, level: float) -> Column:
         over=column.over if differs else (),
         under=column.under if differs else (),
         meaning=column.meaning and column.meaning.at_least(p),
+        separation=column.separation if differs else None,
     )
