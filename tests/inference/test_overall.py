@@ -13,9 +13,10 @@ from tests.conftest import material
 from textassay import Sample
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.inference.overall import Overall, OverallPlan, combine, overall_test, smooth_p
-from textassay.inference.overall_bank import BANK, bank_statistics, gram_counts, ridge, text_traits
+from textassay.inference.overall_bank import BANK, bank_statistics, gram_counts, ridge
 from textassay.inference.p_values import at_least
 from textassay.inference.permutation import independent
+from textassay.metrics.learned.text_traits import text_traits
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.overlap import TextEdges
 from textassay.metrics.views import Material, Pool, Resamples

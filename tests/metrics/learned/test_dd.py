@@ -79,9 +79,9 @@ def test_the_jackknife_leaves_out_classified_texts(classifier: str) -> None:
 def test_a_group_never_trains_the_classifier_of_its_texts() -> None:
     """Groups with a word of their own in one sample each: the word separates texts only if the group is trained on."""
     rng = np.random.default_rng(0)
-    texts = {side: [f"{side}{group} " + " ".join(rng.choice(WORDS, 6)) for group in range(40) for _ in range(5)]
+    texts = {side: [f"{side}{group} " + " ".join(rng.choice(WORDS, 6)) for group in range(40) for _ in range(8)]
              for side in "ab"}  # fmt: skip
-    groups = {side: [f"{side}{group}" for group in range(40) for _ in range(5)] for side in "ab"}
+    groups = {side: [f"{side}{group}" for group in range(40) for _ in range(8)] for side in "ab"}
     plain = metrics.dd(texts["a"], texts["b"], n_resamples=0).estimate
     samples = [Sample.of(texts[side], groups=groups[side], name=side) for side in "ab"]
     grouped = metrics.dd(*samples, n_resamples=99)

@@ -7,27 +7,29 @@ from typing import Literal
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64, Bool
+from textassay.corpus.hashed_ngrams import mix
 from textassay.metrics.learned.cnn import PRESETS, Size, network_scores
 from textassay.metrics.learned.held_out import discrepancy, logistic_scores, measured
-from textassay.metrics.learned.labelled_texts import Labelled, LabelledTexts, LabelledVectors, leave_one_out
+from textassay.metrics.learned.labelled_texts import Labelled, LabelledTexts, LabelledVectors, leave_one_out, pooled
 from textassay.metrics.registry import Value, metric, variant
 from textassay.metrics.views import Resamples
 
 Classifier = Literal["ridge", "ngram", "embedding", "cnn"]
 
 
-def _is_right(candidate: Labelled, reference: Labelled) -> Bool:
-    """Whether each text, the candidate's first, is classified correctly by all other texts."""
+def _is_right(candidate: Labelled, reference: Labelled) -> tuple[Bool, Bool]:
+    """Whether each text, the candidate's first, is classified correctly by all other texts; and if the score is 0."""
     units = np.arange(len(candidate) + len(reference))
     is_mine = units < len(candidate)
     fitted = leave_one_out(candidate, reference)
     scores = fitted.scores(fitted.counts(units, is_mine[None]), fitted.counts(units, ~is_mine[None]))
-    return np.asarray((scores[fitted.case_of, 0] <= 0) == is_mine)
+    found = scores[fitted.case_of, 0]
+    return np.asarray((found <= 0) == is_mine), np.asarray(found == 0)
 
 
 def ridge_parts(candidate: Labelled, reference: Labelled, /, *, classifier: str) -> Mapping[str, float]:
     """The accuracy, the recall of each sample, and the number of texts that were classified."""
-    right = _is_right(candidate, reference)
+    right, _ = _is_right(candidate, reference)
     recalls = float(right[: len(candidate)].mean()), float(right[len(candidate) :].mean())
     return {
         "accuracy": sum(recalls) / 2,
@@ -51,11 +53,14 @@ def ridge_leave_out(
     candidate: Labelled, reference: Labelled, /, *, labels: Sequence[I64], classifier: str
 ) -> tuple[F64, F64]:
     """DD with each group of texts left out of those that are classified; deviations are widened for dependence."""
-    right = _is_right(candidate, reference)
-    sides = right[: len(candidate)], right[len(candidate) :]
-    value = sum(side.mean() for side in sides) - 1
+    right, tied = _is_right(candidate, reference)
+    n = len(candidate)
+    value = right[:n].mean() + right[n:].mean() - 1
+    # A score of 0 is a guess, which is right or wrong by chance, though all of them are counted as generated.
+    guesses = mix(pooled(candidate, reference).keys) % np.uint64(2) == 0
+    varied = np.where(tied, guesses, right)
     found = []
-    for side, folds in zip(sides, labels, strict=True):
+    for side, folds in zip((varied[:n], varied[n:]), labels, strict=True):
         kept = len(side) - np.bincount(folds)
         changes = (side.sum() - np.bincount(folds, side)) / kept - side.mean()
         found.append(value + _DEPENDENCE * changes)

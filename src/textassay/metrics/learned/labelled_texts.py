@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from textassay.corpus.arrays import F32, F64, I64, U64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences, hash_words, mix
 from textassay.corpus.sample import Sample
 from textassay.metrics.learned.leave_one_out import LeaveOneOut
+from textassay.metrics.learned.text_traits import text_traits
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.duplicates import text_keys
 from textassay.metrics.vectors.vectors import Vectors
@@ -21,6 +22,9 @@ ORDERS = (1, 2)
 DIMENSION = 1024
 # Each n-gram is added to this many features, with signs. More features per n-gram make collisions less harmful.
 SPREAD = 2
+# The spread of each trait. It is much larger than that of a hashed feature, so that traits are hardly penalised.
+TRAITS = 0.5
+_ROUNDING = 1e-9
 _SIGN = np.uint64(63)
 
 
@@ -50,8 +54,13 @@ class LabelledTexts(Memo):
         )
 
     def features(self) -> csr_array:
-        """The features of the texts, fitted on all of them without their labels."""
-        return projected([self.ngrams.order(n) for n in ORDERS], len(self))
+        """Projected n-grams and traits of the texts; what they depend on is the same for both samples."""
+        hashed = projected([self.ngrams.order(n) for n in ORDERS], len(self))
+        traits = text_traits(self.sequences, self.ngrams)
+        centred = traits - traits.mean(axis=0)
+        spread = centred.std(axis=0)
+        scaled = np.divide(TRAITS * centred, spread, out=np.zeros_like(centred), where=spread > _ROUNDING)
+        return csr_array(hstack((hashed, csr_array(scaled))))
 
     def __len__(self) -> int:
         return len(self.keys)
