@@ -1,6 +1,7 @@
 """DD: definitions, duplicates and groups, the held-out split, and the network."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,7 +63,8 @@ def test_the_jackknife_leaves_out_classified_texts(classifier: str) -> None:
     asked = request(f"dd:classifier={classifier}")
     pool = Pool((material(corpus(1, 45)), material(corpus(2, 30))))
     found = leave_groups_out([asked], pool, seed=0, progress=Silent())[asked]
-    views = [part.view(asked.metric.views[0]) for part in pool.parts]
+    kind: Any = asked.metric.views[0]
+    views: list[Any] = [part.view(kind) for part in pool.parts]
     fitted, units, is_mine = leave_one_out(*views), np.arange(75), np.arange(75) < 45
     scores = fitted.scores(fitted.counts(units, is_mine[None]), fitted.counts(units, ~is_mine[None]))
     right = (scores[fitted.case_of, 0] <= 0) == is_mine

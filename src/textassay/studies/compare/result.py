@@ -93,9 +93,13 @@ class Separation:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Read back what `to_dict` wrote."""
-        cues = {name: tuple(Cue(**cue) for cue in plain[name]) for name in ("candidate_cues", "reference_cues")}
-        texts = {name: tuple(SureText(**text) for text in plain[name]) for name in ("generated", "real", "mistaken")}
-        return cls(**cues, **texts)
+        return cls(
+            candidate_cues=tuple(Cue(**cue) for cue in plain["candidate_cues"]),
+            reference_cues=tuple(Cue(**cue) for cue in plain["reference_cues"]),
+            generated=tuple(SureText(**text) for text in plain["generated"]),
+            real=tuple(SureText(**text) for text in plain["real"]),
+            mistaken=tuple(SureText(**text) for text in plain["mistaken"]),
+        )
 
 
 @dataclass(frozen=True)

@@ -382,10 +382,9 @@ class _Study:
         # The whole samples, not what the cut left of them: blank texts are counted against all texts.
         findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
         meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
-        found = {"findings": findings, "over": over, "under": under, "meaning": meaning}
-        if any(request.label == "dd" for request in self.measurer.requests):
-            found["separation"] = what_separates(*sides)
-        return found
+        classified = any(request.label == "dd" for request in self.measurer.requests)
+        separation = what_separates(*sides) if classified else None
+        return {"findings": findings, "over": over, "under": under, "meaning": meaning, "separation": separation}
 
     def _warnings(self, name: str) -> tuple[str, ...]:
         """Signs that texts are not independent, which the tests take for granted."""
