@@ -18,6 +18,7 @@ SPEED = ("startup", "ngrams", "models", "embeddings", "conditional", "huse", "su
 STATISTICS = (
     "calibration", "calibration_items", "calibration_huse", "calibration_designs", "family_wise", "situations", "power",
     "dd",
+    "adversarial",
 )  # fmt: skip
 
 

@@ -24,7 +24,11 @@ def run_all() -> ModuleType:
 
 
 NAMES = (*run_all().SPEED, *run_all().STATISTICS)
-NEEDS = {"ngrams": ("fast_bleu",), "embeddings": ("hyppo", "prdc", "mauve", "sentence_transformers", "onnxruntime")}
+NEEDS = {
+    "adversarial": ("torch",),
+    "ngrams": ("fast_bleu",),
+    "embeddings": ("hyppo", "prdc", "mauve", "sentence_transformers", "onnxruntime"),
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
