@@ -10,7 +10,7 @@ import pytest
 
 import textassay as ta
 from textassay.errors import InputError
-from textassay.studies.agreement.dominance import dominated_shares, dominates, undominated
+from textassay.studies.agreement.dominance import dominated_shares, dominates
 from textassay.studies.agreement.result import Agreement
 from textassay.studies.agreement.study import agree
 
@@ -111,7 +111,6 @@ def test_dominance_between_points_and_sweeps() -> None:
     one, other = np.array([[0.9, 0.1], [0.5, 0.5]]), np.array([[0.4, 0.4], [0.9, 0.05], [0.1, 0.9]])
     np.testing.assert_array_equal(dominates(one, other), [[False, True, False], [True, False, False]])
     np.testing.assert_allclose(dominated_shares([one, other]), np.array([[0.0, 2 / 3], [0.0, 0.0]]))
-    assert undominated(np.concatenate((one, other))).tolist() == [True, True, False, False, True]
     assert not dominates(one[:1], one[:1]).any()
 
 

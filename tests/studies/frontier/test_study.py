@@ -31,6 +31,17 @@ def test_the_toy_distribution_has_the_verdicts_of_figures_1_and_4() -> None:
     )
 
 
+def test_compatible_pairs_have_the_divergence_of_each_point() -> None:
+    found = frontier("toy:20", pairs="cr/nrr,ll/nrr")["toy:20"]
+    divergences = found.analysis("cr/nrr").divergences
+    (curve,) = found.analysis("cr/nrr").curves
+    assert len(divergences) == len(curve.points)
+    assert min(divergences) >= -1e-15
+    least = min(zip(divergences, curve.points, strict=True))
+    assert least[1][0] == pytest.approx(-2.0, rel=0.2)  # w0
+    assert found.analysis("ll/nrr").divergences == ()
+
+
 def test_an_outcome_is_read_back_equal() -> None:
     for found in (
         frontier("toy:12", pairs="ll/se,bleu1-8/nsbleu1-8"),

@@ -35,18 +35,9 @@ def render_markdown(found: Frontier) -> str:
 
 
 CSV_FIELDS = (
-    "source",
-    "pair",
-    "method",
-    "curve",
-    "parameter",
-    "value",
-    "quality",
-    "diversity",
-    "qdisc",
-    "drate",
+    "source", "pair", "method", "curve", "parameter", "value", "quality", "diversity", "divergence", "qdisc", "drate",
     "verdict",
-)
+)  # fmt: skip
 
 
 def render_csv(found: Frontier) -> str:
@@ -67,9 +58,10 @@ def _csv_rows(found: Frontier) -> Iterator[dict[str, Any]]:
             "verdict": analysis.verdict.level,
         }
         for curve in analysis.curves:
-            for value, quality, diversity in curve.points:
+            divergences = analysis.divergences or (None,) * len(curve.points)
+            for (value, quality, diversity), divergence in zip(curve.points, divergences, strict=True):
                 own = {"curve": curve.name, "parameter": curve.parameter, "value": value}
-                yield same | own | {"quality": quality, "diversity": diversity}
+                yield same | own | {"quality": quality, "diversity": diversity, "divergence": divergence}
 
 
 def render_notebook(found: Frontier) -> str:

@@ -14,11 +14,6 @@ def dominates(points: F64, others: F64) -> Bool:
     return np.asarray(at_least & better)
 
 
-def undominated(points: F64) -> Bool:
-    """Whether each point is dominated by no other one."""
-    return np.asarray(~dominates(points, points).any(axis=0))
-
-
 def dominated_shares(sweeps: Sequence[F64]) -> F64:
     """For each sweep (row) the share of the points of each other sweep (column) that one of its points dominates."""
     return np.array(

@@ -5,7 +5,7 @@ Quality is U(Q) = sum of Q_i f(P_i) and diversity V(Q) = sum of g(Q_i), for a re
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -56,10 +56,6 @@ class Diversity:
     def of(self, shares: F64, real: Distribution) -> F64:
         """The diversity of each row of shares."""
         return np.asarray(self.g(shares) @ real.counts)
-
-    def without_closed_form(self) -> "Diversity":
-        """The same diversity, for which every equation is solved numerically."""
-        return replace(self, inverse=None, offset=None)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ class Analysis:
     """One pair on one source.
 
     `result` is QDisc, with DRate and what else is known among its parts. `steps` has the gain in quality after each
-    step of the best optimisation. `conditions` and `fit` are known for pairs of the general form only.
+    step of the best optimisation. `conditions` and `fit` are known for pairs of the general form only, and
+    `divergences`, from the real distribution to each point of the curve, for compatible ones.
     """
 
     pair: str
@@ -43,6 +44,7 @@ class Analysis:
     verdict: Verdict
     curves: tuple[Curve, ...] = ()
     steps: tuple[tuple[int, float], ...] = ()
+    divergences: tuple[float, ...] = ()
     conditions: Conditions | None = None
     fit: Fit | None = None
 
@@ -159,6 +161,7 @@ def _read_analysis(plain: Mapping[str, Any], result: Result) -> Analysis:
             for curve in plain["curves"]
         ),
         steps=tuple((step, gain) for step, gain in plain["steps"]),
+        divergences=tuple(plain["divergences"]),
         conditions=_read_conditions(plain["conditions"]),
         fit=Fit(**plain["fit"]) if plain["fit"] else None,
     )

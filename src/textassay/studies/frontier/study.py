@@ -15,7 +15,7 @@ from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import Result, signature
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.frontier.compatibility import fit_slope
+from textassay.studies.frontier.compatibility import fit_slope, induced_divergence
 from textassay.studies.frontier.conditions import check_conditions
 from textassay.studies.frontier.discrepancy import discrepancy
 from textassay.studies.frontier.mixtures import Estimate, estimate_pairs
@@ -222,9 +222,10 @@ def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> A
         EXACT,
         gap.quality,
         gap.diversity,
-        _result(source, pair.name, math.nan if gap.is_outside else gap.qdisc, parts, options, space),
+        _result(source, pair.name, math.nan if gap.is_outside else gap.qdisc, parts, options, space, undefined=OUTSIDE),
         judge_exact(fit, gap),
         curves=(Curve("Pareto frontier", "w", tuple(points)),),
+        divergences=tuple(induced_divergence(pair, fit, real, curve.shares).tolist()) if fit.is_exact else (),
         conditions=check_conditions(pair, largest=float(real.values[0])),
         fit=fit,
     )
@@ -280,7 +281,7 @@ def _estimate(source: Source, name: str, found: Estimate, options: _Options) -> 
         ESTIMATED,
         found.quality,
         found.diversity,
-        _result(source, name, found.qdisc, parts, options, tokens),
+        _result(source, name, found.qdisc, parts, options, tokens, undefined=NOT_DIVERSE),
         judge_estimated(found.qdisc, found.drate, is_compatible=name.startswith("cn"), n=source.n),
         curves=curves,
     )
@@ -297,9 +298,10 @@ def _result(
     parts: Mapping[str, float],
     options: _Options,
     settings: Mapping[str, Any],
+    *,
+    undefined: str | None = None,
 ) -> Result:
     data = {source.kind: f"{source.n}/{source.digest}"}
-    undefined = (OUTSIDE if source.kind != TEXTS or "/" in pair else NOT_DIVERSE) if math.isnan(qdisc) else None
     return Result(
         metric="qdisc",
         options={"pair": pair},
@@ -309,7 +311,7 @@ def _result(
         interval=None,
         p_value=None,
         parts={name: float(value) for name, value in parts.items() if math.isfinite(value)},
-        undefined=undefined,
+        undefined=undefined if math.isnan(qdisc) else None,
         signature=signature("qdisc", {"pair": pair}, settings=settings, data=data, resampling={"seed": options.seed}),
         seconds=0.0,
         n=source.n,
