@@ -95,8 +95,7 @@ def _read(
 ) -> dict[str, Any]:
     """Each source by name: a distribution, a sample, or a synthetic source as it is."""
     from textassay.corpus.files import named_paths
-    from textassay.studies.frontier.reading import read_probabilities
-    from textassay.studies.frontier.sources import is_synthetic
+    from textassay.studies.frontier.sources import is_synthetic, read_probabilities
 
     progress.start("reading", len(sources))
     found: dict[str, Any] = {}

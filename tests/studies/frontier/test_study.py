@@ -9,8 +9,8 @@ import pytest
 from tests.studies.frontier.test_mixtures import random_texts
 from textassay.errors import InputError
 from textassay.studies.frontier.own_functions import own_pair
-from textassay.studies.frontier.reading import read_probabilities
 from textassay.studies.frontier.result import Frontier
+from textassay.studies.frontier.sources import read_probabilities
 from textassay.studies.frontier.study import frontier
 
 
