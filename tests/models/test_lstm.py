@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from textassay.errors import InputError
+from textassay.errors import InputError, MissingExtra
 from textassay.models import training
+from textassay.models.choose import get_model, train_model
 from textassay.models.lstm import PRESETS, LstmShape, build, train
 from textassay.models.neural import NeuralModel
 from textassay.models.storage import load, read, save
@@ -260,6 +261,22 @@ def test_a_file_with_other_weights(model: NeuralModel, tmp_path: Path) -> None:
     save(replace(model, network=mixed), tmp_path / "m.safetensors")
     with pytest.raises(InputError, match=r"a damaged model file: .*size mismatch"):
         load(tmp_path / "m.safetensors")
+
+
+@pytest.mark.parametrize("spec", ["lstm", "gpt2", "seqgan"])
+def test_a_missing_extra(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textassay.encoders.base.find_spec", lambda _name: None)
+    with pytest.raises(MissingExtra, match=r"torch is not installed; get it with: pip install 'textassay\[models\]'"):
+        train_model(spec, TOWNS)
+    with pytest.raises(MissingExtra, match=r"textassay\[models\]"):
+        get_model("hf:some/model")
+
+
+def test_scores_do_not_depend_on_other_texts(model: NeuralModel) -> None:
+    texts = [*TOWNS[:20], "sea", "The mayor " * 30]
+    together = model.log_prob(texts).log_probs
+    assert model.log_prob(texts[::-1]).log_probs[::-1] == pytest.approx(together, abs=1e-4)
+    assert [model.log_prob([text]).log_probs[0] for text in texts] == pytest.approx(together, abs=1e-4)
 
 
 def test_presets() -> None:

@@ -8,6 +8,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ import pytest
 from textassay.errors import InputError
 from textassay.models.base import Decoding
 from textassay.models.choose import get_model
-from textassay.models.openai_endpoint import KEY, Completion, OpenAIModel, Retrying
+from textassay.models.openai_endpoint import KEY, Completion, OpenAIModel, Retrying, _asked_pause
 from textassay.models.oracle import Oracle
 
 uvicorn = pytest.importorskip("uvicorn")
@@ -328,6 +330,16 @@ def test_bad_names(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         get_model(spec)
     assert "secret" not in str(caught.value)
+
+
+def test_pauses_that_servers_ask_for() -> None:
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert 25 < _asked_pause(later) <= 30
+    earlier = format_datetime(datetime.now(UTC) - timedelta(seconds=30), usegmt=True)
+    assert [_asked_pause(header) for header in (None, "", "soon", "2.5", "-1", earlier)] == [0, 0, 0, 2.5, 0, 0]
+    for header in ("86400", "nan", "inf"):
+        with pytest.raises(InputError, match=f"the server asks for a pause of {header}; try again later"):
+            _asked_pause(header)
 
 
 def test_names() -> None:
