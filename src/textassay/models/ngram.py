@@ -236,8 +236,8 @@ class _Decoder:
         begun = np.flatnonzero(~fresh)
         if self.decoding.truncates:
             points = rng.random(len(fresh))
-            for texts, kept in self.ranking.decoded(self.tempered, [c[begun] for c in contexts], self.decoding):
-                symbols[begun[texts]] = _pick(np.exp(kept.log_p), kept.symbols, points[begun[texts]])
+            for texts, kept, rows in self.ranking.decoded(self.tempered, [c[begun] for c in contexts], self.decoding):
+                symbols[begun[texts]] = kept.draw(rows, points[begun[texts]])
         elif len(begun):
             symbols[begun] = draw(self.tempered, [c[begun] for c in contexts], rng)
         if fresh.any():
@@ -282,9 +282,8 @@ class _Decoder:
         logs = np.full(len(symbols), -np.inf)
         inside = np.flatnonzero(symbols != BEGIN)
         own = [c[inside] for c in contexts]
-        for texts, kept in self.ranking.decoded(self.tempered, own, self.decoding):
-            row, column = np.nonzero(kept.symbols == symbols[inside[texts]][:, None])
-            logs[inside[texts[row]]] = kept.log_p[row, column]
+        for texts, kept, rows in self.ranking.decoded(self.tempered, own, self.decoding):
+            logs[inside[texts]] = kept.log_prob(rows, symbols[inside[texts]])
         return logs
 
     def most_probable(self, contexts: Sequence[I64], fresh: bool, k: int) -> tuple[I64, F64]:
@@ -299,15 +298,6 @@ class _Decoder:
             width = kept.symbols.shape[1]
             symbols[texts, :width], logs[texts, :width] = kept.symbols, kept.log_p
         return symbols, logs
-
-
-def _pick(chances: F64, symbols: I64, points: F64) -> I64:
-    """One symbol of each row in proportion to its chances; `points` are uniform numbers from 0 to 1."""
-    sums = np.cumsum(chances, axis=1)
-    places = (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
-    # Because of rounding, a point can be at the upper end of its row.
-    last = chances.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
-    return symbols[np.arange(len(symbols)), np.minimum(places, last)]
 
 
 def train(

@@ -18,8 +18,8 @@ from textassay.models.tempered import TemperedLevel
 
 # A nucleus is looked for among these numbers of most probable symbols, and then among all symbols.
 _GUESSES = (32, 256)
-# The largest number of entries of a table of ranked symbols; more contexts are ranked in parts.
-_MOST_ENTRIES = 1 << 22
+# The largest number of entries of a table of ranked symbols, which fits into the caches of a processor.
+_MOST_ENTRIES = 1 << 18
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,11 +32,32 @@ class Ranked:
     symbols: I64
     log_p: F64
 
-    def take(self, rows: I64) -> "Ranked":
-        """These rows; symbols that are the same in all rows are not copied."""
-        shared = self.symbols.strides[0] == 0
-        symbols = np.broadcast_to(self.symbols[0], (len(rows), self.symbols.shape[1])) if shared else self.symbols[rows]
-        return Ranked(symbols, self.log_p[rows])
+    def log_prob(self, rows: I64, symbols: I64) -> F64:
+        """The log-probability of one symbol of each of these rows; minus infinity if the row does not have it."""
+        if self._has_all:
+            return self.log_p[rows, symbols]
+        logs = np.full(len(rows), -np.inf)
+        for part in _parts(np.arange(len(rows)), self.symbols.shape[1]):
+            place, column = np.nonzero(self.symbols[rows[part]] == symbols[part][:, None])
+            logs[part[place]] = self.log_p[rows[part[place]], column]
+        return logs
+
+    def draw(self, rows: I64, points: F64) -> I64:
+        """One symbol of each of these rows, by its probability; `points` are uniform numbers from 0 to 1."""
+        chances = np.exp(self.log_p)
+        sums = np.cumsum(chances, axis=1)
+        # Row `i` is the part from `i` to `i + 1` of one sequence, so that one search finds the symbols of all rows.
+        sequence = (sums / sums[:, -1:] + np.arange(len(sums))[:, None]).ravel()
+        places = np.searchsorted(sequence, rows + points, side="right") - rows * sums.shape[1]
+        # Because of rounding, a point can be at the upper end of its row.
+        last = sums.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
+        places = np.minimum(places, last[rows])
+        return places if self._has_all else self.symbols[rows, places]
+
+    @property
+    def _has_all(self) -> bool:
+        """Whether every row has all symbols in the order of their numbers."""
+        return self.symbols.strides[0] == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,24 +102,26 @@ class Ranking:
 
     def decoded(
         self, tempered: Sequence[TemperedLevel], contexts: Sequence[I64], decoding: Decoding
-    ) -> Iterator[tuple[I64, Ranked]]:
-        """The kept symbols and their renormalised log-probabilities, in parts: indices of texts, and a row for each.
+    ) -> Iterator[tuple[I64, Ranked, I64]]:
+        """The kept symbols and their renormalised log-probabilities, in parts: texts, rows, and the row of each text.
 
-        `contexts[k]` are the contexts of the texts on level `k`, `UNSEEN` if there is none.
+        `contexts[k]` are the contexts of the texts on level `k`, `UNSEEN` if there is none. Texts with the same history
+        share a row.
         """
         for place, texts, different, which in _by_level(contexts):
+            order = np.argsort(which, kind="stable")
+            bounds = np.concatenate(([0], np.cumsum(np.bincount(which, minlength=len(different)))))
             for part, kept in self._kept(tempered[place], place, different, decoding):
-                row_of = np.full(len(different), UNSEEN)
-                row_of[part] = np.arange(len(part))
-                rows = row_of[which]
-                found = np.flatnonzero(rows >= 0)
-                for piece in _parts(found, kept.symbols.shape[1]):
-                    yield texts[piece], kept.take(rows[piece])
+                sizes = bounds[part + 1] - bounds[part]
+                rows = np.repeat(np.arange(len(part)), sizes)
+                within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+                yield texts[order[bounds[part][rows] + within]], kept, rows
 
     def most_probable(self, contexts: Sequence[I64], k: int) -> Iterator[tuple[I64, Ranked]]:
         """The `k` most probable symbols of texts, in parts: indices of texts, and a row for each."""
         for place, texts, different, which in _by_level(contexts):
-            yield texts, self.top(place, different, k).take(which)
+            ranked = self.top(place, different, k)
+            yield texts, Ranked(ranked.symbols[which], ranked.log_p[which])
 
     def _kept(
         self, tempered: TemperedLevel, place: int, contexts: I64, decoding: Decoding
@@ -120,7 +143,9 @@ class Ranking:
                 yield part[fits], Ranked(found.symbols[fits], truncated(logs[fits], decoding))
             waiting = np.concatenate(later)
         for part in _parts(waiting, size):
-            logs = _truncated_rows(self.every(place, contexts[part]), decoding)
+            logs = self.every(place, contexts[part]) / decoding.temperature
+            logs -= tempered.log_total(contexts[part], decoding.temperature)[:, None]
+            logs = _truncated_rows(logs, decoding)
             yield part, Ranked(np.broadcast_to(np.arange(size), logs.shape), logs)
 
     def every(self, place: int, contexts: I64) -> F64:
@@ -149,10 +174,9 @@ def _by_level(contexts: Sequence[I64]) -> Iterator[tuple[int, I64, I64, I64]]:
 
 
 def _truncated_rows(logs: F64, decoding: Decoding) -> F64:
-    """The log-probabilities of all symbols under a decoding setting; a nucleus needs only sorted values."""
+    """Log-probabilities of all symbols after truncation, from those before; a nucleus needs only sorted values."""
     if decoding.top_k is not None:
-        return decoded_log_probs(logs, decoding)
-    logs = decoded_log_probs(logs, Decoding(decoding.temperature))
+        return decoded_log_probs(logs, Decoding(1.0, decoding.top_k, decoding.top_p))
     chances = np.exp(logs)
     falling = -np.sort(-chances, axis=1)
     above = np.cumsum(falling, axis=1) - falling
