@@ -292,7 +292,7 @@ def speed_text(row: dict[str, float], scale: Scale) -> str:
     head = f"{scale.speed_size:,} v {scale.speed_size:,} captions"
     note = (
         f"The refits were measured for {row['refits']:.0f} exchanges and multiplied. Elapsed time of `dd` in the same "
-        f"run: {row['wall']:.1f} s, on a machine shared with other work."
+        f"run: {row['wall']:.1f} s, with other programs on the same processor."
     )
     return table([head, "processor seconds", "ratio"], rows) + f"\n\n{note}"
 

@@ -92,8 +92,9 @@ def dd(candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: Cla
     generated, as in the paper.
 
     - `classifier=ridge`: a linear discriminant with a ridge penalty on hashed words and word pairs, projected to 1,024
-      features. Every text is classified by all other texts; copies of the text and texts of its group are left out
-      with it. The p-value is that of a permutation test with a new classifier for every text and every exchange.
+      features, and on six traits of the text (length, and how common its words are). Every text is classified by all
+      other texts; copies of the text and texts of its group are left out with it. The p-value is that of a permutation
+      test with a new classifier for every text and every exchange.
     - `classifier=embedding`: the same on sentence vectors (`--encoder`).
     - `classifier=ngram`: logistic regression on hashed words and word pairs, trained on half of the texts.
     - `classifier=cnn`: the network of the paper, trained on half of the texts, with a quarter to choose the best
