@@ -307,6 +307,9 @@ def page(found: dict[str, dict[str, float]], scale: Scale) -> str:
         f"**Power.** {scale.power_size:,} captions, a share of them replaced, against {scale.power_size:,} others; how "
         "often each test is significant at 5 %.",
         power_table(found, scale),
+        "At these shares both classifiers find little, and differences of a few per cent between the two columns are "
+        "within chance for this number of draws. The overall test of `compare` decides whether samples differ; `dd` "
+        "measures by how much they can be separated.",
         f"**Intervals.** {scale.cover_size:,} generated against {scale.cover_size:,} real captions; the mean of all "
         "estimates stands for the expected value.",
         cover_table(found),
