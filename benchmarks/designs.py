@@ -78,7 +78,11 @@ def generated() -> Groups:
     prompts = rng.permutation(sorted(set(starts)))[:PROMPTS]
     given = np.repeat(prompts, GENERATIONS).tolist()
     endings = model.sample(len(given), prompts=given, max_tokens=60 - PROMPT_WORDS, rng=rng)
-    texts = [f"{prompt} {ending}".strip() for prompt, ending in zip(given, endings, strict=True)]
+    # The model joins prompt and ending with the spacing of captions: no space before a full stop.
+    ids, offsets = model.vocabulary.encode(
+        [f"{prompt} {ending}" for prompt, ending in zip(given, endings, strict=True)]
+    )
+    texts = model.vocabulary.decode(ids, np.diff(offsets))
     return [texts[at : at + GENERATIONS] for at in range(0, len(texts), GENERATIONS)]
 
 
