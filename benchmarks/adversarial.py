@@ -36,17 +36,17 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--smoke", action="store_true", help="a tiny oracle, seconds")
     ask.add_argument("--reward", choices=REWARDS, default="seqgan")
-    ask.add_argument("--rounds", type=int, default=50)
+    ask.add_argument("--rounds", type=int, default=40)
     ask.add_argument("--epochs", type=int, default=3, help="of maximum likelihood")
-    ask.add_argument("--rate", type=float, default=2e-3, help="learning rate of the generator")
+    ask.add_argument("--rate", type=float, default=1e-2, help="learning rate of the generator")
     ask.add_argument("--rollouts", type=int, default=2)
-    ask.add_argument("--warm-up", type=int, default=60)
+    ask.add_argument("--warm-up", type=int, default=200)
     ask.add_argument("--texts", type=int, default=512, help="texts per point of the curve")
     asked = ask.parse_args()
     folder = Path(os.environ.get("TEXTASSAY_DATA", "../shared/data")) / "oracle"
     rng = np.random.default_rng(0)
     oracle = Oracle.random(vocabulary=20, hidden=4, length=4, rng=rng) if asked.smoke else Oracle.read(folder)
-    rounds, epochs, every = (2, 1, 1) if asked.smoke else (asked.rounds, asked.epochs, 10)
+    rounds, epochs, every = (2, 1, 1) if asked.smoke else (asked.rounds, asked.epochs, 5)
     texts = oracle.sample(300 if asked.smoke else 10_000, rng=np.random.default_rng(1))
     began = time.perf_counter()
     model = train(texts, rounds=0, epochs=epochs, tokenizer="whitespace")
@@ -60,7 +60,8 @@ def main() -> None:
             shown(f"round {past.number}", losses(oracle, now, asked.texts), start, note)
 
     warm_up = 2 if asked.smoke else asked.warm_up
-    game = Game(asked.reward, rounds=rounds, rollouts=asked.rollouts, learning_rate=asked.rate, warm_up=warm_up)
+    settings = {"rollouts": asked.rollouts, "warm_up": warm_up, "discriminator_steps": 3}
+    game = Game(asked.reward, rounds=rounds, learning_rate=asked.rate, **settings)
     play(model, texts, game, watch=watch)
 
 
