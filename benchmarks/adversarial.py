@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from textassay.models.adversarial import REWARDS, Game, Round, play, train
-from textassay.models.neural import NeuralModel
+from textassay.models.neural.adversarial import REWARDS, Game, Round, play, train
+from textassay.models.neural.network import NeuralModel
 from textassay.models.oracle import Oracle
 
 

@@ -36,7 +36,7 @@ from textassay.inference.plan import Plan
 from textassay.inference.result import Result
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings
-from textassay.models.ngram import train
+from textassay.models.ngrams.ngram import train
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))

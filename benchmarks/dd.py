@@ -34,7 +34,7 @@ from textassay.inference.result import Result
 from textassay.metrics.learned.labelled_texts import LabelledTexts
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material, Settings
-from textassay.models.ngram import train as train_ngram
+from textassay.models.ngrams.ngram import train as train_ngram
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))

@@ -17,7 +17,7 @@ import pyarrow as pa
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from textassay.corpus.sample import Sample
-from textassay.models.ngram import train
+from textassay.models.ngrams.ngram import train
 from textassay.studies.demo_corpus import _own_sentences, _speeches, is_kept
 
 ROOT = Path(__file__).resolve().parents[1]

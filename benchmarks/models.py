@@ -47,8 +47,8 @@ def setting(text: str) -> dict[str, Any]:
 
 
 def train(size: int, folder: Path, _: str) -> dict[str, Any]:
-    from textassay.models.arpa import arpa_lines
-    from textassay.models.ngram import train as fit
+    from textassay.models.ngrams.arpa import arpa_lines
+    from textassay.models.ngrams.ngram import train as fit
     from textassay.models.storage import save
 
     texts = captions("train", size)

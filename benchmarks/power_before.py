@@ -27,7 +27,7 @@ from situations import replaced, spliced, take
 from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.choose import get_encoder
 from textassay.encoders.remembered import remember
-from textassay.models.ngram import NgramModel, train
+from textassay.models.ngrams.ngram import NgramModel, train
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "power_before.jsonl"

@@ -24,7 +24,7 @@ from textassay.encoders.minilm import minilm_int8
 from textassay.encoders.remembered import remember
 from textassay.errors import InputError
 from textassay.inference.rng import stream
-from textassay.models.ngram import train
+from textassay.models.ngrams.ngram import train
 
 Ints = NDArray[np.int64]
 F32 = NDArray[np.float32]

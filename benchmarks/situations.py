@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from textassay import Sample, compare
 from textassay.engines.local import LocalEngine
-from textassay.models.ngram import NgramModel, train
+from textassay.models.ngrams.ngram import NgramModel, train
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "situations.jsonl"

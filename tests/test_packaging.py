@@ -107,7 +107,7 @@ def test_a_wrong_import_is_caught(part: str, source: str, line: int) -> None:
     ("part", "source"),
     [
         ("corpus", "from textassay.version import __version__\nfrom . import errors"),
-        ("studies", "from textassay.engines.local import Engine\nfrom textassay.models import ngram"),
+        ("studies", "from textassay.engines.local import Engine\nfrom textassay.models.ngrams import ngram"),
         ("cli", "from textassay.report.table import render\nfrom textassay import version"),
     ],
 )

@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 
 import textassay as ta
 from tests.cli.conftest import Command
-from textassay.models.ngram import NgramModel, train
+from textassay.models.ngrams.ngram import NgramModel, train
 
 TOWNS = [
     f"{who} {what} {where}{stop}"

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from textassay.errors import InputError
-from textassay.models import adversarial
-from textassay.models.adversarial import Game, play, train
 from textassay.models.choose import train_model
-from textassay.models.lstm import train as train_lstm
-from textassay.models.neural import NeuralModel
+from textassay.models.neural import adversarial
+from textassay.models.neural.adversarial import Game, play, train
+from textassay.models.neural.lstm import train as train_lstm
+from textassay.models.neural.network import NeuralModel
 from textassay.models.storage import load, save
 
 torch = pytest.importorskip("torch")

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from textassay.corpus.arrays import F32, I64
 from textassay.models.base import Decoding, decoded_log_probs
-from textassay.models.decoding import Frame, beam_search, draw, log_probabilities, sample_tokens, token_log_probs
+from textassay.models.neural.decoding import Frame, beam_search, draw, log_probabilities, sample_tokens, token_log_probs
 
 SETTINGS = [
     Decoding(),

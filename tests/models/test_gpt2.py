@@ -11,8 +11,8 @@ from scipy.stats import chisquare
 
 from textassay.errors import InputError
 from textassay.models.choose import train_model
-from textassay.models.gpt2 import Gpt2Shape, build, train
-from textassay.models.neural import NeuralModel
+from textassay.models.neural.gpt2 import Gpt2Shape, build, train
+from textassay.models.neural.network import NeuralModel
 from textassay.models.storage import load, save
 
 torch = pytest.importorskip("torch")

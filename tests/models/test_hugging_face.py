@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 from textassay.errors import InputError
 from textassay.models.choose import get_model
-from textassay.models.hugging_face import HuggingFaceModel
+from textassay.models.neural.hugging_face import HuggingFaceModel
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -13,12 +13,12 @@ import pytest
 from scipy.stats import chisquare
 
 from textassay.errors import InputError, MissingExtra
-from textassay.models import training
 from textassay.models.choose import get_model, train_model
-from textassay.models.lstm import PRESETS, LstmShape, build, train
-from textassay.models.neural import NeuralModel
+from textassay.models.neural import training
+from textassay.models.neural.lstm import PRESETS, LstmShape, build, train
+from textassay.models.neural.network import NeuralModel
+from textassay.models.neural.training import Plan, epoch_batches, padded, summed_loss
 from textassay.models.storage import load, read, save
-from textassay.models.training import Plan, epoch_batches, padded, summed_loss
 
 torch = pytest.importorskip("torch")
 

@@ -14,10 +14,10 @@ from scipy.stats import chisquare
 
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.errors import InputError
-from textassay.models.arpa import arpa_lines
 from textassay.models.base import Decoding
-from textassay.models.kneser_ney import FALLBACK, discounts
-from textassay.models.ngram import NgramModel, restored, train
+from textassay.models.ngrams.arpa import arpa_lines
+from textassay.models.ngrams.kneser_ney import FALLBACK, discounts
+from textassay.models.ngrams.ngram import NgramModel, restored, train
 from textassay.models.storage import ModelFile, load, save
 
 PETS = ["A cat sat.", "A dog sat.", "A dog ran, didn't it?"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.errors import InputError
-from textassay.models.training_texts import prepare_texts, repeated_across, split_texts
+from textassay.models.neural.training_texts import prepare_texts, repeated_across, split_texts
 
 PETS = ["A cat sat.", "A  dog sat.", "A dog ran, didn't it?", "A dog sat.", "A dog sat."]
 

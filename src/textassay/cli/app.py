@@ -15,13 +15,10 @@ from textassay.cli import (
     frontier,
     huse,
     metrics,
-    prepare,
     reproduce,
-    sample,
-    score,
-    train,
 )
 from textassay.cli.main import INTERRUPTED
+from textassay.cli.models import prepare, sample, score, train
 from textassay.cli.survey import app as survey
 from textassay.corpus.printable import printable
 from textassay.version import __version__

@@ -24,15 +24,15 @@ from textassay.models.storage import EXTENSION, Storable, load, save
 
 # The module of each kind of model that can be trained, and of each model that is opened by `NAME:...`.
 TRAINED: dict[str, str] = {
-    "maligan": "textassay.models.adversarial:reward=maligan",
-    "rankgan": "textassay.models.adversarial:reward=rankgan",
-    "seqgan": "textassay.models.adversarial:reward=seqgan",
-    "gpt2": "textassay.models.gpt2",
-    "lstm": "textassay.models.lstm",
-    "ngram": "textassay.models.ngram",
+    "maligan": "textassay.models.neural.adversarial:reward=maligan",
+    "rankgan": "textassay.models.neural.adversarial:reward=rankgan",
+    "seqgan": "textassay.models.neural.adversarial:reward=seqgan",
+    "gpt2": "textassay.models.neural.gpt2",
+    "lstm": "textassay.models.neural.lstm",
+    "ngram": "textassay.models.ngrams.ngram",
 }
 OPENED: dict[str, str] = {
-    "hf": "textassay.models.hugging_face",
+    "hf": "textassay.models.neural.hugging_face",
     "openai": "textassay.models.openai_endpoint",
     "oracle": "textassay.models.oracle",
     "retrieval": "textassay.models.retrieval",

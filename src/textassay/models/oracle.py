@@ -26,7 +26,7 @@ from textassay.corpus.arrays import F32, F64, I64
 from textassay.corpus.printable import quoted, shortened
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Scores, Texts, check_prompts, texts_of
-from textassay.models.decoding import Frame, sample_tokens, token_log_probs
+from textassay.models.neural.decoding import Frame, sample_tokens, token_log_probs
 from textassay.models.storage import ModelFile, Tensors, damaged
 
 BEGIN = 0

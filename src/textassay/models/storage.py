@@ -29,9 +29,9 @@ FORMAT, VERSION = "textassay model", "1"
 EXTENSION = ".safetensors"
 # The module of each kind of model file.
 KINDS: dict[str, str] = {
-    "gpt2": "textassay.models.gpt2",
-    "lstm": "textassay.models.lstm",
-    "ngram": "textassay.models.ngram",
+    "gpt2": "textassay.models.neural.gpt2",
+    "lstm": "textassay.models.neural.lstm",
+    "ngram": "textassay.models.ngrams.ngram",
     "oracle": "textassay.models.oracle",
 }
 Tensors = dict[str, NDArray[Any]]

@@ -18,7 +18,7 @@ import pyarrow as pa
 from textassay.corpus.sample import Sample
 from textassay.errors import MissingExtra
 from textassay.inference.rng import stream
-from textassay.models.ngram import NgramModel, train
+from textassay.models.ngrams.ngram import NgramModel, train
 from textassay.models.vocabulary import UNKNOWN
 
 SIZE = 2500

@@ -8,9 +8,9 @@ from textassay.corpus.arrays import F32, I64
 from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting
 from textassay.models.base import Progress, Texts
-from textassay.models.neural import NeuralModel, Words, restored_model, train_words
+from textassay.models.neural.network import NeuralModel, Words, restored_model, train_words
+from textassay.models.neural.training import Plan, check_whole, replaced
 from textassay.models.storage import ModelFile
-from textassay.models.training import Plan, check_whole, replaced
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from textassay.encoders.hf_model import check_vocabulary, maximum_length
 from textassay.encoders.model_files import ModelFolder, find_model
 from textassay.errors import InputError, MissingExtra
 from textassay.models.base import Decoding, Scores, Texts, check_prompts, texts_of
-from textassay.models.decoding import Frame, beam_search, sample_tokens, token_log_probs
-from textassay.models.gpt2 import read_cached, select_cached
-from textassay.models.neural import inference
-from textassay.models.training import check_whole, padded
+from textassay.models.neural.decoding import Frame, beam_search, sample_tokens, token_log_probs
+from textassay.models.neural.gpt2 import read_cached, select_cached
+from textassay.models.neural.network import inference
+from textassay.models.neural.training import check_whole, padded
 
 MAX_TOKENS = 128
 # Texts that are scored together, and tokens whose logits are computed together.

@@ -9,7 +9,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.printable import quoted
 from textassay.errors import InputError
 from textassay.models.base import Scorer
-from textassay.models.ngram import NgramModel
+from textassay.models.ngrams.ngram import NgramModel
 from textassay.models.vocabulary import BEGIN, END, FIRST_WORD, UNKNOWN
 
 _SYMBOLS = ("<s>", "</s>", UNKNOWN)
@@ -30,7 +30,7 @@ def arpa_lines(model: NgramModel) -> Iterator[str]:
     An empty text has probability 0 in the model. The file states this as the bigram `<s> </s>`, so the model must have
     at least order 2.
 
-    >>> from textassay.models.ngram import train
+    >>> from textassay.models.ngrams.ngram import train
     >>> print(*list(arpa_lines(train(["a b", "a"], order=2)))[:5], sep="\n")
     \data\
     ngram 1=5

@@ -41,8 +41,8 @@ def train(
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.readers import read_sample
     from textassay.errors import InputError
-    from textassay.models.arpa import arpa_text
     from textassay.models.choose import parse_training, save_model, train_model
+    from textassay.models.ngrams.arpa import arpa_text
     from textassay.models.storage import check_target
 
     inputs = [texts, *([validation] if validation else [])]

@@ -13,8 +13,8 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, I64
 from textassay.models.base import Decoding, decoded_log_probs, truncated
-from textassay.models.kneser_ney import UNSEEN, Level
-from textassay.models.tempered import TemperedLevel
+from textassay.models.ngrams.kneser_ney import UNSEEN, Level
+from textassay.models.ngrams.tempered import TemperedLevel
 
 # A nucleus is looked for among these numbers of most probable symbols, and then among all symbols.
 _GUESSES = (32, 256)

@@ -13,10 +13,10 @@ from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, decoded_log_probs, texts_of
-from textassay.models.kneser_ney import UNSEEN, Level, Ngrams, before, count_ngrams, smooth, unigrams
+from textassay.models.ngrams.kneser_ney import UNSEEN, Level, Ngrams, before, count_ngrams, smooth, unigrams
+from textassay.models.ngrams.tempered import TemperedLevel, draw, temper
+from textassay.models.ngrams.truncated import Ranking
 from textassay.models.storage import ModelFile, Tensors, damaged
-from textassay.models.tempered import TemperedLevel, draw, temper
-from textassay.models.truncated import Ranking
 from textassay.models.vocabulary import BEGIN, END, FIRST_WORD, Vocabulary, framed
 
 ORDER = 5

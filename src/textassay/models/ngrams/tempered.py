@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
-from textassay.models.kneser_ney import Level
+from textassay.models.ngrams.kneser_ney import Level
 
 
 @dataclass(frozen=True, eq=False, slots=True)

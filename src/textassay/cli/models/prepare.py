@@ -74,7 +74,7 @@ def prepare(
     from textassay.corpus.printable import many
     from textassay.corpus.readers import read_sample
     from textassay.inference.rng import stream
-    from textassay.models.training_texts import prepare_texts, repeated_across, split_texts
+    from textassay.models.neural.training_texts import prepare_texts, repeated_across, split_texts
 
     sizes = _sizes(split) if split is not None else None
     targets = _targets(out, list(sizes or {}))

@@ -16,9 +16,8 @@ from textassay.corpus.values import is_number
 from textassay.encoders.base import require
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, texts_of
-from textassay.models.decoding import Frame, Network, beam_search, sample_tokens, token_log_probs
-from textassay.models.storage import ModelFile, Tensors, check_target, damaged
-from textassay.models.training import (
+from textassay.models.neural.decoding import Frame, Network, beam_search, sample_tokens, token_log_probs
+from textassay.models.neural.training import (
     Losses,
     Plan,
     Run,
@@ -31,6 +30,7 @@ from textassay.models.training import (
     padded,
     part_of,
 )
+from textassay.models.storage import ModelFile, Tensors, check_target, damaged
 from textassay.models.vocabulary import BEGIN, END, Vocabulary, framed
 
 FRAME = Frame(BEGIN, END, never=(BEGIN,))

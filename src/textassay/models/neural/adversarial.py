@@ -31,11 +31,10 @@ from textassay.corpus.values import is_number
 from textassay.encoders.base import require
 from textassay.errors import InputError, Setting
 from textassay.models.base import Progress, Texts, texts_of
-from textassay.models.lstm import LstmNetwork, LstmShape
-from textassay.models.lstm import build as build_lstm
-from textassay.models.neural import NeuralModel, Words, train_words
-from textassay.models.storage import ModelFile, check_target, save
-from textassay.models.training import (
+from textassay.models.neural.lstm import LstmNetwork, LstmShape
+from textassay.models.neural.lstm import build as build_lstm
+from textassay.models.neural.network import NeuralModel, Words, train_words
+from textassay.models.neural.training import (
     SAVE_EVERY,
     Plan,
     SavedState,
@@ -51,6 +50,7 @@ from textassay.models.training import (
     saved_state,
     seed_of,
 )
+from textassay.models.storage import ModelFile, check_target, save
 from textassay.models.vocabulary import BEGIN, END, word_tokenizer
 
 REWARDS = ("seqgan", "maligan", "rankgan")

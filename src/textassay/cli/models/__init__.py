@@ -1,0 +1,1 @@
+"""`textassay prepare`, `train`, `sample` and `score`: generators and their log-probabilities."""

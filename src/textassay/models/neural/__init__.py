@@ -1,0 +1,1 @@
+"""Neural language models: networks, training, decoding on logits."""
