@@ -1,7 +1,7 @@
 """Does the overall test find at least as much as 0.4.0 did?
 
 `python benchmarks/power_before.py --old PATH` damages samples of 500 captions, gives the same draws to this version and
-to the one whose source tree is at PATH (a checkout of the tag v0.4.0), and rewrites the section "Beside 0.4.0" of
+to the one whose source tree is at PATH (a checkout of the tag v0.4.0), and rewrites the section "Compared with 0.4.0" of
 docs/statistics.md: the share of draws in which each version claims a difference, with the n-gram family alone and with
 all metrics. Each version runs in a process of its own (power_worker.py).
 
@@ -32,10 +32,10 @@ from textassay.models.ngrams.ngram import NgramModel, train
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "power_before.jsonl"
 PAGE = ROOT / "docs" / "statistics.md"
-SECTION, NEXT = "\n## Beside 0.4.0\n", "\n## "
+SECTION, NEXT = "\n## Compared with 0.4.0\n", "\n## "
 N = 500
 RUNS = {"ngram": 40, "all": 15}
-# The captions that a Markov generator learns from; samples are drawn from the others.
+# The captions that a n-gram model learns from; samples are drawn from the others.
 LEARNED = 20_000
 
 Texts = list[str]
@@ -80,8 +80,8 @@ DAMAGES: dict[str, Callable[[Texts, Rng], Texts]] = {
     "none": lambda texts, _: texts,
     "10 % by MLE": by_model(0.1),
     "30 % by MLE": by_model(0.3),
-    "Markov generator, T = 0.9": lambda texts, rng: model().sample(len(texts), temperature=0.9, max_tokens=60, rng=rng),
-    "10 % by a Markov generator, T = 0.9": partly(
+    "n-gram model, T = 0.9": lambda texts, rng: model().sample(len(texts), temperature=0.9, max_tokens=60, rng=rng),
+    "10 % by a n-gram model, T = 0.9": partly(
         0.1, lambda texts, rng: model().sample(len(texts), temperature=0.9, max_tokens=60, rng=rng)
     ),
     "two words swapped in all texts": swapped,
@@ -175,8 +175,8 @@ def work(
 
 
 TEXT = """
-Version 0.4.0 decided by the verdict's own rules over Holm-adjusted metrics; now the overall test decides. Samples of
-{size} captions, the same draws for both versions, 199 resamples asked for, level 95 %. The numbers are the share of
+Version 0.4.0 decided by rules over Holm-adjusted metrics; now the overall test decides. Samples of
+{size} captions, the same draws for both versions, 199 resamples requested, level 95 %. The numbers are the share of
 draws in which a difference is claimed; for the first row that is a false alarm. The encoder is `minilm:int8` where all
 metrics are measured. A share from {few} draws has a standard error of up to {error:.2f}. Made by
 `python benchmarks/power_before.py --old PATH`.

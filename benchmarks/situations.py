@@ -286,9 +286,9 @@ SITUATIONS = (
     Situation("repeats", "a fifth of the captions occur twice", changed(repeats)),
     Situation("word salad", "captions with their words shuffled", changed(salad)),
     Situation("random characters", "random letters and spaces against captions", changed(characters)),
-    Situation("n-gram model, T = 0.5", "a Markov generator at low temperature against captions", markov(0.5)),
-    Situation("n-gram model, T = 1", "a Markov generator against captions", markov(1.0)),
-    Situation("n-gram model, T = 1.4", "a Markov generator at high temperature against captions", markov(1.4)),
+    Situation("n-gram model, T = 0.5", "the n-gram model at low temperature against captions", markov(0.5)),
+    Situation("n-gram model, T = 1", "the n-gram model against captions", markov(1.0)),
+    Situation("n-gram model, T = 1.4", "the n-gram model at high temperature against captions", markov(1.4)),
     Situation(
         "other language",
         "captions with every word replaced with a made-up one, always the same, against captions",
@@ -469,7 +469,7 @@ each of two samples less diverse than the other.
 {rows}
 
 Texts are MS-COCO captions, news sentences, the captions of three generators of Texygen with their training captions,
-and a Markov generator of order 3 that has read 20,000 other captions. The other language and the other script are made
+and an n-gram model of order 3 that has read 20,000 other captions. The other language and the other script are made
 up: every word is replaced with a made-up one, always the same. So these texts are as diverse as the captions, and
 nothing may be claimed about that but what the encoder measures.
 
