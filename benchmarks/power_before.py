@@ -1,9 +1,9 @@
 """Does the overall test find at least as much as 0.4.0 did?
 
 `python benchmarks/power_before.py --old PATH` damages samples of 500 captions, gives the same draws to this version and
-to the one whose source tree is at PATH (a checkout of the tag v0.4.0), and rewrites the section "Compared with 0.4.0" of
-docs/statistics.md: the share of draws in which each version claims a difference, with the n-gram family alone and with
-all metrics. Each version runs in a process of its own (power_worker.py).
+to the one whose source tree is at PATH (a checkout of the tag v0.4.0), and rewrites the section "Compared with 0.4.0"
+of docs/statistics.md: the share of draws in which each version claims a difference, with the n-gram family alone and
+with all metrics. Each version runs in a process of its own (power_worker.py).
 
 Every draw has its own seed. Decisions are kept in .benchmarks/power_before.jsonl, so that a run that was stopped goes
 on where it was; `--fresh` begins anew. `--smoke` makes one draw of a few rows with few texts, and prints the section.

@@ -12,6 +12,7 @@ import pytest
 
 from tests.laws import corpus
 from textassay import Comparison, InputError, Sample, compare
+from textassay.metrics.registry import parse_requests
 
 FAST: dict[str, Any] = {"n_resamples": 199, "tokenizer": "whitespace"}
 
@@ -156,6 +157,12 @@ def test_a_total_difference_is_not_called_slight() -> None:
 def test_a_candidate_called_reference_does_not_hide_the_notes_of_the_reference() -> None:
     found = compare([*corpus(1, 30), " "], {"reference": corpus(2, 30)}, n_resamples=0)
     assert "reference: 1 blank text left out" in found.notes
+
+
+def test_a_family_without_default_metrics_brings_all_of_them() -> None:
+    assert [request.label for request in parse_requests(families=["learned"])] == ["dd"]
+    assert "dd" not in [request.label for request in parse_requests()]
+    assert "frontier_integral" not in [request.label for request in parse_requests(families=["embedding"])]
 
 
 def test_a_family_brings_no_metric_that_cannot_be_answered() -> None:

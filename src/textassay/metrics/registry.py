@@ -331,10 +331,20 @@ def parse_requests(
     known = _measurable(specs, on)
     for family in families:
         _check_name(family, {metric.family for metric in known.values()}, "family")
-    everything = not specs and not families
-    chosen = [m.name for m in _in_reading_order(known) if m.in_default and (everything or m.family in families)]
+    chosen = _chosen(_in_reading_order(known), families, everything=not specs and not families)
     requests = [request for spec in [*chosen, *specs] for request in _parse(spec, known, settings or {})]
     return list(dict.fromkeys(requests))
+
+
+def _chosen(metrics: list[Metric], families: list[str], *, everything: bool) -> list[str]:
+    """The default metrics, of all or of these families; all metrics of a family that has no default metric."""
+    with_default = {metric.family for metric in metrics if metric.in_default}
+    return [
+        metric.name
+        for metric in metrics
+        if (everything or metric.family in families)
+        and (metric.in_default or (not everything and metric.family not in with_default))
+    ]
 
 
 def listed(specs: str | Iterable[str]) -> list[str]:
