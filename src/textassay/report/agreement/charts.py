@@ -49,6 +49,7 @@ def matrix_chart(found: Agreement, *, most: int = 30) -> Markup | None:
         width=_LABEL + size + 4,
         height=size + _LABEL,
         key="matrix",
+        own_size=True,
         title="Correlation of metrics",
         summary=f"Pearson's correlation of {', '.join(names)}",
     )

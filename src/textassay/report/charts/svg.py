@@ -52,8 +52,14 @@ def _plain(value: object) -> str:
     return str(int(rounded)) if rounded == int(rounded) else str(rounded)
 
 
-def drawing(*children: str, width: float, height: float, key: str, title: str, summary: str) -> Markup:
-    """A whole chart that a screen reader announces by its title and summary; `key` makes their ids unique."""
+def drawing(
+    *children: str, width: float, height: float, key: str, title: str, summary: str, own_size: bool = False
+) -> Markup:
+    """A whole chart that a screen reader announces by its title and summary; `key` makes their ids unique.
+
+    It is as wide as the page, or with `own_size` no wider than it was drawn.
+    """
+    size = {"width": _plain(width), "height": _plain(height), "class_": "own-size"} if own_size else {}
     return element(
         "svg",
         element("title", title, id=f"{key}-title"),
@@ -62,6 +68,7 @@ def drawing(*children: str, width: float, height: float, key: str, title: str, s
         viewBox=f"0 0 {_plain(width)} {_plain(height)}",
         role="img",
         aria_labelledby=f"{key}-title {key}-desc",
+        **size,
     )
 
 
