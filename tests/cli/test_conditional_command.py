@@ -55,7 +55,7 @@ def test_a_table_verdicts_and_the_items_that_differ_most(items: str, textassay: 
     found = textassay(items, *FAST)
     out = found.stdout
     assert (found.returncode, found.stderr) == (0, "")
-    assert out.startswith("captions: 10 items with 1-5 references each; 2 systems with 6 candidates per \nitem\n")
+    assert out.startswith("captions: 10 items with 1-5 references each;\n  2 systems with 6 candidates per item\n")
     for expected in (
         "metric",
         "human",

@@ -368,10 +368,10 @@ def read_ratings(
     check_stdin_once([source, log_probs])
     notes: Counter[str] = Counter()
     read: list[tuple[Opened, list[Table]]] = []
-    for part, kind, row in ((source, "ratings", "rating"), (log_probs, "log_probs", "item")):
-        if part is not None:
-            opened = open_source(part, _EXPECTED, name=None, kind=kind, encoding=encoding, notes=notes)
-            read.append((opened, read_tables(opened, wanted=f"one row per {row}")))
+    parts = [(source, "ratings", "rating"), *([(log_probs, "log_probs", "item")] if log_probs is not None else [])]
+    for part, kind, row in parts:
+        opened = open_source(part, _EXPECTED, name=None, kind=kind, encoding=encoding, notes=notes)
+        read.append((opened, read_tables(opened, wanted=f"one row per {row}")))
     listed = listed_notes(notes)
     columns, *second = [columns_of(tables, opened.where) for opened, tables in read]
     return rated_items(

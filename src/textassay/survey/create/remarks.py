@@ -34,8 +34,8 @@ def format_differences(items: Sequence[SurveyItem], human: str) -> Iterator[str]
 
 
 def _fix(fix: str) -> str:
-    """How to change the files; options of other commands have no effect on the rating page."""
-    return "" if fix.startswith("--") else f": {fix}"
+    """How to change the files; settings of a comparison have no effect on the rating page."""
+    return "" if fix.startswith(("the option ", "the tokenizer ")) else f": {fix}"
 
 
 def remarks_on(items: Sequence[SurveyItem], human: str) -> list[str]:
