@@ -54,6 +54,10 @@ def test_the_pipeline(folder: Path, run_command: Command) -> None:
     done = run_command("train", "ngram:order=4", "data.train.txt", "--out", "m.safetensors", "--arpa", "m.arpa")
     assert done.returncode == 0
     assert done.stdout.startswith("m.safetensors: ngram-4:")
+    assert done.stdout.endswith(", trained on 40 texts\n")
+    (folder / "one.txt").write_text("one text\n", encoding="utf-8")
+    done = run_command("train", "ngram", "one.txt", "--out", "one.safetensors")
+    assert done.stdout.endswith(", trained on 1 text\n")
     assert lines(folder / "m.arpa")[0] == "\\data\\"
     done = run_command("sample", "m.safetensors", "-n", "7", "--temperature", "0.8", "--seed", "3")
     assert len(done.stdout.splitlines()) == 7

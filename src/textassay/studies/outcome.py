@@ -8,6 +8,7 @@ import in `Outcome._report` is the only one from a study to a report.
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -135,7 +136,7 @@ class ResultColumn:
         return found[0]
 
 
-class Outcome:
+class Outcome(ABC):
     """The outcome of a study.
 
     `kind` is the name of the study and of the folder that renders it. `labels` are the names of the metrics as tables
@@ -150,9 +151,9 @@ class Outcome:
     settings: Settings
 
     @property
+    @abstractmethod
     def columns(self) -> Sequence[ResultColumn]:
         """The candidates with their results, in order."""
-        raise NotImplementedError
 
     @property
     def baseline(self) -> Sequence[Result]:
@@ -181,13 +182,13 @@ class Outcome:
     def __len__(self) -> int:
         return len(self.columns)
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form as plain values; everything beyond the documented keys is under `details`."""
-        raise NotImplementedError
 
     @classmethod
-    def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        raise NotImplementedError
+    @abstractmethod
+    def _from_dict(cls, plain: Mapping[str, Any]) -> Self: ...
 
     def to_json(self, *, indent: int | None = 2, timings: bool = True) -> str:
         """JSON text without NaN or Infinity; without `timings`, the same run gives the same bytes."""

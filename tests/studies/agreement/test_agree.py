@@ -10,9 +10,8 @@ import pytest
 
 import textassay as ta
 from textassay.errors import InputError
-from textassay.studies.agreement.dominance import dominated_shares, dominates
 from textassay.studies.agreement.result import Agreement
-from textassay.studies.agreement.study import agree
+from textassay.studies.agreement.study import agree, dominated_shares, dominates
 
 WORDS = ["red", "blue", "old", "new", "cat", "dog", "cow", "hen", "runs", "sits", "eats", "sleeps", "here", "there"]
 

@@ -39,6 +39,7 @@ def train(
     from textassay.cli.outputs import check_writable, deliver
     from textassay.cli.screen import ProgressBar
     from textassay.corpus.files import check_stdin_once
+    from textassay.corpus.printable import many
     from textassay.corpus.readers import read_sample
     from textassay.errors import InputError
     from textassay.models.choose import parse_training, save_model, train_model
@@ -69,5 +70,5 @@ def train(
             # Options of a kind are written as in Python: ngram:order=4.
             raise InputError(str(error)) from None
     save_model(model, out)
-    made = f"{out}: {model.name}, trained on {len(samples[0]):,} texts"
+    made = f"{out}: {model.name}, trained on {many(len(samples[0]), 'text')}"
     deliver([(arpa, lambda: arpa_text(model))], table=lambda: typer.echo(made), quiet=quiet)

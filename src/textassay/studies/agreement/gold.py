@@ -36,10 +36,7 @@ def read_gold(gold: Any, scores: Scores) -> Gold:
     found = _gold(gold, scores)
     unknown = [system for system in found.goodness if system not in scores.systems]
     if unknown:
-        raise InputError(
-            f"the gold order names {quoted(unknown)}; the results have {quoted(list(scores.systems))}, ",
-            "wanted systems of the results",
-        )
+        raise InputError(f"the gold order names {quoted(unknown)}; the results have {quoted(list(scores.systems))}")
     return found
 
 

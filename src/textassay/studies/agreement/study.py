@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from textassay.corpus.arrays import F64
+from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.printable import many, quoted
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Plan
@@ -20,7 +20,6 @@ from textassay.studies.agreement.correlation import (
     tau_p_value,
     z_interval,
 )
-from textassay.studies.agreement.dominance import dominated_shares, dominates
 from textassay.studies.agreement.gold import read_gold
 from textassay.studies.agreement.result import Agreement, Dominance, MetricColumn, PlanePoint
 from textassay.studies.agreement.scores import MetricScores, Scores, read_scores
@@ -196,3 +195,17 @@ def _axes(scores: Scores, plane: str | Sequence[str] | None) -> tuple[MetricScor
         seen = f"metrics are {quoted(list(by_label))}"
         raise InputError(Setting("plane", ",".join(names)), f"; wanted a quality and a diversity metric ({seen})")
     return by_label[names[0]], by_label[names[1]]
+
+
+def dominates(points: F64, others: F64) -> Bool:
+    """Whether each point (row) dominates each other one (column): at least as good on both axes, better on one."""
+    at_least = (points[:, None, :] >= others[None, :, :]).all(axis=-1)
+    better = (points[:, None, :] > others[None, :, :]).any(axis=-1)
+    return np.asarray(at_least & better)
+
+
+def dominated_shares(sweeps: Sequence[F64]) -> F64:
+    """For each sweep (row) the share of the points of each other sweep (column) that one of its points dominates."""
+    return np.array(
+        [[float(dominates(one, other).any(axis=0).mean()) for other in sweeps] for one in sweeps], dtype=np.float64
+    ).reshape(len(sweeps), len(sweeps))
