@@ -1,12 +1,14 @@
-"""`textassay reproduce`: a paper's table or figure, beside the published one."""
+"""`textassay reproduce`: the papers' tables and figures, beside the published ones."""
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from textassay.cli import options
+from textassay.errors import InputError
 
 if TYPE_CHECKING:
     from textassay.reproduce.result import Reproduction
@@ -16,6 +18,15 @@ def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The table or figure to reproduce. [default: list them]")
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Reproduce every table and figure.")] = False,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="SCALE",
+            help="smoke: seconds, to check that it runs; laptop: minutes; paper: the sizes of the paper, or all data "
+            "that there is (the list names the hardware that this needs).",
+        ),
+    ] = "laptop",
     data: Annotated[
         str | None,
         typer.Option(
@@ -25,46 +36,115 @@ def reproduce(
     ] = None,
     items: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Number of items to measure. [default: depends on the table or figure]"),
+        typer.Option(metavar="N", help="Number of items or texts to measure. [default: depends on the scale]"),
     ] = None,
     seed: options.Seed = 0,
     json: options.Json = None,
     markdown: options.Markdown = None,
     svg: Annotated[str | None, typer.Option(metavar="FILE.svg", help="Write the figure.")] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write NAME.json and NAME.svg to this folder, and the pages of the papers from all JSON files there.",
+        ),
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Reproduce a table or figure of a paper.
+    """Reproduce the tables and figures of the papers.
 
-    Prints the published values beside the measured ones. Needs data that is not part of textassay; the error message
-    names missing files. Without NAME, lists all tables and figures.
+    Prints the published values beside the measured ones, and what differs. Most need data that is not part of
+    textassay; the error message names missing files. Without NAME, lists all tables and figures, and those that cannot
+    be reproduced with the reason.
     """
     from textassay.cli.outputs import check_writable
-    from textassay.cli.screen import ProgressBar
-    from textassay.reproduce.catalogue import DATA_VARIABLE, find_files, find_reproduction
-    from textassay.reproduce.catalogue import reproduce as run
+    from textassay.reproduce.catalogue import DATA_VARIABLE, REPRODUCTIONS, find_files, find_reproduction
 
-    if name is None:
+    if name is None and not everything:
         _list()
         return
+    _check(name, everything, files=[json, markdown, svg], items=items, output=output)
+    names = list(REPRODUCTIONS) if name is None else [name]
     folder = data if data is not None else os.environ.get(DATA_VARIABLE)
-    files = find_files(find_reproduction(name), folder)
-    check_writable([json, markdown, svg], inputs=map(str, files))
+    files = find_files([find_reproduction(each) for each in names], folder)
+    check_writable([json, markdown, svg], inputs=map(str, files.values()))
+    for each in names:
+        started = time.perf_counter()
+        found = _run(each, scale=scale, folder=folder, items=items, seed=seed, quiet=quiet)
+        if output is not None:
+            _write(found, Path(output))
+        if everything:
+            _report(found, time.perf_counter() - started, quiet=quiet)
+        else:
+            _deliver(found, json=json, markdown=markdown, svg=svg, quiet=quiet)
+
+
+def _check(
+    name: str | None, everything: bool, *, files: list[str | None], items: int | None, output: str | None
+) -> None:
+    if name is not None and everything:
+        raise InputError("both NAME and --all given; wanted one of them")
+    if everything and (any(files) or items is not None):
+        raise InputError("--all takes neither --json, --markdown, --svg nor --items; wanted --output FOLDER")
+    if output is not None and not Path(output).is_dir():
+        raise InputError(f"--output {output}: no such folder; wanted one that exists")
+
+
+def _run(name: str, *, scale: str, folder: str | None, items: int | None, seed: int, quiet: bool) -> "Reproduction":
+    from textassay.cli.screen import ProgressBar
+    from textassay.reproduce.catalogue import reproduce as run
+
     with ProgressBar(quiet=quiet) as progress:
-        found = run(name, data=folder, n_items=items, seed=seed, progress=progress)
-    _deliver(found, json=json, markdown=markdown, svg=svg, quiet=quiet)
+        return run(name, data=folder, scale=scale, n_items=items, seed=seed, progress=progress)
 
 
 def _list() -> None:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     from textassay.cli.screen import output_console
-    from textassay.reproduce.catalogue import REPRODUCTIONS
+    from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
 
-    table = Table("name", "what it shows", "data", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table("name", "what it shows", "data", "the scale paper needs", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, entry in REPRODUCTIONS.items():
-        table.add_row(name, entry.title, ", ".join(entry.files))
-    output_console().print(table)
+        table.add_row(name, entry.title, ", ".join(entry.files) or "none", entry.hardware)
+    missing = Table("not reproduced", "reason", box=box.SIMPLE_HEAD, pad_edge=False)
+    names = {paper: name for name, paper in PAPERS.items()}
+    for each in NOT_REBUILT:
+        missing.add_row(Text(f"{names[each.paper]}: {each.what}"), Text(each.reason))
+    output_console().print(table, missing)
+
+
+def _report(found: "Reproduction", seconds: float, *, quiet: bool) -> None:
+    """One reproduction of many: the claims that agree, and the conclusion."""
+    from rich.text import Text
+
+    from textassay.cli.screen import output_console
+
+    if not quiet:
+        agreeing = f"{found.n_agreeing} of {len(found.claims)} claims agree"
+        output_console().print(Text(f"{found.name}: {agreeing} ({seconds:.1f} s)", style="bold"))
+        output_console().print(Text(f"  {found.conclusion}"))
+
+
+def _write(found: "Reproduction", folder: Path) -> None:
+    """The numbers and the figure of a reproduction, and the pages of its paper and of all papers."""
+    from textassay.cli.outputs import write
+    from textassay.report.charts.figures import figure
+    from textassay.report.reproduction import render_page
+    from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
+    from textassay.reproduce.result import Reproduction
+
+    write(str(folder / f"{found.name}.json"), found.to_json(indent=1) + "\n")
+    if found.has_figure:
+        write(str(folder / f"{found.name}.svg"), figure(found))
+    (prefix,) = (prefix for prefix, paper in PAPERS.items() if paper == found.paper)
+    names = [name for name, entry in REPRODUCTIONS.items() if entry.paper == found.paper]
+    there = [path for name in names if (path := folder / f"{name}.json").is_file()]
+    made = [Reproduction.from_json(path.read_text(encoding="utf-8")) for path in there]
+    missing = [(each.what, each.reason) for each in NOT_REBUILT if each.paper == found.paper]
+    write(str(folder / f"{prefix}.md"), render_page(found.paper, made, missing))
 
 
 def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, svg: str | None, quiet: bool) -> None:

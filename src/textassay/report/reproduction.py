@@ -1,7 +1,7 @@
-"""A reproduction in the terminal and as Markdown: published and found side by side, then the numbers."""
+"""Reproductions in the terminal and as Markdown: published and found side by side, then the numbers."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from rich.console import Group, RenderableType
@@ -12,7 +12,7 @@ from textassay.corpus.printable import printable
 from textassay.metrics.registry import citation
 from textassay.report.markdown import escaped, fenced, table
 from textassay.report.terminal import plain_table
-from textassay.reproduce.result import Cell, Claim, CurveAt, Grid, Numbers, Panel, Reproduction, Row
+from textassay.reproduce.result import Cell, Claim, Grid, Line, Matrix, Numbers, Panel, Reproduction, Row
 from textassay.studies.wording import number, plus_minus
 
 
@@ -20,14 +20,21 @@ def render(reproduction: Reproduction) -> RenderableType:
     """For the terminal."""
     parts: list[RenderableType] = [Text(reproduction.title, style="bold"), Text(citation(reproduction.paper), "dim")]
     parts += [Text(""), Text(reproduction.design), Text(""), _claims(reproduction)]
+    parts += [Text(""), Text(reproduction.conclusion)]
     for grid in reproduction.grids:
         axes = f"across: {grid.across.what}; down: {grid.down.what}"
         parts += [Text(""), Text(grid.title, style="bold"), Text(axes, style="dim"), _grid(grid)]
-    for numbers in (*reproduction.tables, *map(_as_numbers, reproduction.panels)):
+    for numbers in _all_numbers(reproduction):
         parts += [Text(""), Text(numbers.title, style="bold"), _numbers(numbers)]
     parts += [Text(""), *(Text(f"differs: {line}", style="dim") for line in reproduction.differs)]
     parts += [Text(f"note: {printable(note)}", style="dim") for note in reproduction.notes]
     return Group(*parts)
+
+
+def _all_numbers(reproduction: Reproduction) -> list[Numbers]:
+    """The plain tables, and the curves and matrices as such tables."""
+    curves = [_as_numbers(panel) for panel in reproduction.panels if panel.tabled]
+    return [*reproduction.tables, *curves, *map(_matrix_numbers, reproduction.matrices)]
 
 
 def _claims(reproduction: Reproduction) -> Table:
@@ -68,23 +75,39 @@ def _numbers(numbers: Numbers) -> Table:
 
 def _plain_rows(numbers: Numbers) -> Iterator[list[str]]:
     for row in numbers.rows:
-        yield [row.name, *("–" if value is None else f"{value:.2f}" for value in row.numbers)]
+        yield [row.name, *(_plain_number(value, numbers.digits) for value in row.numbers)]
+
+
+def _plain_number(value: float | None, digits: int | None) -> str:
+    if value is None:
+        return "–"
+    return number(value) if digits is None else f"{value:.{digits}f}"
 
 
 def _as_numbers(panel: Panel) -> Numbers:
-    """Curves as a table: one row a place on the axis, mean and range of each curve."""
+    """Curves as a table: one row per place on the axis, the value of each curve and, if it has one, its range."""
     places = sorted({point.x for line in panel.lines for point in line.points})
-    columns = [title for line in panel.lines for title in (line.name, "from", "to")]
-    found = {(line.name, point.x): point for line in panel.lines for point in line.points}
+    columns = [title for line in panel.lines for title in (line.name, *(("from", "to") if _has_range(line) else ()))]
     rows = [
-        Row(f"{panel.across} = {x:g}", tuple(v for line in panel.lines for v in _cells(found.get((line.name, x)))))
+        Row(f"{panel.across} = {x:.3g}", tuple(value for line in panel.lines for value in _cells(line, x)))
         for x in places
     ]
-    return Numbers(panel.title, tuple(columns), tuple(rows))
+    return Numbers(panel.title, tuple(columns), tuple(rows), 2 if any(map(_has_range, panel.lines)) else None)
 
 
-def _cells(point: CurveAt | None) -> tuple[float | None, float | None, float | None]:
-    return (None, None, None) if point is None else (point.mean, point.low, point.high)
+def _has_range(line: Line) -> bool:
+    return any(point.low is not None for point in line.points)
+
+
+def _cells(line: Line, x: float) -> tuple[float | None, ...]:
+    point = next((point for point in line.points if point.x == x), None)
+    found = (None, None, None) if point is None else (point.mean, point.low, point.high)
+    return found if _has_range(line) else found[:1]
+
+
+def _matrix_numbers(matrix: Matrix) -> Numbers:
+    rows = tuple(Row(name, values) for name, values in zip(matrix.names, matrix.values, strict=True))
+    return Numbers(matrix.title, matrix.names, rows)
 
 
 def _rows(grid: Grid, between: str) -> Iterator[list[str]]:
@@ -99,39 +122,52 @@ def _number(cell: Cell, between: str) -> str:
 
 
 def render_markdown(reproduction: Reproduction, *, picture: str | None = None) -> str:
-    """One Markdown document; `picture` is where the drawing lies, seen from it."""
-    lines = [
-        f"# {escaped(reproduction.title)}",
-        "",
-        *_wrapped(escaped(citation(reproduction.paper))),
-        "",
-    ]
+    """One Markdown document; `picture` is where the drawing is, seen from it."""
+    lines = [f"# {escaped(reproduction.title)}", "", *_wrapped(escaped(citation(reproduction.paper))), ""]
+    return "\n".join([*lines, *_section(reproduction, picture, "##")]) + "\n"
+
+
+def render_page(paper: str, found: Sequence[Reproduction], missing: Sequence[tuple[str, str]]) -> str:
+    """The page of a paper: every reproduction, and what cannot be made again with its reason.
+
+    Drawings are expected beside the page, as NAME.svg.
+    """
+    title = citation(paper).split(". ", 1)[1].partition(". ")[0]
+    lines = [f"# Reproduced: {escaped(title)}", "", *_wrapped(escaped(citation(paper))), ""]
+    rows = [[f"[{made.name}](#{made.name})", _agreeing(made), escaped(made.conclusion)] for made in found]
+    lines += [*table(["reproduction", "claims that agree", "in one sentence"], rows, right=3), ""]
+    if missing:
+        lines += ["Not made again here:", "", *(f"- {escaped(what)}: {reason}." for what, reason in missing), ""]
+    for made in found:
+        picture = f"{made.name}.svg" if made.has_figure else None
+        lines += [f"## {made.name}", "", f"**{escaped(made.title)}**", "", *_section(made, picture, "###"), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _agreeing(reproduction: Reproduction) -> str:
+    return f"{reproduction.n_agreeing} of {len(reproduction.claims)}"
+
+
+def _section(reproduction: Reproduction, picture: str | None, level: str) -> list[str]:
+    data = " --data FOLDER" if reproduction.files else ""
     options = "".join(f" --{name} {value}" for name, value in reproduction.options.items())
-    lines += ["```sh", f"textassay reproduce {reproduction.name} --data FOLDER{options}", "```", ""]
-    lines += [*_wrapped(escaped(reproduction.design)), "", "## Published and found", ""]
+    lines = ["```sh", f"textassay reproduce {reproduction.name}{data}{options}", "```", ""]
+    lines += [*_wrapped(escaped(reproduction.design)), "", *_wrapped(f"**{escaped(reproduction.conclusion)}**"), ""]
     claims = [[escaped(claim.published), escaped(claim.found), _agrees(claim)] for claim in reproduction.claims]
     lines += [*table(["published", "found here", "agrees"], claims, right=3), ""]
     if picture is not None:
         lines += [f"![{escaped(reproduction.title)}]({quote(picture)})", ""]
     for grid in reproduction.grids:
-        lines += [
-            f"## {escaped(grid.title)}",
-            "",
-            f"Across: {escaped(grid.across.what)}; down: {escaped(grid.down.what)}.",
-            "",
-        ]
+        lines += [f"{level} {escaped(grid.title)}", ""]
+        lines += [f"Across: {escaped(grid.across.what)}; down: {escaped(grid.down.what)}.", ""]
         lines += [*table(["", *grid.across.labels], _rows(grid, " "), right=1), ""]
-    for numbers in (*reproduction.tables, *map(_as_numbers, reproduction.panels)):
+    for numbers in _all_numbers(reproduction):
         cells = [[escaped(name), *rest] for name, *rest in _plain_rows(numbers)]
-        lines += [
-            f"## {escaped(numbers.title)}",
-            "",
-            *table(["", *map(escaped, numbers.columns)], cells, right=1),
-            "",
-        ]
-    lines += ["## What differs from the paper", "", *_listed(reproduction.differs), ""]
-    lines += ["## Notes", "", *_listed(reproduction.notes), ""] if reproduction.notes else []
-    return "\n".join([*lines, *fenced([reproduction.signature])]) + "\n"
+        lines += [f"{level} {escaped(numbers.title)}", ""]
+        lines += [*table(["", *map(escaped, numbers.columns)], cells, right=1), ""]
+    lines += ["What differs from the paper:", "", *_listed(reproduction.differs), ""]
+    lines += ["Notes:", "", *_listed(reproduction.notes), ""] if reproduction.notes else []
+    return [*lines, *fenced([reproduction.signature])]
 
 
 def _listed(sentences: tuple[str, ...]) -> list[str]:

@@ -1,71 +1,116 @@
 """Reproductions by name: which table or figure of which paper, the data it needs, and the function that makes it."""
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from textassay.corpus.printable import quoted
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress, Silent
+from textassay.reproduce.discrepancy_paper import reproduce_published
 from textassay.reproduce.huse_paper import reproduce_figure_5, reproduce_table_1
-from textassay.reproduce.result import Reproduction
+from textassay.reproduce.result import SCALES, Reproduction, Run
 from textassay.reproduce.triangle_paper import reproduce_mixtures
 
 # The variable that names the folder of data where the command line does not.
 DATA_VARIABLE = "TEXTASSAY_DATA"
 
-
-class Make(Protocol):
-    """A function that makes a reproduction from its files."""
-
-    def __call__(
-        self, files: Sequence[Path], *, name: str, n_items: int, seed: int, progress: Progress
-    ) -> Reproduction: ...
+# Makes a reproduction from its files.
+Make = Callable[[Sequence[Path], Run], Reproduction]
 
 
 @dataclass(frozen=True)
 class Reproducible:
-    """Something published that can be made again: title, key of the paper, data files, and how many items to take."""
+    """Something published that can be made again.
+
+    `sizes` is how many items or texts each scale takes, and `hardware` what the scale `paper` needs.
+    """
 
     title: str
     paper: str
     files: tuple[str, ...]
-    n_items: int
+    sizes: tuple[int, int, int]
     make: Make
+    hardware: str = "a laptop"
 
+    def size(self, scale: str) -> int:
+        """The number of items or texts at this scale."""
+        return self.sizes[SCALES.index(scale)]
+
+
+@dataclass(frozen=True)
+class NotRebuilt:
+    """A table or figure that cannot be made again here, and why."""
+
+    what: str
+    paper: str
+    reason: str
+
+
+# The folder names of the pages, and the papers in the order of the listing.
+PAPERS: Mapping[str, str] = {
+    "qd": "li2020",
+    "dd": "cai2020",
+    "trm": "chan2022",
+    "msj": "montahaei2019",
+    "huse": "hashimoto2019",
+}
 
 _CAPTIONS = ("captions/coco_val_sample.json",)
 _RATINGS = "huse/summarization_ratings.csv"
 
 REPRODUCTIONS: dict[str, Reproducible] = {
+    "dd-published": Reproducible(
+        "Kendall's tau from the printed Tables 2, 3 and 6", "cai2020", (), (10, 10, 10), reproduce_published
+    ),
     "trm-figure-8": Reproducible(
         "METEOR sees correct captions, TRM sees correct and different ones",
         "chan2022",
         _CAPTIONS,
-        400,
+        (20, 400, 1000),
         partial(reproduce_mixtures, distance="meteor"),
     ),
     "trm-figure-9": Reproducible(
-        "the same with CIDEr-D", "chan2022", _CAPTIONS, 400, partial(reproduce_mixtures, distance="cider")
+        "the same with CIDEr-D",
+        "chan2022",
+        _CAPTIONS,
+        (20, 400, 1000),
+        partial(reproduce_mixtures, distance="cider"),
     ),
     "huse-table-1": Reproducible(
         "HUSE, HUSE-Q and HUSE-D of news summaries",
         "hashimoto2019",
         (_RATINGS, "huse/summarization_items.csv"),
-        200,
+        (200, 200, 200),
         reproduce_table_1,
     ),
     "huse-figure-5": Reproducible(
         "HUSE on fewer items and with fewer ratings per item",
         "hashimoto2019",
         (_RATINGS,),
-        200,
+        (200, 200, 200),
         reproduce_figure_5,
     ),
 }
+
+NOT_REBUILT: tuple[NotRebuilt, ...] = (
+    NotRebuilt("Figures 5 and 7", "li2020", "drawn by `textassay frontier oracle:0.5 oracle:1 oracle:2 --report FILE`"),
+    NotRebuilt("Table 1", "cai2020", "hyper-parameters, no measurement"),
+    NotRebuilt("Table 2 (efficiency)", "chan2022", "times on the authors' machine, with two GPUs"),
+    NotRebuilt("Figures 4 and 10 to 13", "chan2022", "single captions chosen by the authors"),
+    NotRebuilt("Figures 5 and 6", "chan2022", "need CLIPCap, VLP and TVT: no weights, images or GPU here"),
+    NotRebuilt("MSR-VTT in every table", "chan2022", "neither the videos nor their 20 captions are at hand"),
+    NotRebuilt("Table 2 and its part of Figure 2", "montahaei2019", "no samples of GANs trained on news are published"),
+    NotRebuilt("Table 3", "montahaei2019", "the IMDB reviews as the authors prepared them are not at hand"),
+    NotRebuilt("Figure 2", "hashimoto2019", "the ratings of Reddit comments are not published in this form"),
+    NotRebuilt(
+        "Table 1 and Figure 4 at other temperatures and tasks",
+        "hashimoto2019",
+        "only the ratings of summarization at t = 1.0 are at hand",
+    ),
+)
 
 
 def find_reproduction(name: str) -> Reproducible:
@@ -77,13 +122,16 @@ def find_reproduction(name: str) -> Reproducible:
     raise InputError(f"no reproduction {quoted([name])}; {hint}there are: {', '.join(REPRODUCTIONS)}")
 
 
-def find_files(entry: Reproducible, folder: str | None) -> list[Path]:
-    """The data files of a reproduction, which must all be there."""
+def find_files(entries: Sequence[Reproducible], folder: str | None) -> dict[str, Path]:
+    """The data files of some reproductions, which must all be there, by their names in the folder."""
+    wanted = list(dict.fromkeys(file for entry in entries for file in entry.files))
+    if not wanted:
+        return {}
     how = (Setting("data", "FOLDER"), f" or {DATA_VARIABLE}=FOLDER")
     if not folder:
-        raise InputError("no folder of data; wanted ", *how, f", with {', '.join(entry.files)} in it")
-    found = [Path(folder) / file for file in entry.files]
-    missing = [file for file, path in zip(entry.files, found, strict=True) if not path.is_file()]
+        raise InputError("no folder of data; wanted ", *how, f", with {', '.join(wanted)} in it")
+    found = {file: Path(folder) / file for file in wanted}
+    missing = [file for file, path in found.items() if not path.exists()]
     if missing:
         raise InputError(f"{folder}: no file {', '.join(missing)}; wanted the folder that has it (", *how, ")")
     return found
@@ -92,18 +140,17 @@ def find_files(entry: Reproducible, folder: str | None) -> list[Path]:
 def reproduce(
     name: str,
     *,
-    data: str | None,
+    data: str | None = None,
+    scale: str = "laptop",
     n_items: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Make a published table or figure again from the data in a folder."""
+    """Make a published table or figure again, from the data in a folder if it needs any."""
     entry = find_reproduction(name)
-    files = find_files(entry, data)
-    return entry.make(
-        files,
-        name=name,
-        n_items=entry.n_items if n_items is None else n_items,
-        seed=seed,
-        progress=progress or Silent(),
-    )
+    if scale not in SCALES:
+        raise InputError(Setting("scale", scale), f"; wanted {', '.join(SCALES[:-1])} or {SCALES[-1]}")
+    files = find_files([entry], data)
+    size = entry.size(scale) if n_items is None else n_items
+    made = entry.make([files[file] for file in entry.files], Run(name, scale, size, seed, progress or Silent()))
+    return replace(made, files=entry.files)

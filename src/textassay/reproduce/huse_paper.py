@@ -7,11 +7,10 @@ from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.corpus.ratings.readers import read_ratings
 from textassay.engines.local import LocalEngine
 from textassay.errors import InputError, Setting
-from textassay.inference.progress import Progress
 from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request, parse_requests
-from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row
+from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
 from textassay.studies.huse.result import TITLES, StabilityPoint
 from textassay.studies.huse.scores import RatedPlan, balanced, measure
 from textassay.studies.huse.stability import stability
@@ -24,13 +23,13 @@ _FEW_ITEMS, _MANY_RATINGS = 50, 20
 _CLOSE = 0.1
 
 
-def reproduce_table_1(files: Sequence[Path], *, name: str, n_items: int, seed: int, progress: Progress) -> Reproduction:
+def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
     """The three scores from single ratings and from the file of items, beside the published ones."""
     requests = parse_requests(list(PUBLISHED), on="ratings")
     exact = parse_requests([f"{metric}:variant=exact" for metric in PUBLISHED], on="ratings")
-    rated = [balanced(read_ratings(str(file)), seed=seed) for file in files]
-    _check_items(rated[0], n_items)
-    plan = RatedPlan(_LEVEL, _RESAMPLES, seed, LocalEngine(), progress)
+    rated = [balanced(read_ratings(str(file)), seed=run.seed) for file in files]
+    _check_items(rated[0], run.n_items)
+    plan = RatedPlan(_LEVEL, run.by_scale(99, _RESAMPLES, _RESAMPLES), run.seed, LocalEngine(), run.progress)
     results = [measure(each, requests, plan).results for each in rated]
     kept = [request(Ratings.of(rated[0])) for request in exact]
     columns = ("published", "from ratings", "from", "to", "from the items file", "ties kept")
@@ -38,8 +37,9 @@ def reproduce_table_1(files: Sequence[Path], *, name: str, n_items: int, seed: i
         Row(TITLES[first.metric], (PUBLISHED[first.metric], first.estimate, *_ends(first), second.estimate, tied))
         for first, second, tied in zip(*results, kept, strict=True)
     ]
+    agrees = all(_agrees(metric, results) for metric in PUBLISHED)
     return Reproduction(
-        name=name,
+        name=run.name,
         title="HUSE, HUSE-Q and HUSE-D of news summaries",
         paper="hashimoto2019",
         design="Table 1, summarization, t = 1.0: 100 headlines by people and 100 by the model, 20 ratings each, "
@@ -53,9 +53,10 @@ def reproduce_table_1(files: Sequence[Path], *, name: str, n_items: int, seed: i
             Claim(f"{TITLES[metric]} {value:.2f}", _found(metric, results), _agrees(metric, results))
             for metric, value in PUBLISHED.items()
         ),
-        grids=(),
+        conclusion=f"The three scores of summarization at t = 1.0 {'agree' if agrees else 'do not all agree'} with the "
+        "paper to two digits; the other six columns cannot be checked.",
         notes=rated[0].notes,
-        options={"items": n_items, "seed": seed},
+        options=run.options,
         signature=results[0][0].signature,
         tables=(Numbers("Table 1, summarization, t = 1.0", columns, tuple(rows)),),
     )
@@ -86,17 +87,16 @@ def _agrees(metric: str, results: Sequence[Sequence[Result]]) -> bool:
     return all(f"{result.estimate:.2f}" == f"{PUBLISHED[metric]:.2f}" for result in _of(metric, results))
 
 
-def reproduce_figure_5(
-    files: Sequence[Path], *, name: str, n_items: int, seed: int, progress: Progress
-) -> Reproduction:
+def reproduce_figure_5(files: Sequence[Path], run: Run) -> Reproduction:
     """HUSE and HUSE-Q on random parts of the items, and with a random part of the ratings."""
     requests = parse_requests(["huse", "huse_q"], on="ratings")
-    rated = balanced(read_ratings(str(files[0])), seed=seed)
-    _check_items(rated, n_items)
-    plan = RatedPlan(_LEVEL, _RESAMPLES, seed, LocalEngine(), progress)
+    rated = balanced(read_ratings(str(files[0])), seed=run.seed)
+    _check_items(rated, run.n_items)
+    plan = RatedPlan(_LEVEL, _RESAMPLES, run.seed, LocalEngine(), run.progress)
     points = stability(Ratings.of(rated), requests, plan, most_k=16)
+    claims = _claims(points)
     return Reproduction(
-        name=name,
+        name=run.name,
         title="HUSE on fewer items and with fewer ratings per item",
         paper="hashimoto2019",
         design="Figure 5, summarization: random parts of the 200 items with all 20 ratings, and all items with a "
@@ -105,15 +105,15 @@ def reproduce_figure_5(
             "Figure 5 has other tasks too, whose ratings are not published in this form",
             "the paper draws HUSE alone; at least 32 items are taken, twice the 16 neighbours",
         ),
-        claims=_claims(points),
-        grids=(),
+        claims=claims,
+        conclusion=_stability_sentence(claims),
         notes=(*rated.notes, "bands close towards the full set, since its parts then have most items in common"),
-        options={"items": n_items, "seed": seed},
+        options=run.options,
         signature=signature(
-            name,
+            run.name,
             {},
             data={"items": f"{len(rated.items)}/{rated.digest}"},
-            resampling={"k": 16, "parts": 100, "seed": seed},
+            resampling={"k": 16, "parts": 100, "seed": run.seed},
         ),
         panels=(
             _panel("Fewer items", "items", points, requests),
@@ -134,7 +134,16 @@ def _panel(title: str, along: str, points: Sequence[StabilityPoint], requests: S
         )
         for request in requests
     ]
-    return Panel(title, along, "score", tuple(lines))
+    return Panel(title, along, "score", tuple(lines), limits=(0.0, 1.0))
+
+
+def _stability_sentence(claims: Sequence[Claim]) -> str:
+    items, ratings = (claim.agrees for claim in claims)
+    first = "close to" if items else "far from"
+    second = (
+        "As in the paper, more than 20 ratings per item are needed" if ratings else "20 ratings per item are enough"
+    )
+    return f"The mean of HUSE on about 50 items is {first} that on all, but single parts vary widely. {second}."
 
 
 def _claims(points: Sequence[StabilityPoint]) -> tuple[Claim, ...]:

@@ -1,11 +1,40 @@
-"""The outcome of a reproduction: grids of numbers, and each published claim beside what was found here."""
+"""The outcome of a reproduction: numbers to print and to draw, and each published claim beside what was found here."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from types import NoneType
+from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
+from textassay.errors import InputError
+from textassay.inference.progress import Progress
 from textassay.inference.result import Interval
 from textassay.version import __version__
+
+# Seconds for a check, minutes on a laptop, and the sizes of the paper.
+SCALES = ("smoke", "laptop", "paper")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a reproduction is made: its name, scale and seed, and the number of items or texts that it takes."""
+
+    name: str
+    scale: str
+    n_items: int
+    seed: int
+    progress: Progress
+
+    @property
+    def options(self) -> dict[str, int | str]:
+        """The options of the command line that repeat this run."""
+        return {"scale": self.scale, "items": self.n_items, "seed": self.seed}
+
+    def by_scale(self, smoke: T, laptop: T, paper: T) -> T:
+        """The setting of this run's scale."""
+        return dict(zip(SCALES, (smoke, laptop, paper), strict=True))[self.scale]
 
 
 @dataclass(frozen=True)
@@ -57,39 +86,76 @@ class Row:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A plain table of numbers with two decimals, such as a published one beside ours."""
+    """A plain table, such as a published one beside ours. `digits` are decimals; None is three significant digits."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    digits: int | None = 2
 
 
 @dataclass(frozen=True)
 class CurveAt:
-    """A mean at x, and the range that holds most of what it is the mean of."""
+    """A value at x, and if it is a mean, the range that holds most of what it is the mean of."""
 
     x: float
     mean: float
-    low: float
-    high: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve and its name."""
+    """One curve and its name; without `joined`, its points alone."""
 
     name: str
     points: tuple[CurveAt, ...]
+    joined: bool = True
+
+
+@dataclass(frozen=True)
+class NamedPoint:
+    """A point with its name beside it, such as real text in a plane."""
+
+    name: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Area:
+    """A shaded polygon; areas of one name have one colour."""
+
+    name: str
+    corners: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves over one axis."""
+    """Curves, points and areas over two axes.
+
+    Vertical axes with `limits` cover these, and panels with limits and the same quantity upwards have the same axis.
+    `dashed` are straight lines. Without `tabled`, curves are drawn but not printed as a table.
+    """
 
     title: str
     across: str
     up: str
     lines: tuple[Line, ...]
+    points: tuple[NamedPoint, ...] = ()
+    areas: tuple[Area, ...] = ()
+    dashed: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
+    limits: tuple[float, float] | None = None
+    tabled: bool = True
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A square of correlations between named things; None where there is none."""
+
+    title: str
+    names: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -105,7 +171,8 @@ class Claim:
 class Reproduction:
     """A table or figure of a paper, made again. `design` is what is done, `differs` how that departs from the paper.
 
-    `options` are the ones that it was made with, as on the command line; `notes` are further remarks.
+    `options` are the ones that it was made with, as on the command line; `notes` are further remarks. `conclusion` is
+    one sentence on where this agrees with the paper and where not. `files` are the names of the data files.
     """
 
     name: str
@@ -114,14 +181,52 @@ class Reproduction:
     design: str
     differs: tuple[str, ...]
     claims: tuple[Claim, ...]
-    grids: tuple[Grid, ...]
-    notes: tuple[str, ...]
-    options: Mapping[str, int]
+    conclusion: str
+    options: Mapping[str, int | str]
     signature: str
+    grids: tuple[Grid, ...] = ()
+    notes: tuple[str, ...] = ()
     tables: tuple[Numbers, ...] = ()
     panels: tuple[Panel, ...] = ()
+    matrices: tuple[Matrix, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def n_agreeing(self) -> int:
+        """How many of the published claims agree with what was found."""
+        return sum(claim.agrees for claim in self.claims)
+
+    @property
+    def has_figure(self) -> bool:
+        """Whether there is something to draw."""
+        return bool(self.grids or self.panels or self.matrices)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """JSON text with every number."""
         plain = {"textassay": __version__, **asdict(self), "options": dict(self.options)}
         return json.dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read the text that `to_json` has written."""
+        try:
+            found: Self = _built(cls, json.loads(text))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"no reproduction in JSON: {error}; wanted a file that textassay reproduce wrote"
+            ) from None
+        return found
+
+
+def _built(kind: Any, plain: Any) -> Any:
+    """A value of this type from its JSON form; keys that a dataclass does not have are left out."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind)
+        return kind(**{field.name: _built(hints[field.name], plain[field.name]) for field in fields(kind)})
+    arguments = get_args(kind)
+    if get_origin(kind) is tuple:
+        kinds = [arguments[0]] * len(plain) if arguments[-1] is ... else arguments
+        return tuple(_built(each, value) for each, value in zip(kinds, plain, strict=True))
+    if NoneType in arguments:
+        return None if plain is None else _built(next(each for each in arguments if each is not NoneType), plain)
+    return plain

@@ -26,7 +26,7 @@ from textassay.inference.result import Interval, signature
 from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import Request, parse_requests
-from textassay.reproduce.result import Cell, Claim, Grid, Reproduction, Steps
+from textassay.reproduce.result import Cell, Claim, Grid, Reproduction, Run, Steps
 from textassay.studies.wording import number, share
 
 
@@ -125,24 +125,38 @@ class Findings:
         return f"TRM with {self._score_name}"
 
     def reproduction(
-        self, name: str, *, options: Mapping[str, int], signature: str, notes: tuple[str, ...]
+        self, name: str, *, options: Mapping[str, int | str], signature: str, notes: tuple[str, ...]
     ) -> Reproduction:
         """Everything to print."""
         figure, score = _FIGURES[self.distance]
+        claims = self._claims()
         return Reproduction(
-            name,
-            f"{figure}: {score} sees correct captions, TRM sees correct and different ones",
-            "chan2022",
-            self._design(),
-            self._departures(),
-            self._claims(),
-            (
+            name=name,
+            title=f"{figure}: {score} sees correct captions, TRM sees correct and different ones",
+            paper="chan2022",
+            design=self._design(),
+            differs=self._departures(),
+            claims=claims,
+            conclusion=self._conclusion([claim.agrees for claim in claims]),
+            grids=(
                 self._grid(self.trm, f"{self._trm_name}: lower is better", "lower"),
                 self._grid(self.score, f"{score}: higher is better", "higher"),
             ),
-            (*self._remarks(), *notes),
-            options,
-            signature,
+            notes=(*self._remarks(), *notes),
+            options=options,
+            signature=signature,
+        )
+
+    def _conclusion(self, agrees: Sequence[bool]) -> str:
+        if all(agrees):
+            return (
+                f"As in the paper, {self._score_name} follows correct captions only and {self._trm_name} follows "
+                "correct and different ones; unlike the paper, a mixture of correct and incorrect captions can have "
+                "the lowest TRM, because it has more different captions than correct ones alone."
+            )
+        return (
+            f"{sum(agrees)} of the paper's {len(agrees)} claims on {self._score_name} and {self._trm_name} hold on "
+            "these images."
         )
 
     def _design(self) -> str:
@@ -284,21 +298,19 @@ _CAPTIONS = DESIGN.references + DESIGN.pool
 DRAWS = 4
 
 
-def reproduce_mixtures(
-    files: Sequence[Path], *, name: str, distance: str, n_items: int, seed: int, progress: Progress
-) -> Reproduction:
+def reproduce_mixtures(files: Sequence[Path], run: Run, *, distance: str) -> Reproduction:
     """Measure every mixture on some items of the file, drawn at random."""
     items = read_items(files[0])
     table = TextTable.of([item.references for item in items.items], tokenizer=get_tokenizer("plain"))
     pools = Captions.of(table)
-    chosen = _choose(pools, n_items, seed, str(files[0]))
+    chosen = _choose(pools, run.n_items, run.seed, str(files[0]))
     measured = get_distance(distance, Surroundings(table))
-    values = _measure(pools, chosen, measured, seed, progress)
-    findings = Findings(DESIGN, *values, distance=distance, draws=DRAWS, seed=seed)
+    values = _measure(pools, chosen, measured, run.seed, run.progress)
+    findings = Findings(DESIGN, *values, distance=distance, draws=DRAWS, seed=run.seed)
     return findings.reproduction(
-        name,
-        options={"items": len(chosen), "seed": seed},
-        signature=_signature(name, items, measured, table, len(chosen), seed),
+        run.name,
+        options=run.options,
+        signature=_signature(run.name, items, measured, table, len(chosen), run.seed),
         notes=tuple(getattr(measured, "notes", ())),
     )
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import textassay as ta
 from tests.studies.agreement.test_agree import ORDER, comparison, texts
-from textassay.report.agreement.charts import diverging
+from textassay.report.charts.figures import diverging
 from textassay.studies.agreement.result import Agreement
 from textassay.studies.agreement.study import agree
 

@@ -8,26 +8,12 @@ from markupsafe import Markup
 from textassay.corpus.printable import shortened
 from textassay.report.agreement.content import coefficient, correlated
 from textassay.report.charts.curves import Trace, curve_chart
-from textassay.report.charts.figures import shade
+from textassay.report.charts.figures import diverging
 from textassay.report.charts.svg import drawing, element, fitted
 from textassay.studies.agreement.result import Agreement
 from textassay.studies.wording import number
 
 _CELL, _LABEL, _FONT = 44.0, 150.0, 12.0
-# Disagreement, none, and agreement.
-_ENDS = ((178, 84, 28), (246, 246, 246), (31, 111, 178))
-
-
-def diverging(value: float) -> tuple[str, str]:
-    """Fill and ink of a correlation.
-
-    >>> diverging(0.0), diverging(1.0)
-    (('#f6f6f6', '#000000'), ('#1f6fb2', '#ffffff'))
-    """
-    low, middle, high = _ENDS
-    end = high if value >= 0 else low
-    red, green, blue = (round(m + min(abs(value), 1.0) * (e - m)) for m, e in zip(middle, end, strict=True))
-    return shade((red, green, blue))
 
 
 def matrix_chart(found: Agreement, *, most: int = 30) -> Markup | None:

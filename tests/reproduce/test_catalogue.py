@@ -1,0 +1,89 @@
+"""Every reproduction runs at the smallest scale, and what is committed is what its code writes."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from textassay.errors import InputError
+from textassay.metrics.registry import citation
+from textassay.report.charts.figures import figure
+from textassay.report.reproduction import render_markdown, render_page
+from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS, find_files, reproduce
+from textassay.reproduce.result import Reproduction
+
+COMMITTED = ROOT / "docs" / "reproductions"
+# These take more than a few seconds even at the smallest scale.
+SLOW: set[str] = {"huse-figure-5"}
+
+
+def committed(name: str) -> Reproduction:
+    return Reproduction.from_json((COMMITTED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in REPRODUCTIONS]
+)
+def test_it_runs_at_the_smallest_scale(data: Path, name: str) -> None:
+    found = reproduce(name, data=str(data), scale="smoke")
+    assert found.name == name
+    assert found.options["scale"] == "smoke"
+    assert found.claims
+    assert found.conclusion.endswith(".")
+    assert Reproduction.from_json(found.to_json()).to_json() == found.to_json()
+    assert f"textassay reproduce {name}" in render_markdown(found)
+    if found.has_figure:
+        assert figure(found).startswith("<svg")
+
+
+@pytest.mark.parametrize("name", REPRODUCTIONS)
+def test_a_laptop_result_is_committed_with_its_figure(name: str) -> None:
+    found = committed(name)
+    assert found.options["scale"] == "laptop"
+    assert found.files == REPRODUCTIONS[name].files
+    if found.has_figure:
+        assert (COMMITTED / f"{name}.svg").read_text(encoding="utf-8") == figure(found)
+    assert (COMMITTED / f"{name}.json").stat().st_size < 60_000
+
+
+@pytest.mark.parametrize(("prefix", "paper"), PAPERS.items())
+def test_the_page_of_a_paper_is_written_from_its_results(prefix: str, paper: str) -> None:
+    made = [committed(name) for name, entry in REPRODUCTIONS.items() if entry.paper == paper]
+    if not made:
+        pytest.skip("nothing of this paper is reproduced")
+    missing = [(each.what, each.reason) for each in NOT_REBUILT if each.paper == paper]
+    page = (COMMITTED / f"{prefix}.md").read_text(encoding="utf-8")
+    assert page == render_page(paper, made, missing)
+    assert f"reproductions/{prefix}.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert all(f"](#{each.name})" in page and each.conclusion for each in made)
+
+
+def test_entries_name_their_paper_and_sizes() -> None:
+    for name, entry in REPRODUCTIONS.items():
+        assert PAPERS[name.partition("-")[0]] == entry.paper
+        assert citation(entry.paper) != entry.paper
+        assert 0 < entry.sizes[0] <= entry.sizes[1] <= entry.sizes[2]
+        assert entry.hardware
+    assert all(each.paper in PAPERS.values() for each in NOT_REBUILT)
+
+
+def test_missing_files_of_several_are_named_together(tmp_path: Path) -> None:
+    (tmp_path / "huse").mkdir()
+    (tmp_path / "huse" / "summarization_ratings.csv").touch()
+    with pytest.raises(InputError) as refused:
+        find_files(list(REPRODUCTIONS.values()), str(tmp_path))
+    assert "captions/coco_val_sample.json" in str(refused.value)
+    assert "summarization_ratings.csv" not in str(refused.value)
+    assert find_files([REPRODUCTIONS["dd-published"]], None) == {}
+
+
+def test_an_unknown_scale_is_refused() -> None:
+    with pytest.raises(InputError, match=re.escape("scale='huge'; wanted smoke, laptop or paper")):
+        reproduce("dd-published", scale="huge")
+
+
+def test_a_file_that_is_no_reproduction_is_refused() -> None:
+    for text in ("{}", "[]", "no JSON"):
+        with pytest.raises(InputError, match="no reproduction in JSON"):
+            Reproduction.from_json(text)
