@@ -15,7 +15,7 @@ from textassay.reproduce.result import Reproduction
 
 COMMITTED = ROOT / "docs" / "reproductions"
 # These take more than a few seconds even at the smallest scale.
-SLOW: set[str] = {"huse-figure-5"}
+SLOW: set[str] = {"huse-figure-5", "huse-table-1", "qd-table-1"}
 
 
 def committed(name: str) -> Reproduction:

@@ -9,6 +9,7 @@ from pathlib import Path
 from textassay.corpus.printable import quoted
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress, Silent
+from textassay.reproduce import quality_diversity_paper as qd
 from textassay.reproduce.discrepancy_paper import reproduce_published
 from textassay.reproduce.huse_paper import reproduce_figure_5, reproduce_table_1
 from textassay.reproduce.result import SCALES, Reproduction, Run
@@ -61,7 +62,47 @@ PAPERS: Mapping[str, str] = {
 _CAPTIONS = ("captions/coco_val_sample.json",)
 _RATINGS = "huse/summarization_ratings.csv"
 
+_CORPORA = ("coco/train.txt", "coco/test.txt", "news/valid.txt", "news/test.txt")
+
 REPRODUCTIONS: dict[str, Reproducible] = {
+    "qd-figure-1": Reproducible(
+        "LL and SE on a toy distribution: real is on the frontier", "li2020", (), (20, 20, 20), qd.reproduce_figure_1
+    ),
+    "qd-figure-2": Reproducible(
+        "mixtures with noise and real text, by BLEU and by CR",
+        "li2020",
+        _CORPORA,
+        (300, 40_000, 40_000),
+        qd.reproduce_figure_2,
+    ),
+    "qd-figure-3": Reproducible(
+        "CR, NRR and CND over the temperature of a language model",
+        "li2020",
+        _CORPORA,
+        (200, 10_000, 40_000),
+        qd.reproduce_figure_3,
+        "a GPU, or about 4 hours of one core: an LSTM of 128 units, 30 epochs on 40,000 texts",
+    ),
+    "qd-figure-4": Reproducible(
+        "pairs that do not match: real is below the frontier", "li2020", (), (20, 20, 20), qd.reproduce_figure_4
+    ),
+    "qd-figure-6": Reproducible(
+        "BLEU, NSBLEU, CR, NRR and CND of optima on synthetic data", "li2020", (), (3, 3, 3), qd.reproduce_figure_6
+    ),
+    "qd-table-1": Reproducible(
+        "lower bounds of QDisc on synthetic data (items: starts of the optimiser)",
+        "li2020",
+        (),
+        (1, 12, 100),
+        qd.reproduce_bounds,
+    ),
+    "qd-table-2": Reproducible(
+        "QDisc, DRate, Self-Ratio and Ref-Ratio on real texts",
+        "li2020",
+        _CORPORA,
+        (300, 40_000, 40_000),
+        qd.reproduce_table_2,
+    ),
     "dd-published": Reproducible(
         "Kendall's tau from the printed Tables 2, 3 and 6", "cai2020", (), (10, 10, 10), reproduce_published
     ),

@@ -136,8 +136,8 @@ def _cell(cell: Cell, x: float, y: float, step: int) -> Iterable[Markup]:
     yield element("text", half, x=middle, y=y + 36, text_anchor="middle", class_=f"half i{step}")
 
 
-_WIDE, _TALL, _PANEL_GAP = 360.0, 260.0, 62.0
-_PANEL_LEFT, _TOP, _PANEL_TOP, _BOTTOM = 62.0, 64.0, 22.0, 60.0
+_WIDE, _TALL = 350.0, 260.0
+_AXIS_NAME, _TOP, _PANEL_TOP, _BOTTOM = 36.0, 64.0, 22.0, 60.0
 _IN_A_ROW = 2
 _PANEL_FONT, _PANEL_SMALL, _LEGEND_ROW = 13.0, 12.0, 22.0
 _STAR, _STAR_SIZE = 6, 7.0
@@ -168,16 +168,19 @@ def curve_panels(panels: Sequence[Panel], *, title: str, summary: str) -> str:
     curves = [each.name for panel in panels for each in panel.lines]
     names = list(dict.fromkeys([*curves, *(area.name for panel in panels for area in panel.areas)]))
     columns = min(len(panels), _IN_A_ROW)
-    width = columns * (_PANEL_LEFT + _WIDE) + 16
+    axes = [axis(_heights(panel, panels), _TALL, 0.0, about=5) for panel in panels]
+    margin = _AXIS_NAME + max(text_width(f"{tick:g}", _PANEL_SMALL) for up in axes for tick in (*up.ticks, 0.0))
+    width = max(columns * (margin + _WIDE) + 16, text_width(title, 15.0) + 28)
     legend, legend_rows = _legend(names, width)
     top = _TOP + _LEGEND_ROW * (legend_rows - 1)
     row_height = _PANEL_TOP + _TALL + _BOTTOM
     height = top + row_height * math.ceil(len(panels) / columns)
     body: list[Markup] = []
     for place, panel in enumerate(panels):
-        left = _PANEL_LEFT + place % columns * (_PANEL_LEFT + _WIDE)
+        left = margin + place % columns * (margin + _WIDE)
         upper = top + row_height * (place // columns) + _PANEL_TOP
-        body += _panel(panel, Box(left, upper, left + _WIDE, upper + _TALL), _heights(panel, panels), names)
+        frame = Box(left, upper, left + _WIDE, upper + _TALL)
+        body += _panel(panel, frame, _heights(panel, panels), names, margin)
     picture = drawing(
         element("style", _PANEL_SURROUNDINGS),
         rectangle(0.0, 0.0, width, height, "page"),
@@ -221,7 +224,7 @@ def _places(panel: Panel) -> list[float]:
     return sorted({*curves, *corners, *(point.x for point in panel.points)})
 
 
-def _panel(panel: Panel, frame: Box, heights: Sequence[float], names: Sequence[str]) -> Iterator[Markup]:
+def _panel(panel: Panel, frame: Box, heights: Sequence[float], names: Sequence[str], margin: float) -> Iterator[Markup]:
     up, across = axis(heights, frame.bottom, frame.top, about=5), axis(_places(panel), frame.left, frame.right, about=5)
     yield element("text", fitted(panel.title, _WIDE, _PANEL_FONT), x=frame.left, y=frame.top - 9)
     for area in panel.areas:
@@ -232,7 +235,7 @@ def _panel(panel: Panel, frame: Box, heights: Sequence[float], names: Sequence[s
         yield element("text", f"{tick:g}", x=frame.left - 6, y=up(tick) + 4, class_="tick", text_anchor="end")
     for tick in legible(across, _PANEL_SMALL):
         yield element("text", f"{tick:g}", x=across(tick), y=frame.bottom + 18, class_="tick", text_anchor="middle")
-    yield from _axis_names(panel, frame)
+    yield from _axis_names(panel, frame, margin)
     for (x1, y1), (x2, y2) in panel.dashed:
         yield line(across(x1), up(y1), across(x2), up(y2), "dashed")
     for each in panel.lines:
@@ -243,12 +246,14 @@ def _panel(panel: Panel, frame: Box, heights: Sequence[float], names: Sequence[s
     yield from _named_points(panel, across, up, frame)
 
 
-def _axis_names(panel: Panel, frame: Box) -> Iterator[Markup]:
+def _axis_names(panel: Panel, frame: Box, margin: float) -> Iterator[Markup]:
     middle = (frame.left + frame.right) / 2
     across = fitted(panel.across, _WIDE, _PANEL_FONT)
     yield element("text", across, x=middle, y=frame.bottom + 38, class_="axis", text_anchor="middle")
-    turned = f"translate({frame.left - 46:.0f} {(frame.top + frame.bottom) / 2:.0f}) rotate(-90)"
-    yield element("text", fitted(panel.up, _TALL, _PANEL_FONT), transform=turned, class_="axis", text_anchor="middle")
+    turned = f"translate({frame.left - margin + 18:.0f} {(frame.top + frame.bottom) / 2:.0f}) rotate(-90)"
+    yield element(
+        "text", fitted(panel.up, _TALL + 30, _PANEL_FONT), transform=turned, class_="axis", text_anchor="middle"
+    )
 
 
 def _band(place: int, each: Line, across: Axis, up: Axis) -> Markup:
