@@ -1,7 +1,7 @@
 """Encoding with MiniLM: plain sentence-transformers, `minilm` and `minilm:int8` on the same captions; long documents.
 
 `python benchmarks/encoding.py [speed] [effect] [long] [reversed] [TEXTS]`: without a part all are run, on 5,000 texts
-(1,000 documents) unless told; `--smoke` takes a few.
+(1,000 documents) by default; `--smoke` takes a few.
 `speed` gives every encoder processes of its own, in turn, and prints the ratio by the clock to plain
 sentence-transformers, peak memory, growth with size and cosines. Other work on the machine slows threads that wait for
 each other the most, and would flatter ours; so it also prints the ratio of processor time to sentence-transformers on
@@ -40,7 +40,10 @@ from textassay.metrics.views import Material, Settings
 DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SIZE, ROUNDS, WARM = 5_000, 2, 64
 LONG_SIZE, POOL, DRAWN, DRAWS = 1_000, 250, 150, 30
-PLAIN, ONE_THREAD, OURS = "sentence-transformers", "sentence-transformers, 1 thread", ("minilm", "minilm:int8")
+ONE_THREAD = "sentence-transformers, 1 thread"
+PEERS, OURS = ("sentence-transformers", ONE_THREAD), ("minilm", "minilm:int8")
+# Sentences per document, and the encoder, of the documents whose second half is reversed.
+SENTENCES, READER = 40, "minilm"
 WINDOWS = (("windows=16", 16), ("windows=first", 1))
 REFERENCE, CANDIDATES = "coco/test", ("coco/train", "coco_models/leakgan", "coco_models/textgan")
 
@@ -57,10 +60,10 @@ def drawn(name: str, size: int) -> list[str]:
     return [texts[place] for place in places]
 
 
-def our_encoder(kind: str) -> Encoder:
+def our_encoder(kind: str, **settings: int) -> Encoder:
     from textassay.encoders.minilm import minilm, minilm_int8
 
-    return minilm_int8() if kind == "minilm:int8" else minilm()
+    return minilm_int8(**settings) if kind == "minilm:int8" else minilm(**settings)
 
 
 def loaded(kind: str) -> Callable[[list[str]], F32]:
@@ -101,7 +104,8 @@ def best(runs: Sequence[dict[str, Any]], measure_: str) -> dict[int, float]:
 
 def speed(size: int) -> None:
     """Every encoder in processes of its own, in turn."""
-    kinds = (PLAIN, ONE_THREAD, *OURS)
+    kinds = (*PEERS, *OURS)
+    peer = PEERS[0]
     runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
     with TemporaryDirectory() as folder:
         for _ in range(ROUNDS):
@@ -110,7 +114,7 @@ def speed(size: int) -> None:
                 done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
                 runs[kind].append(json.loads(done.stdout))
         vectors = {kind: np.load(f"{folder}/{kind}.npy") for kind in kinds}
-    plain, least = best(runs[PLAIN], "clock")[size], best(runs[ONE_THREAD], "processor")[size]
+    plain, least = best(runs[peer], "clock")[size], best(runs[ONE_THREAD], "processor")[size]
     for kind in kinds:
         clock, processor = best(runs[kind], "clock"), best(runs[kind], "processor")
         memory, load = (min(run[name] for run in runs[kind]) for name in ("peak_mib", "load"))
@@ -118,8 +122,8 @@ def speed(size: int) -> None:
         print(f"  processor time {processor[size]:.2f} s, peak memory {memory:,.0f} MiB, ready after {load:.1f} s")
         print(f"  growth: {', '.join(f'{part:,} texts {seconds:.2f} s' for part, seconds in clock.items())}")
         if kind in OURS:
-            cosines = (vectors[kind].astype(np.float64) * vectors[PLAIN]).sum(axis=1)
-            print(f"  {plain / clock[size]:.2f} times faster than {PLAIN} by the clock")
+            cosines = (vectors[kind].astype(np.float64) * vectors[peer]).sum(axis=1)
+            print(f"  {plain / clock[size]:.2f} times faster than {peer} by the clock")
             print(f"  {least / processor[size]:.2f} times less processor time than {ONE_THREAD}")
             print(f"  cosine with its vectors: mean {cosines.mean():.5f}, minimum {cosines.min():.5f}")
 
@@ -192,11 +196,9 @@ def long_texts(size: int) -> None:
 
 def reversed_halves(_: int) -> None:
     """Draws of 150 v 150 from 250 documents and 250 others whose second half is reversed."""
-    from textassay.encoders.minilm import minilm
-
-    texts = documents(2 * POOL, 40)
+    texts = documents(2 * POOL, SENTENCES)
     for label, windows in WINDOWS:
-        encoder = minilm(windows=windows)
+        encoder = our_encoder(READER, windows=windows)
         plain = encoder.encode(texts[:POOL])
         damaged = encoder.encode([half_reversed(text) for text in texts[POOL:]])
         rng = np.random.default_rng(0)
@@ -234,9 +236,9 @@ class _Given:
 
 def shrink() -> None:
     """Sizes of a run that only shows that everything still works."""
-    global SIZE, ROUNDS, LONG_SIZE, POOL, DRAWN, DRAWS, OURS, WINDOWS
-    SIZE, ROUNDS, LONG_SIZE, POOL, DRAWN, DRAWS = 40, 1, 5, 12, 8, 2
-    OURS, WINDOWS = ("minilm:int8",), WINDOWS[:1]
+    global SIZE, ROUNDS, LONG_SIZE, POOL, DRAWN, DRAWS, PEERS, OURS, WINDOWS, SENTENCES, READER
+    SIZE, ROUNDS, LONG_SIZE, POOL, DRAWN, DRAWS = 40, 1, 5, 8, 6, 2
+    PEERS, OURS, WINDOWS, SENTENCES, READER = (ONE_THREAD,), ("minilm:int8",), WINDOWS[:1], 12, "minilm:int8"
 
 
 def main(arguments: list[str]) -> None:

@@ -7,7 +7,8 @@ not faster than two answers a second. Every answer that was confirmed is written
 
 load: no error, nothing lost, doubled or changed, items in balance; speed beside a bare Starlette application that
 answers the same forms without a store. faults: `kill -9` in the middle, ten times; after each restart every confirmed
-answer must be there, and raters go on where they were. watched: `survey export`, `survey status` and the admin page
+answer must be there, and raters go on where they were; a rater without a text to rate is an error, so all of them have
+texts left at the last kill. watched: `survey export`, `survey status` and the admin page
 again and again while answers come in. Exit code 1 when anything is wrong. The study lies in the folder for temporary
 files; on a disk in memory flushing costs nothing, and times say less.
 """
@@ -70,7 +71,10 @@ def ended(server: Server) -> Counter[str]:
 async def load(folder: Path, options: argparse.Namespace) -> Counter[str]:
     """A tenth of the raters for a while, which is what a quiet server is like, and then all at once."""
     wrong = Counter[str]()
-    for raters, seconds in ((max(1, options.raters // 10), options.seconds / 6), (options.raters, options.seconds)):
+    few = options.raters // 10
+    for raters, seconds in ((few, options.seconds / 6), (options.raters, options.seconds)):
+        if not raters:
+            continue
         print(f"  {raters} raters for {seconds:g} s:")
         part = folder / f"of-{raters}"
         part.mkdir()
