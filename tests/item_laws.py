@@ -8,6 +8,7 @@ import numpy as np
 from tests.conftest import ToyEncoder
 from tests.laws import corpus
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.distances.bleu import JointCounts
 from textassay.distances.choose import Surroundings, get_distance
 from textassay.distances.text_table import TextTable
 from textassay.inference.items.item_figures import Figures, item_values, measure_item, parts, ways
@@ -21,7 +22,7 @@ def pools_of(texts: Sequence[str], request: Request) -> Pools:
     table = TextTable.of([list(texts)[:5], list(texts)[5:9]], others=texts, tokenizer=get_tokenizer())
     name = request.options.get("distance")
     distances = {} if name is None else {name: get_distance(name, Surroundings(table, ToyEncoder()))}
-    return Pools(table, distances, ToyEncoder().encode(table.texts), shares=True)
+    return Pools(table, distances, ToyEncoder().encode(table.texts), shares=True, joint=True)
 
 
 def pool_of(request: Request, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
@@ -92,12 +93,13 @@ def labelling_is_measuring_anew(request: Request) -> None:
 def part_of(pool: ItemPool, labels: Labels, row: int) -> ItemPool:
     """The texts that a row of labels uses, as an item of its own."""
     chosen = np.concatenate([np.flatnonzero(labels.candidate[row]), np.flatnonzero(labels.reference[row])])
-    square = np.ix_(chosen, chosen)
+    square, joint = np.ix_(chosen, chosen), pool.joint
     return ItemPool(
         labels.sizes,
         {name: scores[square] for name, scores in pool.scores.items()},
         {name: distances[square] for name, distances in pool.distances.items()},
         pool.vectors[chosen],
+        None if joint is None else JointCounts(tuple(t[chosen] for t in joint.occurrences), joint.lengths[chosen]),
     )
 
 

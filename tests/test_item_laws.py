@@ -24,7 +24,8 @@ def variants() -> list[Request]:
 
 def _distance(setting: list[str]) -> str:
     """One way to join references is for one distance."""
-    return "distance=rouge_l" if setting == ["over=coco"] else "distance=edit"
+    only = {"over=coco": "rouge_l", "over=joint": "bleu"}
+    return f"distance={only.get(''.join(setting), 'edit')}"
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from textassay.corpus.sample import Sample
 from textassay.encoders import lsa as module
 from textassay.encoders import lsa as terms
-from textassay.encoders.lsa import Lsa, count_terms, fit_lsa, lsa
+from textassay.encoders.choose import check_name
+from textassay.encoders.lsa import Lsa, bag_of_words, count_terms, fit_lsa, lsa
 from textassay.errors import InputError
 
 TEXTS = [
@@ -166,3 +167,18 @@ def test_joint_fits_hold_the_level_and_fits_on_the_reference_do_not(data: Path) 
             found.append(p_value(encoder.encode(candidate), encoder.encode(reference), rng))
     assert 0.02 <= np.mean(np.array(joint) <= 0.05) <= 0.08
     assert np.mean(np.array(one_sided) <= 0.05) > 0.9
+
+
+def test_bag_of_words_counts_the_commonest_words_of_all_samples() -> None:
+    real, model = Sample.of(["a cat", "a dog", "a cat ran"]), Sample.of(["a fish", "a fish swam", "fish"])
+    encoder = bag_of_words(real, [model], n_words=3)
+    assert encoder.terms.to_pylist() == ["a", "cat", "fish"]
+    assert encoder.encode(["fish, fish and a dog", "nothing"]).tolist() == [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+    swapped = bag_of_words(model, [real], n_words=3)
+    assert swapped.name == encoder.name
+
+
+@pytest.mark.parametrize("spec", ["bow:0", "bow:many", "bow:50001", "minilm:int8:pool=cls", "minilm:pool=last"])
+def test_bad_encoders_are_refused_in_one_line(spec: str) -> None:
+    with pytest.raises(InputError, match=r"wanted a whole number|pool is"):
+        check_name(spec)

@@ -85,9 +85,9 @@ Encoder = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The sentence encoder: minilm, minilm:int8, lsa, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], "
-        "or vectors:FILE. Models read long texts in up to 16 windows; append :windows=N for another number, "
-        "or :windows=first to read only the beginning.",
+        help="The sentence encoder: minilm[:pool=cls|mean|pooler], minilm:int8, lsa, bow:WORDS, st:NAME_OR_PATH, "
+        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts in up to 16 windows; append "
+        ":windows=N for another number, or :windows=first to read only the beginning.",
     ),
 ]
 Field = Annotated[

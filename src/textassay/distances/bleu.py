@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from textassay.corpus.arrays import F64, I64
+from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.distances.choose import Surroundings
 from textassay.distances.text_table import TextCounts, TextTable
@@ -34,9 +34,43 @@ class Bleu:
         sizes = self.counts.sizes(numbers)[:, :, None]
         return text_bleu(self.counts.matches(numbers), sizes, lengths=lengths[:, None], closest=lengths[None, :])
 
+    def joint(self, numbers: I64, /) -> "JointCounts":
+        """What BLEU against several references together is computed from."""
+        return JointCounts(self.counts.occurrences(numbers), self.counts.lengths[numbers])
+
     def same(self, numbers: I64, /) -> I64:
         """Texts with the same tokens share a number."""
         return self.table.alike[numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class JointCounts:
+    """Texts of an item for BLEU against several references together.
+
+    `occurrences` has one table per order: a column for the first, second, ... occurrence of each n-gram. A reference
+    that has an n-gram more often than all others has all columns that any reference has, so the clipped count of a text
+    is the number of its columns that at least one reference has.
+    """
+
+    occurrences: tuple[F64, ...]
+    lengths: I64
+
+    def scores(self, references: Bool) -> F64:
+        """BLEU of each text against the references of each row."""
+        present = references.astype(np.float64)
+        matches = np.stack([((present @ table) > 0).astype(np.float64) @ table.T for table in self.occurrences])
+        sizes = np.maximum(self.lengths - np.arange(len(self.occurrences))[:, None], 0)[:, None, :]
+        return text_bleu(matches, sizes, lengths=self.lengths, closest=self._closest(references))
+
+    def _closest(self, references: Bool) -> I64:
+        """The reference length closest to that of each text, the shorter one on ties, one row per row of references."""
+        values = np.unique(self.lengths)
+        apart = np.abs(self.lengths[:, None] - values)
+        has = np.stack([references[:, self.lengths == value].any(axis=1) for value in values], axis=1)
+        far = np.where(has[:, None, :], apart, np.iinfo(np.int64).max)
+        # Values ascend, so the first of the equally close ones is the shorter one.
+        found: I64 = values[far.argmin(axis=2)]
+        return found
 
 
 def make(surroundings: Surroundings) -> Bleu:

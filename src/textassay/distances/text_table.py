@@ -113,6 +113,16 @@ class TextCounts:
         """Clipped matches of these texts, by order, text and text."""
         return self._between(numbers, self._ones)
 
+    def occurrences(self, numbers: I64) -> tuple[F64, ...]:
+        """For each order a table with one row per text and one column per occurrence of an n-gram in these texts."""
+        return tuple(self._columns(numbers * self.orders + order) for order in range(self.orders))
+
+    def _columns(self, rows: I64) -> F64:
+        chosen = self._ones[rows]
+        used, places = np.unique(chosen.indices, return_inverse=True)
+        table: F64 = csr_array((chosen.data, places, chosen.indptr), shape=(len(rows), len(used))).toarray()
+        return table
+
     def weighted(self, weights: F64) -> "WeightedCounts":
         """The same counts with one weight per column, in the order of `keys`."""
         return WeightedCounts(self, self._with(self.counts * weights[self._ones.indices]))

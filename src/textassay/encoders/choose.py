@@ -13,9 +13,14 @@ from textassay.errors import InputError, MissingExtra, Setting
 
 DEFAULT = "minilm"
 POOLS = ("mean", "cls", "pooler")
-_KINDS = "minilm, minilm:int8, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], vectors:FILE, lsa"
+# A vector has one number per word, so that many texts with more words would not fit into memory.
+MOST_WORDS = 50_000
+_KINDS = (
+    "minilm[:pool=cls|mean|pooler], minilm:int8, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], "
+    "vectors:FILE, lsa, bow:WORDS"
+)
 # Options at the end of a name. All encoders with a token limit read long texts in windows.
-_OPTIONS = {"minilm": ("windows",), "st": ("windows",), "hf": ("pool", "windows")}
+_OPTIONS = {"minilm": ("pool", "windows"), "st": ("windows",), "hf": ("pool", "windows")}
 _OPTION = re.compile(r":(\w+)=([^:/]*)$")
 
 
@@ -34,10 +39,15 @@ def check_name(spec: str) -> None:
     name, options = _split(spec)
     kind, colon, rest = name.partition(":")
     plain = name in ("lsa", "minilm", "minilm:int8")
-    if not plain and not (kind in ("st", "hf", "vectors") and colon and rest):
+    if not plain and not (kind in ("st", "hf", "vectors", "bow") and colon and rest):
         raise InputError(
-            f"no encoder {shortened(spec, 80)!r}; there are: {_KINDS}; all but the last two with :windows=N"
+            f"no encoder {shortened(spec, 80)!r}; there are: {_KINDS}; all but the last three with :windows=N"
         )
+    if kind == "bow" and not (rest.isdecimal() and len(rest) < 9 and 1 <= int(rest) <= MOST_WORDS):
+        wanted = f": {shortened(rest, 40)!r} words; wanted a whole number from 1 to {MOST_WORDS:,}"
+        raise InputError(Setting("encoder", shortened(spec, 60)), wanted)
+    if name == "minilm:int8" and "pool" in options:
+        raise InputError(Setting("encoder", shortened(spec, 60)), ": pool is for minilm, not for minilm:int8")
     if "windows" in options:
         parse_windows(options["windows"])
     if (pool := options.get("pool", POOLS[0])) not in POOLS:
@@ -60,7 +70,7 @@ def _split(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample]) -> Encoder:
-    """The encoder of a run; `lsa` is fitted on all its texts, `vectors` must have a vector for each of them."""
+    """The encoder of a run; `lsa` and `bow` are fitted on all texts, `vectors` must have a vector for each of them."""
     check_name(spec)
     name, options = _split(spec)
     kind, _, rest = name.partition(":")
@@ -69,10 +79,19 @@ def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample
         from textassay.encoders.lsa import lsa
 
         return lsa(reference, candidates.values())
+    if kind == "bow":
+        from textassay.encoders.lsa import bag_of_words
+
+        return bag_of_words(reference, candidates.values(), n_words=int(rest))
     if name == "minilm:int8":
         from textassay.encoders.minilm import minilm_int8
 
         return minilm_int8(windows=windows)
+    if name == "minilm" and "pool" in options:
+        from textassay.encoders.minilm import minilm_folder
+        from textassay.encoders.transformer import hugging_face
+
+        return hugging_face(str(minilm_folder().path), pool=options["pool"], windows=windows)
     if name == "minilm":
         from textassay.encoders.minilm import minilm
 

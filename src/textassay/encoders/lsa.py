@@ -1,4 +1,4 @@
-"""LSA: sentence vectors without a model, by TF-IDF of words and a truncated singular value decomposition."""
+"""Vectors without a model: counts of words, and LSA (TF-IDF and a truncated singular value decomposition)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -121,6 +121,49 @@ class Lsa:
             values[begin : begin + len(part)] = np.where(lengths > _ROUNDING, rows / np.maximum(lengths, _ROUNDING), 0)
             begin += len(part)
         return values
+
+
+@dataclass(frozen=True, eq=False)
+class BagOfWords:
+    """Counts of the most frequent terms: the vector of a text is how often it has each of `terms`.
+
+    A text without any of them has the zero vector.
+    """
+
+    name: str
+    terms: pa.Array = field(repr=False)
+
+    sees: ClassVar[str] = WORD_PATTERNS
+
+    @property
+    def dimension(self) -> int:
+        """Columns."""
+        return len(self.terms)
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        """One row per text."""
+        values = np.empty((len(texts), self.dimension), np.float32)
+        begin = 0
+        for part in slices(as_text_array(texts, "bow")):
+            values[begin : begin + len(part)] = _aligned(*count_terms(part), terms=self.terms).toarray()
+            begin += len(part)
+        return values
+
+
+def bag_of_words(reference: Sample, candidates: Iterable[Sample] = (), *, n_words: int = 5000) -> BagOfWords:
+    """The encoder of a comparison: the terms that occur in most texts of all samples, at most `n_words` of them.
+
+    >>> encoder = bag_of_words(Sample.of(["a cat sat", "a cat ran", "a cat, a cat"]), n_words=2)
+    >>> encoder.terms.to_pylist(), encoder.encode(["the cat", "a cat, a dog"]).tolist()
+    (['a', 'cat'], [[0.0, 1.0], [2.0, 1.0]])
+    """
+    chosen = _chosen([text for sample in (reference, *candidates) for text in sample.texts.to_pylist()])
+    terms, counts = _leading_terms(chosen)
+    texts_with = np.bincount(counts.indices, minlength=len(terms))
+    kept = np.sort(np.argsort(-texts_with, kind="stable")[:n_words])
+    if not len(kept):
+        raise InputError("bow: no words in the texts; wanted at least one")
+    return BagOfWords(f"bow/d={len(kept)}/{digest_of(chosen)}", terms.take(pa.array(kept)))
 
 
 def lsa(reference: Sample, candidates: Iterable[Sample] = (), *, dimension: int = 128) -> Lsa:

@@ -392,6 +392,7 @@ def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) ->
     name, *settings = (part.strip() for part in spec.split(":"))
     _check_separators(name, settings)
     _check_name(name, known, "metric")
+    settings = _variant_settings(known[name], settings)
     metric = known[name].under(dict(setting.split("=", 1) for setting in settings if "=" in setting))
     grid: list[dict[str, Any]] = [
         {o.name: _setting(o, common[o.name]) if o.name in common else o.default for o in metric.options.values()}
@@ -403,6 +404,19 @@ def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) ->
         _check_name(option, metric.options, f"option of {name}")
         grid = [chosen | {option: value} for chosen in grid for value in _values(metric.options[option], text, spec)]
     return [Request(metric, options) for options in grid]
+
+
+def _variant_settings(metric: Metric, settings: Iterable[str]) -> list[str]:
+    """The settings without those that only name the metric itself: `bleu:variant=texts` is `bleu`."""
+    only = {name: option for name, option in metric.all_options.items() if name not in metric.options}
+    kept = []
+    for setting in settings:
+        name, _, text = setting.partition("=")
+        if name in only and only[name].choices and (name, text) not in metric.variants:
+            _check_name(text, only[name].choices, name)
+            continue
+        kept.append(setting)
+    return kept
 
 
 def _check_separators(name: str, settings: Iterable[str]) -> None:

@@ -139,4 +139,4 @@ def _unread(reading: Reading) -> Iterator[str]:
 
 def _worth_keeping(encoder: Encoder) -> bool:
     """Vectors that come from a file or from a quick fit need no cache."""
-    return not encoder.name.startswith(("lsa", "vectors"))
+    return not encoder.name.startswith(("lsa", "bow", "vectors"))

@@ -7,12 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from textassay import InputError, conditional
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.distances.bleu import Bleu
+from textassay.distances.choose import Surroundings, get_distance
+from textassay.distances.text_table import TextTable
 from textassay.inference.permutation import all_masks
 from textassay.metrics.items import score as pair_means
 from textassay.metrics.items.item_pool import ItemPool, Labels
-from textassay.metrics.items.score import Over, parts, score, under_labels
+from textassay.metrics.items.score import Over, joint_means, parts, score, under_labels
 
 
 def pool_of(n: int, m: int, *, seed: int = 0) -> ItemPool:
@@ -102,3 +107,35 @@ def test_one_hypothesis_with_several_references_is_an_item() -> None:
     best, mean = found.systems[0].results
     assert (best.undefined, best.estimate) == (None, 0.75)
     assert mean.estimate == pytest.approx((0.75 + 0.5 + 0.5) / 3)
+
+
+# Few words make many repeats and clipped counts.
+TEXT = st.lists(st.sampled_from("abcd"), min_size=1, max_size=9).map(" ".join)
+
+
+@pytest.mark.filterwarnings("ignore")
+@given(candidates=st.lists(TEXT, min_size=1, max_size=3), references=st.lists(TEXT, min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_joint_bleu_equals_nltk_under_every_partition(candidates: list[str], references: list[str]) -> None:
+    texts = [*candidates, *references]
+    table = TextTable.of([texts], tokenizer=get_tokenizer("whitespace"))
+    bleu = get_distance("bleu", Surroundings(table))
+    assert isinstance(bleu, Bleu)
+    counts = bleu.joint(np.array([table.number_of[text] for text in texts]))
+    masks = all_masks(len(candidates), len(references))
+    found = joint_means(counts, Labels.partitions(masks))
+    smooth = SmoothingFunction().method1
+    for row, value in zip(masks, found, strict=True):
+        others = [texts[place].split() for place in np.flatnonzero(~row)]
+        wanted = fmean(
+            sentence_bleu(others, texts[place].split(), smoothing_function=smooth) for place in np.flatnonzero(row)
+        )
+        assert value == pytest.approx(wanted, abs=1e-9)
+
+
+def test_joint_references_are_for_bleu_alone() -> None:
+    items = [{"references": ["a b", "b c"], "candidates": ["a c"]}]
+    with pytest.raises(InputError, match=r"over=joint is for distance=bleu; the distance is 'meteor'"):
+        conditional(items, metrics="score:distance=meteor:over=joint")
+    found = conditional(items, metrics="score:distance=bleu:over=joint", n_resamples=0)
+    assert 0 < found["candidate"]["score"].estimate < 1

@@ -2,17 +2,27 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
 
 from tests.conftest import material
-from textassay import read_sample
+from textassay import InputError, read_sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
-from textassay.metrics.ngrams.bleu import bleu, bleu_scores, reverse_bleu, self_bleu_scores
+from textassay.metrics.ngrams.bleu import (
+    bleu,
+    bleu_of_corpus,
+    bleu_scores,
+    corpus_bleu_leave_out,
+    corpus_self_bleu_leave_out,
+    reverse_bleu,
+    self_bleu_of_corpus,
+    self_bleu_scores,
+)
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material, Settings
@@ -20,6 +30,8 @@ from textassay.metrics.views import Material, Settings
 # Few words make many repeats, ties and clipped counts; empty and one-word texts are among them.
 TEXT = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
 CORPUS = st.lists(TEXT, min_size=1, max_size=8)
+# NLTK's corpus BLEU counts one n-gram for a text that is too short to have any.
+LONG = st.lists(st.sampled_from("abcd"), min_size=5, max_size=12).map(" ".join)
 
 
 def nltk_bleu(references: list[list[str]], text: list[str], n: int) -> float:
@@ -42,6 +54,45 @@ def test_self_bleu_equals_nltk(texts: list[str], n: int) -> None:
     tokens = [text.split() for text in texts]
     expected = [nltk_bleu(tokens[:i] + tokens[i + 1 :], text, n) for i, text in enumerate(tokens)]
     assert self_bleu_scores(material(texts).view(TextNgrams), n) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=100, deadline=None)
+@given(candidate=st.lists(LONG, min_size=2, max_size=8), reference=CORPUS, n=st.integers(1, 5))
+def test_corpus_bleu_equals_nltk(candidate: list[str], reference: list[str], n: int) -> None:
+    mine, others = [text.split() for text in candidate], [text.split() for text in reference]
+    weights = [1 / n] * n
+    views = [material(texts).view(TextNgrams) for texts in (candidate, reference)]
+    wanted = corpus_bleu([others] * len(mine), mine, weights)
+    assert bleu_of_corpus(*views, n=n, variant="corpus") == pytest.approx(wanted, abs=1e-9)
+    rest = [mine[:i] + mine[i + 1 :] for i in range(len(mine))]
+    assert self_bleu_of_corpus(views[0], n=n, variant="corpus") == pytest.approx(
+        corpus_bleu(rest, mine, weights), abs=1e-9
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(candidate=st.lists(TEXT, min_size=4, max_size=9), reference=st.lists(TEXT, min_size=4, max_size=9))
+def test_corpus_bleu_without_a_group_is_measured_anew(candidate: list[str], reference: list[str]) -> None:
+    sides = [np.array(texts, dtype=object) for texts in (candidate, reference)]
+    labels = [np.arange(len(texts)) % 3 for texts in sides]
+    mine, theirs = (material(list(texts)).view(TextNgrams) for texts in sides)
+    found = corpus_bleu_leave_out(mine, theirs, labels=labels, n=2, variant="corpus")
+    own = corpus_self_bleu_leave_out(mine, labels=labels[:1], n=2, variant="corpus")[0]
+    for group in range(3):
+        left = [list(texts[kept != group]) for texts, kept in zip(sides, labels, strict=True)]
+        less, fewer = (material(texts).view(TextNgrams) for texts in left)
+        assert found[0][group] == pytest.approx(bleu_of_corpus(less, theirs, n=2, variant="corpus"), abs=1e-12)
+        assert found[1][group] == pytest.approx(bleu_of_corpus(mine, fewer, n=2, variant="corpus"), abs=1e-12)
+        assert own[group] == pytest.approx(self_bleu_of_corpus(less, n=2, variant="corpus"), abs=1e-12)
+
+
+def test_the_variant_texts_is_the_metric_itself() -> None:
+    assert parse_requests(["bleu:variant=texts"]) == parse_requests(["bleu"])
+    (request,) = parse_requests(["self_bleu:n=3:variant=corpus"])
+    assert request.label == "self_bleu-3 variant=corpus"
+    with pytest.raises(InputError, match="no variant 'pairs'; there are: corpus, texts"):
+        parse_requests(["bleu:variant=pairs"])
 
 
 @settings(max_examples=40, deadline=None)

@@ -12,11 +12,10 @@ from tests.conftest import material
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.corpus.readers import read_sample
 from textassay.errors import InputError
+from textassay.metrics.ngrams.bleu import corpus_bleu, corpus_self_bleu
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.studies.frontier.mixtures import (
     MixturePoint,
-    corpus_bleu,
-    corpus_self_bleu,
     cr_and_nrr,
     estimate_pairs,
     largest_cr,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64, Bool
+from textassay.distances.bleu import JointCounts
 from textassay.metrics.vectors.vectors import chosen_places
 from textassay.metrics.views import Memo
 
@@ -45,13 +46,15 @@ class ItemPool(Memo):
     """The pooled texts of one item and one system, candidates first.
 
     `scores` and `distances` are square matrices by the name of a distance: row i, column j has text i as hypothesis
-    against text j as reference. `values` are the sentence vectors if an encoder was chosen.
+    against text j as reference. `values` are the sentence vectors if an encoder was chosen. `joint` is what BLEU
+    against several references together is computed from, if it was requested.
     """
 
     sizes: tuple[int, int]
     scores: Mapping[str, F64]
     distances: Mapping[str, F64]
     values: F32 | None = None
+    joint: JointCounts | None = None
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:

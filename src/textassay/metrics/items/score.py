@@ -6,11 +6,12 @@ from typing import Literal
 import numpy as np
 
 from textassay.corpus.arrays import F64
+from textassay.distances.bleu import JointCounts
 from textassay.distances.rouge_l import BETA
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import metric
 
-Over = Literal["mean", "max", "coco"]
+Over = Literal["mean", "max", "coco", "joint"]
 
 
 def under_labels(pool: ItemPool, labels: Labels, /, *, distance: str, over: Over) -> F64:
@@ -18,6 +19,9 @@ def under_labels(pool: ItemPool, labels: Labels, /, *, distance: str, over: Over
     if over == "coco":
         precision, recall = (pool.scores[f"{distance} {share}"] for share in ("precision", "recall"))
         return best_shares(precision, recall, labels, beta=BETA)
+    if over == "joint":
+        assert pool.joint is not None, "the counts of the texts are missing"
+        return joint_means(pool.joint, labels)
     return pair_means(pool.scores[distance], labels, over=over)
 
 
@@ -56,7 +60,9 @@ def score(item: ItemPool, /, *, distance: str = "meteor", over: Over = "mean") -
     distance of that name is derived. `over` combines the references: `mean` with `distance=cider` is CIDEr-D as
     published, `max` with `distance=meteor` is METEOR with several references as in NLTK. `coco`, for `distance=rouge_l`
     only, is ROUGE-L as in the COCO caption tools: an F-score of a candidate's best precision and best recall, which may
-    come from two references.
+    come from two references. `joint`, for `distance=bleu` only, is BLEU against all references together, as it was
+    defined: counts are clipped to the largest count in any reference, and the closest length counts (NLTK's
+    `sentence_bleu` with several references).
 
     It sees how close single candidates are to the references.
 
@@ -89,6 +95,20 @@ def pair_means(scores: F64, labels: Labels, *, over: PairOver) -> F64:
         sums: F64 = ((labels.candidate @ scores) * labels.reference).sum(axis=1)
         return sums / (n * m)
     return np.concatenate([best.mean(axis=1) for best in _best(scores, labels)])
+
+
+def joint_means(counts: JointCounts, labels: Labels) -> F64:
+    """The mean over candidates of their BLEU against all references together, one value per labelling."""
+    if 0 in labels.sizes:
+        return np.full(len(labels), np.nan)
+    widest = max(len(counts.lengths) ** 2, *(table.shape[1] for table in counts.occurrences))
+    step = max(1, _PAIRS // widest)
+    found = []
+    for start in range(0, len(labels), step):
+        rows = slice(start, start + step)
+        scores = counts.scores(labels.reference[rows])
+        found.append((scores * labels.candidate[rows]).sum(axis=1) / labels.sizes[0])
+    return np.concatenate(found)
 
 
 def best_shares(precision: F64, recall: F64, labels: Labels, *, beta: float) -> F64:

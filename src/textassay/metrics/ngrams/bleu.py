@@ -1,8 +1,9 @@
-"""BLEU, reverse BLEU and Self-BLEU: clipped counts, and scores with groups of texts left out."""
+"""BLEU, reverse BLEU and Self-BLEU of texts and of corpora: clipped counts, and scores without groups of texts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,10 @@ from textassay.corpus.arrays import F64, I32, I64
 from textassay.corpus.hashed_ngrams import Incidence, largest, starts_of_runs
 from textassay.distances.bleu import text_bleu
 from textassay.metrics.ngrams.counts import TextNgrams
-from textassay.metrics.registry import Value, metric
+from textassay.metrics.registry import Value, metric, variant
+
+# What is averaged: the scores of texts, or nothing, because the counts of all texts are added up first.
+Variant = Literal["texts", "corpus"]
 
 _NO_TEST = "exchanging texts changes what every text is compared with, so a permutation test is not valid; use {}"
 
@@ -22,7 +26,7 @@ def bleu_leave_out(
     """BLEU with each group of candidate texts, and with each group of reference texts, left out."""
     return (
         means_without_groups(bleu_scores(candidate, reference, n), labels[0]),
-        np.array([scores.mean() for scores in scores_without_reference_groups(candidate, reference, n, labels[1])]),
+        np.array([left.scores().mean() for left in counts_without_references(candidate, reference, n, labels[1])]),
     )
 
 
@@ -46,7 +50,9 @@ def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Valu
     Here :math:`p_k` is the share of the k-grams of text c that also occur in a reference, each clipped to its largest
     count in one reference, and r is the reference length closest to :math:`|c|` (the shorter one on ties). An order
     without a match counts as 0.1 matches (smoothing method 1 of Chen and Cherry); a text without a matching word scores
-    0. Each text's score is that of NLTK's `sentence_bleu`.
+    0. Each text's score is that of NLTK's `sentence_bleu`. `variant=corpus` adds the counts and lengths of all texts
+    before it divides, without smoothing, as sections 5.1 and 6 of Li et al. (2020) use it. It equals NLTK's
+    `corpus_bleu`, which counts one n-gram for a text of fewer than n words, if there is no such text.
 
     It sees word sequences of up to n words that no reference contains.
 
@@ -57,6 +63,30 @@ def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Valu
     count for less), because the value of a few texts changes a lot with single references.
     """
     return float(bleu_scores(candidate, reference, n).mean())
+
+
+def corpus_bleu_leave_out(
+    candidate: TextNgrams, reference: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int, variant: Variant
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Corpus BLEU with each group of candidate texts, and with each group of reference texts, left out."""
+    del variant
+    whole = bleu_counts(candidate, reference, n)
+    parts = counts_without_references(candidate, reference, n, labels[1])
+    return pooled_bleu(whole.without_groups(labels[0])), np.array([pooled_bleu(left.total())[0] for left in parts])
+
+
+@variant(
+    "bleu",
+    variant="corpus",
+    interval="jackknife:different-texts",
+    test=None,
+    why_no_test=_NO_TEST.format("ms_jaccard or cnd"),
+    leave_out=corpus_bleu_leave_out,
+)
+def bleu_of_corpus(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4, variant: Variant = "texts") -> Value:
+    """BLEU-n of all candidate texts together, without smoothing."""
+    del variant
+    return corpus_bleu(candidate, reference, n)
 
 
 def reverse_bleu_leave_out(
@@ -100,7 +130,7 @@ def self_bleu_leave_out(
     candidate: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int
 ) -> tuple[NDArray[np.float64]]:
     """Self-BLEU with each group of texts left out."""
-    return (np.array([scores.mean() for scores in scores_without_own_groups(candidate, n, labels[0])]),)
+    return (np.array([left.scores().mean() for left in own_counts_without_groups(candidate, n, labels[0])]),)
 
 
 @metric(
@@ -120,7 +150,8 @@ def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
 
     .. math:: \frac{1}{|C|} \sum_{c \in C} \mathrm{BLEU}_n(c;\, C \setminus c)
 
-    A text is not its own reference, but a copy of it is.
+    A text is not its own reference, but a copy of it is. `variant=corpus` adds the counts and lengths of all texts
+    before it divides, without smoothing.
 
     It sees phrases that a generator uses in many texts.
 
@@ -132,18 +163,107 @@ def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
     return float(self_bleu_scores(candidate, n).mean())
 
 
+def corpus_self_bleu_leave_out(
+    candidate: TextNgrams, /, *, labels: Sequence[NDArray[np.int64]], n: int, variant: Variant
+) -> tuple[NDArray[np.float64]]:
+    """Corpus Self-BLEU with each group of texts left out."""
+    del variant
+    return (np.array([pooled_bleu(left.total())[0] for left in own_counts_without_groups(candidate, n, labels[0])]),)
+
+
+@variant(
+    "self_bleu",
+    variant="corpus",
+    interval="jackknife",
+    test=None,
+    why_no_test=_NO_TEST.format("distinct or nrr"),
+    leave_out=corpus_self_bleu_leave_out,
+)
+def self_bleu_of_corpus(candidate: TextNgrams, /, *, n: int = 4, variant: Variant = "texts") -> Value:
+    """Self-BLEU-n of all texts together, without smoothing."""
+    del variant
+    return corpus_self_bleu(candidate, n)
+
+
+@dataclass(frozen=True, eq=False)
+class BleuCounts:
+    """The counts in BLEU, one column per text: matches and numbers of n-grams by order, lengths and closest lengths."""
+
+    matches: F64
+    sizes: I64
+    lengths: I64
+    closest: I64
+
+    def scores(self) -> F64:
+        """BLEU of each text."""
+        return text_bleu(self.matches, self.sizes, lengths=self.lengths, closest=self.closest)
+
+    def total(self) -> "BleuCounts":
+        """The counts of all texts together, in one column."""
+        columns = (values.sum(axis=-1, keepdims=True) for values in self._columns())
+        return BleuCounts(*columns)
+
+    def without_groups(self, labels: I64) -> "BleuCounts":
+        """The counts of all texts but those of one group, in one column per group."""
+        n_groups = int(labels.max()) + 1
+
+        def left(values: NDArray[np.float64] | I64) -> F64:
+            rows = np.atleast_2d(values)
+            groups = np.stack([np.bincount(labels, weights=row, minlength=n_groups) for row in rows])
+            return (rows.sum(axis=1, keepdims=True) - groups).reshape(*values.shape[:-1], n_groups)
+
+        return BleuCounts(*(left(values) for values in self._columns()))  # type: ignore[arg-type]
+
+    def _columns(self) -> tuple[F64, I64, I64, I64]:
+        return self.matches, self.sizes, self.lengths, self.closest
+
+
+def pooled_bleu(counts: BleuCounts) -> F64:
+    """BLEU without smoothing of each column; 0 where an order has no match.
+
+    >>> column = BleuCounts(np.array([[3.0], [1.0]]), np.array([[4], [2]]), np.array([4]), np.array([5]))
+    >>> pooled_bleu(column).round(4).tolist()
+    [0.4769]
+    """
+    matched = (counts.matches > 0).all(axis=0)
+    precisions = np.where(matched, counts.matches / np.maximum(counts.sizes, 1), 1.0)
+    brevity = np.exp(np.minimum(1 - counts.closest / np.maximum(counts.lengths, 1), 0.0))
+    return np.where(matched, brevity * np.exp(np.log(precisions).mean(axis=0)), 0.0)
+
+
+def corpus_bleu(candidate: TextNgrams, reference: TextNgrams, n: int) -> float:
+    """BLEU-n of all texts together, without smoothing."""
+    return float(pooled_bleu(bleu_counts(candidate, reference, n).total())[0])
+
+
+def corpus_self_bleu(texts: TextNgrams, n: int) -> float:
+    """Self-BLEU-n of all texts together, each against all others, without smoothing."""
+    return float(pooled_bleu(own_counts(texts, n).total())[0])
+
+
+def bleu_counts(candidate: TextNgrams, reference: TextNgrams, n: int) -> BleuCounts:
+    """The counts of each candidate text against all references."""
+    closest = closest_lengths(candidate.lengths, reference.lengths)
+    return BleuCounts(matches(candidate, reference, n), _sizes(candidate, n), candidate.lengths, closest)
+
+
+def own_counts(texts: TextNgrams, n: int) -> BleuCounts:
+    """The counts of each text against all other texts."""
+    return BleuCounts(own_matches(texts, n), _sizes(texts, n), texts.lengths, closest_other_lengths(texts.lengths))
+
+
+def _sizes(texts: TextNgrams, n: int) -> I64:
+    return np.stack([texts.sizes(k) for k in range(1, n + 1)])
+
+
 def bleu_scores(candidate: TextNgrams, reference: TextNgrams, n: int) -> NDArray[np.float64]:
     """BLEU-n of each candidate text."""
-    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
-    closest = closest_lengths(candidate.lengths, reference.lengths)
-    return text_bleu(matches(candidate, reference, n), sizes, lengths=candidate.lengths, closest=closest)
+    return bleu_counts(candidate, reference, n).scores()
 
 
 def self_bleu_scores(candidate: TextNgrams, n: int) -> NDArray[np.float64]:
     """Self-BLEU-n of each text."""
-    sizes = np.stack([candidate.sizes(k) for k in range(1, n + 1)])
-    closest = closest_other_lengths(candidate.lengths)
-    return text_bleu(own_matches(candidate, n), sizes, lengths=candidate.lengths, closest=closest)
+    return own_counts(candidate, n).scores()
 
 
 def means_without_groups(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -328,30 +448,27 @@ def _two_other_groups(best: I32, groups: I32, starts: I64) -> tuple[I32, I32, I3
     return first, second, where
 
 
-def scores_without_reference_groups(candidate: TextNgrams, reference: TextNgrams, n: int, labels: I64) -> Iterator[F64]:
-    """BLEU-n of each candidate text with each group of reference texts left out in turn."""
-    orders = range(1, n + 1)
-    pairs = [(candidate.order(k), reference.order(k)) for k in orders]
-    matched = matches(candidate, reference, n)
-    losses = [reference_losses(one, other, labels) for one, other in pairs]
-    sizes = np.stack([candidate.sizes(k) for k in orders])
+def counts_without_references(
+    candidate: TextNgrams, reference: TextNgrams, n: int, labels: I64
+) -> Iterator[BleuCounts]:
+    """The counts of each candidate text with each group of reference texts left out in turn."""
+    matched, sizes = matches(candidate, reference, n), _sizes(candidate, n)
+    losses = [reference_losses(candidate.order(k), reference.order(k), labels) for k in range(1, n + 1)]
     for group in range(int(labels.max()) + 1):
         closest = closest_lengths(candidate.lengths, reference.lengths[labels != group])
         left = matched - _lost(losses, group, len(candidate))
-        yield text_bleu(left, sizes, lengths=candidate.lengths, closest=closest)
+        yield BleuCounts(left, sizes, candidate.lengths, closest)
 
 
-def scores_without_own_groups(texts: TextNgrams, n: int, labels: I64) -> Iterator[F64]:
-    """Self-BLEU-n of the remaining texts, with each group of texts left out in turn."""
-    orders = range(1, n + 1)
-    matched = own_matches(texts, n)
-    losses = [own_losses(texts.order(k), labels) for k in orders]
-    sizes = np.stack([texts.sizes(k) for k in orders])
+def own_counts_without_groups(texts: TextNgrams, n: int, labels: I64) -> Iterator[BleuCounts]:
+    """The counts of the remaining texts, with each group of texts left out in turn."""
+    matched, sizes = own_matches(texts, n), _sizes(texts, n)
+    losses = [own_losses(texts.order(k), labels) for k in range(1, n + 1)]
     for group in range(int(labels.max()) + 1):
         stays = labels != group
         left = (matched - _lost(losses, group, len(texts)))[:, stays]
         lengths = texts.lengths[stays]
-        yield text_bleu(left, sizes[:, stays], lengths=lengths, closest=closest_other_lengths(lengths))
+        yield BleuCounts(left, sizes[:, stays], lengths, closest_other_lengths(lengths))
 
 
 def _lost(losses: Sequence[Losses], group: int, n_texts: int) -> F64:

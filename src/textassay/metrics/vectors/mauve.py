@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.process_settings import single_threaded_products
+from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import metric
 from textassay.metrics.vectors.clusters import cluster_labels, n_clusters
 from textassay.metrics.vectors.vectors import Joint, Vectors, joint
@@ -70,6 +71,14 @@ def mauve_leave_out(
     return found.left_out(area(scaling=scaling, smooth=variant == "star"), labels)
 
 
+def mauve_item(
+    pool: ItemPool, labels: Labels, /, *, variant: Variant, texts_a_cluster: int, seeds: int, scaling: float
+) -> F64:
+    """MAUVE of each labelling of one item's texts; an item of few texts has two clusters."""
+    summary = area(scaling=scaling, smooth=variant == "star")
+    return of_labellings(pool, labels, summary, texts_a_cluster=texts_a_cluster, seeds=seeds)
+
+
 @metric(
     "mauve",
     family="embedding",
@@ -83,6 +92,8 @@ def mauve_leave_out(
     parts=mauve_parts,
     exchange=mauve_exchange,
     leave_out=mauve_leave_out,
+    item=mauve_item,
+    most_labellings=20_000,
     limits={"scaling": (0.01, 100.0)},
 )
 def mauve(
@@ -112,7 +123,8 @@ def mauve(
 
     Misleading when compared across sizes: the value changes with the number of texts, with k and with the encoder, and
     two samples of one source score below 1. Compare it with real text's own value at the same size. The cost grows with
-    the square of n; `texts_a_cluster=20` halves it, but gives a different number.
+    the square of n; `texts_a_cluster=20` halves it, but gives a different number. For an item of fewer than 25 texts
+    per side k is 2, so that only a coarse difference can be seen.
 
     It is always defined for samples of the minimum size. The interval keeps the clusters fixed, treats the seeds as a
     further source of variation, and is asymmetric, because it is computed on the logit scale. There is none below 50
@@ -367,6 +379,24 @@ def _quantise(both: Joint, k: int, seeds: int) -> Quantised:
 def _cross(rows: I64, n_rows: int, columns: I64, n_columns: int) -> I64:
     """The number of texts in each row and column."""
     return np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
+
+
+def of_labellings(pool: ItemPool, labels: Labels, summary: Summary, *, texts_a_cluster: int, seeds: int) -> F64:
+    """The summary averaged over seeds for each labelling, with clusters of the texts that the labelling uses."""
+    if 0 in labels.sizes:
+        return np.full(len(labels), np.nan)
+    k = max(2, round(min(labels.sizes) / texts_a_cluster))
+    kinds, which = np.unique(labels.candidate | labels.reference, axis=0, return_inverse=True)
+    found = np.zeros(len(labels))
+    for kind, used in enumerate(kinds):
+        rows = which.ravel() == kind
+        texts = Vectors(pool.vectors[used])
+        both = Joint(texts, Vectors(texts.values[:0]))
+        sides = [side[rows][:, used].astype(np.float64) for side in (labels.candidate, labels.reference)]
+        for seed in range(seeds):
+            members = np.eye(n_clusters(both, k))[cluster_labels(both, k, seed)]
+            found[rows] += summary.of_counts(*(side @ members for side in sides))
+    return found / seeds
 
 
 def seed_parts(found: Quantised, by_seed: F64) -> dict[str, float]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F32, F64
 from textassay.corpus.items.item_set import Item, ItemSet
 from textassay.corpus.tokenizers import Tokenizer
+from textassay.distances.bleu import Bleu
 from textassay.distances.choose import Distance, pooled_scores, pooled_shares
 from textassay.distances.text_table import TextTable
 from textassay.inference.items.item_figures import (
@@ -60,6 +61,7 @@ class Pools:
     distances: Mapping[str, Distance]
     values: F32 | None = None
     shares: bool = False
+    joint: bool = False
 
     def system(self, item: Item, system: str) -> ItemPool:
         """A system's candidates and the item's references."""
@@ -89,6 +91,7 @@ class Pools:
             {name: scores for name, (scores, _) in found.items()} | dict(more),
             {name: distances for name, (_, distances) in found.items()},
             None if self.values is None else self.values[numbers],
+            next((d.joint(numbers) for d in self.distances.values() if self.joint and isinstance(d, Bleu)), None),
         )
 
 

@@ -29,6 +29,8 @@ _DISTANCES = ("meteor", "cider", "bert")
 # The triangle statistic of the paper, and with ties in equal parts: if texts repeat, only the latter is a valid test.
 _BY_DISTANCE = ("score", "trm", "trm:variant=split")
 _BY_VECTORS = ("mmd", "frechet")
+# Ways to combine references that are defined for one distance.
+_ONLY = {"coco": "rouge_l", "joint": "bleu"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +78,8 @@ def set_up(
     missing = [note for distance in made.values() for note in getattr(distance, "notes", ())]
     notes = [*unmeasured, *(seen.notes if seen else ()), *missing, *_format(items, tokenizer)]
     shares = any(request.options.get("over") == "coco" for request in requests)
-    pools = Pools(table, made, values, shares)
+    joint = any(request.options.get("over") == "joint" for request in requests)
+    pools = Pools(table, made, values, shares, joint)
     return Setup(requests, pools, signatures, seen.name if seen else None, tuple(notes), seen)
 
 
@@ -129,8 +132,10 @@ def _choose(
     for request in requests:
         if "distance" in request.options:
             check_distance(request.options["distance"], list(own))
-        if request.options.get("over") == "coco" and request.options["distance"] != "rouge_l":
-            raise InputError(f"over=coco is for distance=rouge_l; the distance is {request.options['distance']!r}")
+        over = str(request.options.get("over"))
+        if over in _ONLY and request.options["distance"] != _ONLY[over]:
+            seen = request.options["distance"]
+            raise InputError(f"over={over} is for distance={_ONLY[over]}; the distance is {seen!r}")
         if _needs_encoder(request) and not encodes:
             raise no_encoder()
     return requests, notes

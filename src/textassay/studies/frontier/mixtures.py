@@ -10,38 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textassay.corpus.arrays import F64, I64
 from textassay.corpus.hashed_ngrams import Sequences, ranges
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.rng import stream
-from textassay.metrics.ngrams.bleu import closest_lengths, closest_other_lengths, matches, own_matches
+from textassay.metrics.ngrams.bleu import corpus_bleu, corpus_self_bleu
 from textassay.metrics.ngrams.counts import Ngrams, TextNgrams
 from textassay.metrics.ngrams.overlap import cr, nrr
 
 # The shares of noise and the shorter length of a noise text in the paper.
 NOISE = (0.0, 0.2, 0.4, 0.6)
 SHORT_NOISE = 5
-
-
-def corpus_bleu(candidate: TextNgrams, reference: TextNgrams, n: int) -> float:
-    """BLEU-n of all texts together, without smoothing: matches are added over texts before they are divided."""
-    closest = closest_lengths(candidate.lengths, reference.lengths)
-    return _corpus_score(matches(candidate, reference, n), candidate, closest, n)
-
-
-def corpus_self_bleu(texts: TextNgrams, n: int) -> float:
-    """Self-BLEU-n of all texts together: each text against all others."""
-    return _corpus_score(own_matches(texts, n), texts, closest_other_lengths(texts.lengths), n)
-
-
-def _corpus_score(matched: F64, texts: TextNgrams, closest: I64, n: int) -> float:
-    sizes = np.array([texts.sizes(order).sum() for order in range(1, n + 1)])
-    precisions = matched.sum(axis=1) / np.maximum(sizes, 1)
-    if not (precisions > 0).all():
-        return 0.0
-    brevity = math.exp(min(1 - float(closest.sum()) / float(texts.lengths.sum()), 0.0))
-    return brevity * math.exp(float(np.log(precisions).mean()))
 
 
 # Quality of texts against a reference, and their diversity, for n-grams up to an order.
