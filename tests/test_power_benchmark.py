@@ -110,6 +110,7 @@ def test_aggregate_with_one_kernel_is_the_plain_test() -> None:
         assert aggregate(np.concatenate(([observed], null))[None, :], null[None, :]) is rejects
 
 
+@pytest.mark.slow
 def test_kernel_tests_hold_their_level_and_find_a_shift() -> None:
     tests = module("power_rivals").kernel_tests
     null = [tests(gaussians(run, shift=0.0)) for run in range(NULL_RUNS)]

@@ -69,6 +69,7 @@ def test_p_value_agrees_with_scipy(variant: Any) -> None:
     assert_agree(run(f"energy:variant={variant}", candidate, reference, RESAMPLES).p_value, theirs.pvalue)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Energy", "DISCO"])
 def test_p_value_agrees_with_hyppo(name: str) -> None:
     candidate, reference = close_samples()

@@ -134,7 +134,7 @@ def test_the_parts_add_up() -> None:
     assert sum(found.values()) == pytest.approx(value(one, other) ** 2, rel=1e-12)
 
 
-@pytest.mark.parametrize(("d", "n"), [(12, 60), (40, 100), (40, 400)])
+@pytest.mark.parametrize(("d", "n"), [(12, 60), (40, 100)])
 def test_extrapolating_takes_off_most_of_the_bias(d: int, n: int) -> None:
     """Gaussians of known distance: the same up to a scale and a shift along each axis."""
     truth = 0.25 * float((1 / np.arange(1, d + 1) ** 2).sum()) + d * 0.05**2
@@ -177,7 +177,7 @@ def test_all_exchanges_of_few_texts_at_once(d: int, covariance: Any, variant: An
 
 
 @pytest.mark.parametrize("covariance", ["unbiased", "population"])
-@pytest.mark.parametrize(("d", "n", "m"), [(12, 100, 100), (12, 120, 60), (200, 80, 80), (200, 120, 120)])
+@pytest.mark.parametrize(("d", "n", "m"), [(12, 120, 60), (200, 80, 80)])
 def test_the_expansion_follows_the_distance(d: int, n: int, m: int, covariance: Any) -> None:
     one, other = vectors(1, n, d), vectors(2, m, d)
     chosen = resamples((n, m), 60)

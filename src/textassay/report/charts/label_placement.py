@@ -4,6 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from textassay.corpus.arrays import F64
 from textassay.report.charts.svg import Box
 
 # Right, left, above, below, then the corners: readers expect the first free place in this order.
@@ -49,16 +52,43 @@ def place_labels(
     another, then moved again with the places of all others known, a few times.
     """
     options = [_options(spot, frame) for spot in spots]
+    covered, others = _corners(obstacles), [*spots, *marks]
+    corners = [_corners([place.box for place in places]) for places in options]
+    fixed = [_fixed_costs(places, index, others, covered) for index, places in enumerate(options)]
+    # The box of a label that has no place yet is empty and covers nothing.
+    boxes = np.zeros((len(spots), 4))
     chosen: list[Place | None] = [None] * len(spots)
     for _ in range(_PASSES):
         for index, places in enumerate(options):
-            labels = [other.box for at, other in enumerate(chosen) if other is not None and at != index]
-            costs = [
-                (_cost(place, labels, obstacles) + _COST_OF_DOUBT * (_lead(place, index, spots, marks) < _CLEAR), rank)
-                for rank, place in enumerate(places)
-            ]
-            chosen[index] = places[min(costs)[1]] if costs else None
+            if not places:
+                continue
+            boxes[index] = 0.0
+            costs = fixed[index] + 3 * _overlaps(corners[index], boxes).sum(axis=1)
+            # Costs that differ only by rounding are equal, and the first place counts.
+            best = int(np.argmin(costs.round(6)))
+            chosen[index], boxes[index] = places[best], corners[index][best]
     return _kept(spots, chosen, obstacles, marks)
+
+
+def _corners(boxes: Sequence[Box]) -> F64:
+    """Left, top, right and bottom, one row per box."""
+    return np.array([(box.left, box.top, box.right, box.bottom) for box in boxes]).reshape(-1, 4)
+
+
+def _overlaps(boxes: F64, others: F64) -> F64:
+    """The area that each box shares with each other one."""
+    width = np.minimum(boxes[:, None, 2], others[:, 2]) - np.maximum(boxes[:, None, 0], others[:, 0])
+    height = np.minimum(boxes[:, None, 3], others[:, 3]) - np.maximum(boxes[:, None, 1], others[:, 1])
+    shared: F64 = np.maximum(width, 0.0) * np.maximum(height, 0.0)
+    return shared
+
+
+def _fixed_costs(places: Sequence[Place], index: int, others: Sequence[Spot], covered: F64) -> F64:
+    """The costs of a label's places that do not depend on the other labels."""
+    corners = _corners([place.box for place in places])
+    doubtful = _leads(corners, index, others) < _CLEAR
+    distances = np.array([place.distance for place in places])
+    return _overlaps(corners, covered).sum(axis=1) + distances / 2 + _COST_OF_DOUBT * doubtful
 
 
 def _options(spot: Spot, frame: Box) -> list[Place]:
@@ -74,21 +104,15 @@ def _options(spot: Spot, frame: Box) -> list[Place]:
     return places
 
 
-def _cost(place: Place, labels: Sequence[Box], obstacles: Sequence[Box]) -> float:
-    hidden = 3 * sum(place.box.overlap(other) for other in labels)
-    return hidden + sum(place.box.overlap(other) for other in obstacles) + place.distance / 2
-
-
-def _lead(place: Place, index: int, spots: Sequence[Spot], marks: Sequence[Spot]) -> float:
-    """By how much the label is nearer to its own mark than to any other; marks at the same spot do not count."""
-    own = spots[index]
-    others = [*(spot for at, spot in enumerate(spots) if at != index), *marks]
-    gaps = [_gap(place.box, o) for o in others if math.hypot(o.x - own.x, o.y - own.y) > _ONE_SPOT]
-    return min(gaps, default=math.inf) - _gap(place.box, own)
-
-
-def _gap(box: Box, spot: Spot) -> float:
-    return math.hypot(max(box.left - spot.x, 0.0, spot.x - box.right), max(box.top - spot.y, 0.0, spot.y - box.bottom))
+def _leads(corners: F64, index: int, spots: Sequence[Spot]) -> F64:
+    """By how much boxes are nearer to their own mark than to any other; marks at the same spot do not count."""
+    points = np.array([(spot.x, spot.y) for spot in spots])
+    apart = np.hypot(*(points - points[index]).T) > _ONE_SPOT
+    low, high = corners[:, None, :2], corners[:, None, 2:]
+    outside = np.maximum(np.maximum(low - points, points - high), 0.0)
+    gaps = np.hypot(outside[..., 0], outside[..., 1])
+    nearest: F64 = gaps[:, apart].min(axis=1, initial=math.inf) - gaps[:, index]
+    return nearest
 
 
 def _kept(
@@ -97,11 +121,12 @@ def _kept(
     """Leave out labels that cover a mark or an earlier label, or that could be read as the label of another mark."""
     kept: list[Place | None] = []
     for index, place in enumerate(chosen):
-        before = [*obstacles, *(other.box for other in kept if other is not None)]
-        good = (
-            place is not None
-            and sum(place.box.overlap(other) for other in before) <= _MOST_HIDDEN * place.box.area
-            and _lead(place, index, spots, marks) >= (_CLEAR if place.leader else 0.0)
-        )
+        if place is None:
+            kept.append(None)
+            continue
+        corners = _corners([place.box])
+        before = _corners([*obstacles, *(other.box for other in kept if other is not None)])
+        clear = float(_leads(corners, index, [*spots, *marks])[0]) >= (_CLEAR if place.leader else 0.0)
+        good = clear and float(_overlaps(corners, before).sum()) <= _MOST_HIDDEN * place.box.area
         kept.append(place if good else None)
     return kept
