@@ -76,7 +76,7 @@ rejects.
 TESTS = f"""## Tests
 
 - **Overall test**: what `compare` reports first; its members are the rows below it that begin with a dot. With vectors
-  by `minilm:int8` and 999 exchanges. *Without vectors* leaves out the members that read vectors.
+  by `minilm:int8` and 999 exchanges (199 at n = 1,000). *Without vectors* leaves out the members that read vectors.
 - **Logistic regression**: trained on half of the texts, exact binomial test of the number of right answers on the other
   half. On TF-IDF of words and word pairs (C = 10), and on vectors (C = 1).
 - **MMD** (Gaussian kernel, median distance as bandwidth) and **energy**: on vectors, {EXCHANGES} exchanges.
