@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from textassay.cli import (
     agree,
@@ -45,6 +46,27 @@ app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)
 app.add_typer(survey.app, name="survey")
 app.add_typer(cache.app, name="cache")
+
+
+class _Command(TyperCommand):
+    """A command whose help names arguments as `REF`. Some releases of typer show `{REF}` and `REF <str>`."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The parts of the usage line, without braces."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options and arguments, without types of arguments."""
+        for parameter in self.get_params(ctx):
+            if parameter.param_type_name == "argument":
+                # Options have a name for their value; arguments are that name themselves.
+                parameter.display_type_rich = lambda **_: None  # type: ignore[method-assign, attr-defined, unused-ignore]
+        super().format_options(ctx, formatter)
+
+
+for _group in (app, survey.app, cache.app):
+    for _registered in _group.registered_commands:
+        _registered.cls = _Command
 
 
 def _show_version(wanted: bool) -> None:
