@@ -18,7 +18,7 @@ def names(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]
         yield from names(part, (*path, name))
 
 
-@pytest.mark.parametrize("path", names(typer.main.get_command(app)), ids=" ".join)
+@pytest.mark.parametrize("path", list(names(typer.main.get_command(app))), ids=" ".join)
 def test_arguments_have_names_alone(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke([*path, "--help"]) == 0
     usage, _, rest = capsys.readouterr().out.partition("\n")
