@@ -137,7 +137,7 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", ["guide.md", "api.md", "models.md"])
+@pytest.mark.parametrize("page", ["guide.md", "api.md", "models.md", "sweep.md"])
 def test_examples_run(page: str) -> None:
     outcome = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
     assert outcome.attempted > 5

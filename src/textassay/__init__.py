@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from textassay.studies.frontier.study import frontier
     from textassay.studies.huse.result import HuseResult
     from textassay.studies.huse.study import huse
+    from textassay.studies.sweep.result import Sweep
+    from textassay.studies.sweep.study import sweep
 
 __all__ = [
     "Agreement",
@@ -41,6 +43,7 @@ __all__ = [
     "RatedItems",
     "Result",
     "Sample",
+    "Sweep",
     "__version__",
     "agree",
     "compare",
@@ -55,6 +58,7 @@ __all__ = [
     "read_sample",
     "reading_limit",
     "save_model",
+    "sweep",
     "train_model",
 ]
 
@@ -73,6 +77,7 @@ _HOMES = {
     "RatedItems": "textassay.corpus.ratings.rated_items",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
+    "Sweep": "textassay.studies.sweep.result",
     "agree": "textassay.studies.agreement.study",
     "compare": "textassay.studies.compare.study",
     "conditional": "textassay.studies.conditional.study",
@@ -86,6 +91,7 @@ _HOMES = {
     "read_sample": "textassay.corpus.readers",
     "reading_limit": "textassay.corpus.budget",
     "save_model": "textassay.models.choose",
+    "sweep": "textassay.studies.sweep.study",
     "train_model": "textassay.models.choose",
 }
 

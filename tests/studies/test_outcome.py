@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from textassay import InputError, Result, compare, conditional, huse
+from textassay import InputError, Result, compare, conditional, huse, sweep, train_model
 from textassay.studies.outcome import Outcome
 
-KINDS = ("compare", "conditional", "huse")
+KINDS = ("compare", "conditional", "huse", "sweep")
 WORDS = ("red", "blue", "green", "small", "big", "old", "new", "fast", "slow", "calm")
 
 
@@ -22,6 +22,10 @@ def outcome(kind: str, attempt: int = 0) -> Outcome:
     if kind == "compare":
         samples = [[" ".join(rng.choice(WORDS, 6)) for _ in range(20)] for _ in range(2)]
         return compare(*samples, metrics="cr,copying,bleu:n=2,distinct", n_resamples=19)
+    if kind == "sweep":
+        texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(40)]
+        model = train_model("ngram:order=2", texts)
+        return sweep(model, texts, temperature="0.5,1", metrics="cr,copying,bleu:n=2", n=20, n_resamples=19)
     if kind == "conditional":
         items = [{"references": ["a red dog", "the dog"], "candidates": [f"a {word} cat"]} for word in WORDS]
         return conditional(items, metrics="score:distance=edit,trm:distance=edit", n_resamples=19)

@@ -11,7 +11,8 @@ def agree(
     results: Annotated[
         list[str],
         typer.Argument(
-            metavar="RESULTS...", help="JSON files of textassay compare, conditional or huse, with the same reference."
+            metavar="RESULTS...",
+            help="JSON files of textassay compare, conditional, sweep or huse, with the same reference.",
         ),
     ],
     gold: Annotated[

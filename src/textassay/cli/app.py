@@ -19,7 +19,7 @@ from textassay.cli import (
     reproduce,
 )
 from textassay.cli.main import INTERRUPTED
-from textassay.cli.models import prepare, sample, score, train
+from textassay.cli.models import prepare, sample, score, sweep, train
 from textassay.cli.survey import app as survey
 from textassay.corpus.printable import printable
 from textassay.version import __version__
@@ -41,6 +41,7 @@ app.command("prepare")(prepare.prepare)
 app.command("train")(train.train)
 app.command("sample")(sample.sample)
 app.command("score")(score.score)
+app.command("sweep")(sweep.sweep)
 app.command("metrics")(metrics.metrics)
 app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)

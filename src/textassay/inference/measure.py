@@ -291,18 +291,33 @@ def paired_difference(
 
     The reference's groups are the same for both, so its noise is differenced away; the candidates vary on their own.
     """
-    (value, replicates), (other_value, others) = first, second
-    if replicates.joint:
-        # Texts in groups: everything that leaves with a fold leaves at once.
-        sources = [summed((*replicates.by_sample[:2], *(-values for values in others.by_sample[:2])))]
-        sources += [*replicates.by_sample[2:], *others.by_sample[2:]]
-        return _difference(value - other_value, sources, level)
-    sources = [replicates.by_sample[0], others.by_sample[0]]
-    if len(replicates.by_sample) > 1:
-        sources.append(np.asarray(replicates.by_sample[1] - others.by_sample[1]))
+    return linear_combination([(1.0, *first), (-1.0, *second)], level=level)
+
+
+def linear_combination(
+    terms: Sequence[tuple[float, float, Replicates]], *, level: float = 0.95, n_paired: int = 0
+) -> Difference:
+    """The sum of weighted values of a metric, given as (weight, value, replicates), all against the same reference.
+
+    The first `n_paired` candidates share their folds, because their texts have the same prompts in the same order; the
+    others vary on their own.
+    """
+    value = sum(weight * estimate for weight, estimate, _ in terms)
+    arrays = [[weight * part for part in replicates.by_sample] for weight, _, replicates in terms]
     # What comes after candidate and reference, such as the seeds of clusters, varies for each candidate on its own.
-    sources += [*replicates.by_sample[2:], *others.by_sample[2:]]
-    return _difference(value - other_value, sources, level)
+    rest = [part for parts in arrays for part in parts[2:]]
+    if terms[0][2].joint:
+        # Texts in groups: everything that leaves with a fold leaves at once.
+        return _difference(value, [summed([part for parts in arrays for part in parts[:2]]), *rest], level)
+    candidates = [parts[0] for parts in arrays]
+    shared = [parts[1] for parts in arrays if len(parts) > 1]
+    sources = [*_added(candidates[:n_paired]), *candidates[n_paired:], *_added(shared)]
+    return _difference(value, [*sources, *rest], level)
+
+
+def _added(arrays: Sequence[F64]) -> list[F64]:
+    """The sum of arrays over the same folds as the only element, nothing if there are none."""
+    return [np.sum(arrays, axis=0)] if arrays else []
 
 
 def _difference(difference: float, sources: Sequence[F64], level: float) -> Difference:

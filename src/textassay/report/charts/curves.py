@@ -17,6 +17,7 @@ from textassay.report.charts.svg import (
     legible,
     line,
     marker,
+    rectangle,
     text_width,
 )
 
@@ -26,15 +27,21 @@ _SMALL, _FONT = 11.0, 12.0
 _MOST_MARKS = 16
 # Marks of the sources that several charts of a page share begin here, so that a curve and a point differ.
 _STAR = 6
+# The longest name of a place on an axis without numbers.
+_LONGEST_PLACE = 70.0
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A curve through these points; `index` is its colour and mark."""
+    """A curve through these points; `index` is its colour and mark.
+
+    `limits` are the ends of the interval of each point, drawn as a band.
+    """
 
     name: str
     points: Sequence[tuple[float, float]]
     index: int = 0
+    limits: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True)
@@ -46,24 +53,40 @@ class Spotted:
     y: float
 
 
+@dataclass(frozen=True)
+class Rung:
+    """A value across the whole chart with its interval, such as that of real text."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
 def curve_chart(
     traces: Sequence[Trace],
     *,
     spots: Sequence[Spotted] = (),
+    rung: Rung | None = None,
+    places: Sequence[tuple[float, str]] = (),
     across: str,
     up: str,
     key: str,
     title: str,
     summary: str,
 ) -> Markup:
-    """All traces and spots in one frame."""
+    """All traces and spots in one frame; `places` are the names of places on the axis across, if it has no numbers."""
     known = [(x, y) for trace in traces for x, y in trace.points] + [(spot.x, spot.y) for spot in spots]
-    y = axis([value for _, value in known], HEIGHT - 46.0, 14.0, about=5)
+    heights = [value for _, value in known] + [end for trace in traces for ends in trace.limits for end in ends]
+    heights += [] if rung is None else [rung.value, rung.low, rung.high]
+    y = axis(heights, HEIGHT - 46.0, 14.0, about=5)
     left = 30 + max((text_width(_tick(tick), _SMALL) for tick in y.ticks), default=0.0)
     frame = Box(left, 14.0, WIDTH - 14.0, HEIGHT - 46.0)
     x = axis([value for value, _ in known], frame.left, frame.right, about=5)
     return drawing(
-        *_ground(x, y, frame),
+        *_ground(x, y, frame, places),
+        *(_level(rung, y, frame) if rung is not None else ()),
+        *(_band(trace, x, y) for trace in traces if trace.limits),
         *(_drawn(trace, x, y) for trace in traces if trace.points),
         *(part for spot in spots for part in _star(spot, x, y, frame)),
         *_names(across, up, frame),
@@ -79,13 +102,43 @@ def _tick(value: float) -> str:
     return f"{value:g}"
 
 
-def _ground(x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
-    for tick in legible(x, _SMALL):
+def _ground(x: Axis, y: Axis, frame: Box, places: Sequence[tuple[float, str]]) -> Iterator[Markup]:
+    for tick, name in _spaced(x, places) if places else [(tick, _tick(tick)) for tick in legible(x, _SMALL)]:
         yield line(x(tick), frame.top, x(tick), frame.bottom, "grid")
-        yield element("text", _tick(tick), x=x(tick), y=frame.bottom + 16, text_anchor="middle", class_="tick")
+        yield element("text", name, x=x(tick), y=frame.bottom + 16, text_anchor="middle", class_="tick")
     for tick in y.ticks:
         yield line(frame.left, y(tick), frame.right, y(tick), "grid")
         yield element("text", _tick(tick), x=frame.left - 6, y=y(tick) + 4, text_anchor="end", class_="tick")
+
+
+def _spaced(x: Axis, places: Sequence[tuple[float, str]]) -> Iterator[tuple[float, str]]:
+    """The places whose names do not touch each other, each name cut to the space of its neighbours."""
+    end = -math.inf
+    for place, name in places:
+        shown = fitted(name, _LONGEST_PLACE, _SMALL)
+        half = text_width(shown, _SMALL) / 2
+        if x(place) - half > end:
+            yield place, shown
+            end = x(place) + half + _SMALL / 2
+
+
+def _level(rung: Rung, y: Axis, frame: Box) -> Iterator[Markup]:
+    ends = [y(value) for value in (rung.low, rung.high, rung.value) if math.isfinite(value)]
+    if not math.isfinite(rung.value):
+        return
+    yield rectangle(frame.left, min(ends), frame.right - frame.left, max(ends) - min(ends), "band")
+    yield line(frame.left, y(rung.value), frame.right, y(rung.value), "real")
+    above = min(ends) - frame.top > 16
+    at = min(ends) - 5 if above else max(ends) + 13
+    yield element("text", rung.name, x=frame.right - 4, y=at, text_anchor="end", class_="real-name")
+
+
+def _band(trace: Trace, x: Axis, y: Axis) -> Markup:
+    """The intervals of the points from one to the next."""
+    ends = [(x(at), y(low), y(high)) for (at, _), (low, high) in zip(trace.points, trace.limits, strict=True)]
+    corners = [*((at, high) for at, _, high in ends), *((at, low) for at, low, _ in reversed(ends))]
+    points = " ".join(f"{at:.1f},{up:.1f}" for at, up in corners)
+    return element("polygon", points=points, class_=f"fill spread-band k{trace.index % COLOURS}")
 
 
 def _drawn(trace: Trace, x: Axis, y: Axis) -> Markup:

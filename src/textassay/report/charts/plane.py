@@ -61,13 +61,17 @@ class Point:
 
 @dataclass(frozen=True)
 class PlaneChart:
-    """What is drawn: the points, real text, the names of the axes, and whether each is reversed."""
+    """What is drawn: the points, real text, the names of the axes, and whether each is reversed.
+
+    `lines` are the places of points to be joined by a line.
+    """
 
     points: Sequence[Point]
     real: Point
     quality: str
     diversity: str
     reversed: tuple[bool, bool]
+    lines: Sequence[Sequence[int]] = ()
 
     def draw(self, canvas: Canvas) -> Markup:
         """The drawing at this size."""
@@ -76,6 +80,7 @@ class PlaneChart:
         return drawing(
             *_grid(x, y, frame),
             *_bands(self.real, x, y, frame),
+            *(_joined([self.points[place] for place in places], x, y) for places in self.lines if places),
             *(_mark(point, x, y) for point in self.points),
             *(_label(point.index, name, spot, place) for point, name, spot, place in self._placed(canvas) if place),
             *self._axis_names(frame),
@@ -176,6 +181,12 @@ def _mark(point: Point, x: Axis, y: Axis) -> Markup:
         marker(point.index, across, up, 5.5),
         data_c=point.index,
     )
+
+
+def _joined(points: Sequence[Point], x: Axis, y: Axis) -> Markup:
+    pixels = [(x(point.quality.estimate), y(point.diversity.estimate)) for point in points]
+    path = "M" + "L".join(f"{across:.1f} {up:.1f}" for across, up in pixels)
+    return element("path", d=path, class_=f"bar curve joined k{points[0].index % COLOURS}")
 
 
 def _extent(point: Point, x: Axis, y: Axis) -> list[Box]:

@@ -3,7 +3,7 @@
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ def _gold(gold: Any, scores: Scores) -> Gold:
     if isinstance(gold, Mapping):
         return Gold("gold", {str(name): _finite(value, str(name)) for name, value in gold.items()}, is_order=False)
     if isinstance(gold, os.PathLike):
-        return _from_file(gold)
+        return _from_file(gold, scores.systems)
     if not isinstance(gold, str):
         return Gold("gold order", _places([[str(name)] for name in gold]), is_order=True)
     by_label = {metric.label: metric for metric in scores.metrics}
@@ -52,9 +52,9 @@ def _gold(gold: Any, scores: Scores) -> Gold:
         known = zip(scores.systems, by_label[gold].goodness, strict=True)
         return Gold(gold, {name: value for name, value in known if not math.isnan(value)}, is_order=False)
     if ">" in gold:
-        return Gold("gold order", parse_order(gold), is_order=True)
+        return Gold("gold order", parse_order(gold, scores.systems), is_order=True)
     if os.path.exists(gold):
-        return _from_file(gold)
+        return _from_file(gold, scores.systems)
     raise InputError(f"gold {quoted([gold])} is neither an order nor a file nor a metric; {_WANTED}")
 
 
@@ -62,13 +62,28 @@ def _finite(value: Any, name: str) -> float:
     return number_of(value, "gold", name)
 
 
-def parse_order(text: str) -> dict[str, float]:
+def parse_order(text: str, systems: Collection[str] = ()) -> dict[str, float]:
     """Minus the place of each system in an order such as `a>b=c>d`; tied systems share the mean place.
+
+    The names of known systems may contain `=`.
 
     >>> parse_order("a > b = c > d")
     {'a': -1.0, 'b': -2.5, 'c': -2.5, 'd': -4.0}
+    >>> parse_order("t=1 > t=0.9 = t=1.1", ["t=0.9", "t=1", "t=1.1"])
+    {'t=1': -1.0, 't=0.9': -2.5, 't=1.1': -2.5}
     """
-    return _places([[name.strip() for name in group.split("=")] for group in text.split(">")])
+    return _places([_tied(group, systems) for group in text.split(">")])
+
+
+def _tied(group: str, systems: Collection[str]) -> list[str]:
+    """The names between signs of equality, except those signs that are part of the name of a known system."""
+    pieces, found = group.split("="), []
+    while pieces:
+        names = ["=".join(pieces[:count]).strip() for count in range(len(pieces), 0, -1)]
+        name = next((name for name in names if name in systems), names[-1])
+        found.append(name)
+        pieces = pieces[name.count("=") + 1 :]
+    return found
 
 
 def _places(groups: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -86,12 +101,12 @@ def _places(groups: Sequence[Sequence[str]]) -> dict[str, float]:
     return found
 
 
-def _from_file(path: str | os.PathLike[str]) -> Gold:
+def _from_file(path: str | os.PathLike[str], systems: Collection[str]) -> Gold:
     """A table with a system and a quantity per row, or one system per line, the best first; `a = b` is a tie."""
     opened = open_source(path, Expected(texts=True), name=None, kind="gold", encoding="utf-8", notes=Counter())
     (table,) = read_tables(opened, wanted="one system per row")
     if table.texts is not None:
-        groups = [[name.strip() for name in str(line).split("=")] for line in table.texts if str(line).strip()]
+        groups = [_tied(str(line), systems) for line in table.texts if str(line).strip()]
         return Gold(opened.name, _places(groups), is_order=True)
     return _from_table(table, opened.name)
 

@@ -15,11 +15,17 @@ from textassay.studies.compare.result import Comparison
 from textassay.studies.conditional.result import Conditional
 from textassay.studies.huse.result import HuseResult
 from textassay.studies.outcome import Outcome, ResultColumn, falls
+from textassay.studies.sweep.result import Sweep
 from textassay.version import __version__
 
 # The key of the columns in the JSON form of each study whose results can be compared.
-_STUDIES: dict[str, type[Outcome]] = {"candidates": Comparison, "systems": Conditional, "results": HuseResult}
-_WANTED = "wanted the JSON file of textassay compare, conditional or huse"
+_STUDIES: dict[str, type[Outcome]] = {
+    "candidates": Comparison,
+    "systems": Conditional,
+    "settings": Sweep,
+    "results": HuseResult,
+}
+_WANTED = "wanted the JSON file of textassay compare, conditional, sweep or huse"
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ def _cells(outcome: Outcome, name: str, version: str) -> _Read:
 
 
 def _reference_of(outcome: Outcome) -> str:
-    if isinstance(outcome, Comparison):
+    if isinstance(outcome, Comparison | Sweep):
         return f"reference {outcome.reference.digest}"
     return f"items {outcome.items.digest}" if isinstance(outcome, Conditional) else ""
 

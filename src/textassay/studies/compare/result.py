@@ -185,9 +185,9 @@ class Comparison(Outcome):
         """The documented JSON form; what goes beyond it is under `details`."""
         return {
             "textassay": __version__,
-            "reference": _identity(self.reference),
+            "reference": identity(self.reference),
             "candidates": [
-                _identity(c)
+                identity(c)
                 | {"overall": without_nan(asdict(c.overall)) if c.overall else None}
                 | {"results": [r.to_dict() for r in c.results]}
                 for c in self.candidates
@@ -198,7 +198,7 @@ class Comparison(Outcome):
                 "resamples": self.n_resamples,
                 "settings": plain_settings(self.settings),
                 "notes": list(self.notes),
-                "real": _identity(self.real) | {"results": [_sized(r) for r in self.real.results]},
+                "real": identity(self.real) | {"results": [sized(r) for r in self.real.results]},
                 "columns": [_remarks(column) for column in self.candidates],
                 "contests": [without_nan(asdict(contest)) for contest in self.contests],
             },
@@ -214,7 +214,7 @@ class Comparison(Outcome):
                 real["name"],
                 real["n"],
                 real["digest"],
-                tuple(map(_from_sized, real["results"])),
+                tuple(map(read_sized, real["results"])),
             ),
             candidates=tuple(map(_column, plain["candidates"], details["columns"])),
             labels=tuple(details["labels"]),
@@ -226,7 +226,8 @@ class Comparison(Outcome):
         )
 
 
-def _identity(column: Column) -> dict[str, Any]:
+def identity(column: Column) -> dict[str, Any]:
+    """The name, size and digest of a sample for JSON."""
     return {"name": column.name, "n": column.n, "digest": column.digest}
 
 
@@ -237,7 +238,7 @@ def _remarks(column: Column) -> dict[str, Any]:
         "over": [asdict(phrase) for phrase in column.over],
         "under": [asdict(phrase) for phrase in column.under],
         "meaning": column.meaning.to_dict() if column.meaning else None,
-        "at_real_size": {label: _sized(result) for label, result in column.at_baseline_size.items()},
+        "at_real_size": {label: sized(result) for label, result in column.at_baseline_size.items()},
         "adjusted": [None if math.isnan(p) else p for p in column.adjusted],
         "warnings": list(column.warnings),
         "separation": column.separation.to_dict() if column.separation else None,
@@ -255,15 +256,16 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         _phrases(remarks["over"]),
         _phrases(remarks["under"]),
         Meaning.from_dict(remarks["meaning"]) if remarks["meaning"] else None,
-        {label: _from_sized(result) for label, result in remarks["at_real_size"].items()},
-        _overall(plain.get("overall")),
+        {label: read_sized(result) for label, result in remarks["at_real_size"].items()},
+        read_overall(plain.get("overall")),
         tuple(math.nan if p is None else p for p in remarks.get("adjusted", ())),
         tuple(remarks.get("warnings", ())),
         Separation.from_dict(remarks["separation"]) if remarks.get("separation") else None,
     )
 
 
-def _overall(plain: Mapping[str, Any] | None) -> Overall | None:
+def read_overall(plain: Mapping[str, Any] | None) -> Overall | None:
+    """The overall test of a candidate, None if there was none."""
     if plain is None:
         return None
     members = tuple(MemberResult(**member) for member in plain["members"])
@@ -271,11 +273,13 @@ def _overall(plain: Mapping[str, Any] | None) -> Overall | None:
     return Overall(**dict(plain) | sizes | {"members": members})
 
 
-def _sized(result: Result) -> dict[str, Any]:
+def sized(result: Result) -> dict[str, Any]:
+    """A result with its own number of texts for JSON."""
     return result.to_dict() | {"n": result.n}
 
 
-def _from_sized(plain: Mapping[str, Any]) -> Result:
+def read_sized(plain: Mapping[str, Any]) -> Result:
+    """Read back what `sized` wrote."""
     return Result.from_dict({name: value for name, value in plain.items() if name != "n"}, n=plain["n"])
 
 

@@ -63,11 +63,21 @@ class Measurer:
     plan: Plan
     progress: Progress
     baseline: bool = True
+    # Whether each metric is tested; the overall test does not depend on it.
+    tests: bool = True
     _materials: dict[int, Material] = field(default_factory=dict, repr=False)
 
     def material(self, sample: Sample) -> Material:
         """The material of a sample of the cut."""
         return self._materials.setdefault(id(sample), Material(sample, self.settings))
+
+    def forget(self, sample: Sample) -> None:
+        """Free the views of a sample that nothing will be measured on again."""
+        self._materials.pop(id(sample), None)
+
+    def fields(self) -> dict[str, str]:
+        """How texts are split and encoded, by the names of signature fields."""
+        return {name: value for r in self.requests for name, value in self.settings.fields(r.metric.views).items()}
 
     @property
     def comparing(self) -> list[Request]:
@@ -82,7 +92,7 @@ class Measurer:
     def steps(self) -> int:
         """Steps of progress for the baseline and all candidates."""
         real = count_steps(self.requests, self.plan, tested=False)
-        return real + len(self.cut.candidates) * (1 + count_steps(self.requests, self.plan, tested=True))
+        return real + len(self.cut.candidates) * (1 + count_steps(self.requests, self.plan, tested=self.tests))
 
     def views(self) -> dict[Material, list[type[Any]]]:
         """The views that the metrics and the overall test read, by material."""
@@ -97,20 +107,21 @@ class Measurer:
             read.setdefault(material, []).append(kind)
         return read
 
-    def real(self) -> tuple[Result, ...]:
+    def real(self) -> Measured:
         """The baseline: describing metrics on the reference alone, comparing metrics between two real parts."""
         if not self.baseline:
-            return tuple(map(_not_measured, self.requests))
+            return Measured(tuple(map(_not_measured, self.requests)), {}, {})
         described = self._measure(self.describing, self._plain())
         compared = self._measure(self.comparing, self._real_parts(), test=False)
         found = dict(zip(self.describing, described.results, strict=True))
         found |= dict(zip(self.comparing, compared.results, strict=True))
-        return tuple(found[request] for request in self.requests)
+        replicates = {**described.replicates, **compared.replicates}
+        return Measured(tuple(found[request] for request in self.requests), replicates, {})
 
     def candidate(self, name: str) -> CandidateMeasured:
         """A candidate against the reference, and again on as few texts as the baseline had."""
         material = self.material(self.cut.candidates[name])
-        measured = self._measure(self.requests, self._roles(name), tested=self._tested(name))
+        measured = self._measure(self.requests, self._roles(name), tested=self._tested(name), test=self.tests)
         again = [*self._compared_again(material), *self._described_again(material)] if self.baseline else []
         return CandidateMeasured(
             measured,
@@ -334,11 +345,11 @@ class _Study:
             *(partial(measurer.overall, name) for name in names),
             *(partial(self._warnings, name) for name in names),
         ]
-        real_results, *found = engine.map(lambda task: task(), tasks)
+        baseline, *found = engine.map(lambda task: task(), tasks)
         outcomes: dict[str, CandidateMeasured] = dict(zip(names, found, strict=False))
         overalls, warnings = found[len(names) : -len(names)], found[-len(names) :]
         remarks = engine.map(self._remarks, names)
-        real = Column("real v real", len(cut.held_out), cut.held_out.digest, real_results)
+        real = Column("real v real", len(cut.held_out), cut.held_out.digest, baseline.results)
         columns = [
             self._column(name, outcome=outcomes[name], overall=overall, warnings=signs, **remarked)
             for name, overall, signs, remarked in zip(names, overalls, warnings, remarks, strict=True)
@@ -357,7 +368,7 @@ class _Study:
 
     def _settings(self) -> Settings:
         plan, requests = self.measurer.plan, self.measurer.requests
-        read = {name: value for r in requests for name, value in self.measurer.settings.fields(r.metric.views).items()}
+        read = self.measurer.fields()
         methods = [(request.metric.interval, request.metric.test) for request in requests if plan.n_resamples]
         return settings_of(
             plan,

@@ -1,0 +1,198 @@
+"""`textassay sweep`: a model at many decoding settings against real text."""
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textassay.cli import options
+
+if TYPE_CHECKING:
+    from textassay.studies.sweep.result import Sweep
+
+
+def sweep(
+    reference: Annotated[str, typer.Option(metavar="FILE", help="Real texts: a file, a pattern, or -.")],
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MODEL]",
+            help="A model file (.safetensors), or a name such as oracle:DIR; not needed with --checkpoints.",
+        ),
+    ] = None,
+    temperature: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRID",
+            help="Temperatures: a list such as 0.7,1, a range in equal steps such as 0.5:1.5:0.1, or a range by a "
+            "factor such as 0.25:4:x2. [default: 0.5:1.5:0.1; 1 if another grid is given]",
+        ),
+    ] = None,
+    top_k: Annotated[
+        str | None,
+        typer.Option(metavar="GRID", help="Numbers of most probable next tokens to keep, such as 10,40,none."),
+    ] = None,
+    top_p: Annotated[
+        str | None,
+        typer.Option(metavar="GRID", help="Shares of the probability of the next token to keep, such as 0.8:1:0.05."),
+    ] = None,
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(metavar="PATTERN", help="Model files to sweep, such as 'runs/epoch-*.safetensors' in quotes."),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option("-n", metavar="N", help="Number of texts per setting. [default: 1000, or that of the reference]"),
+    ] = None,
+    prompts: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Prompts for conditional models: one text per prompt.")
+    ] = None,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metrics",
+            "-m",
+            metavar="LIST",
+            help="Metrics and their options, such as cnd,bleu:n=2-5. [default: cr, bleu, nrr, entropy, self_bleu, cnd, "
+            "ms_jaccard and dd; also frechet with --encoder]",
+        ),
+    ] = None,
+    family: options.Family = None,
+    tokenizer: options.Tokenizer = "words",
+    lowercase: options.Lowercase = False,
+    encoder: options.Encoder = None,
+    train: options.Train = None,
+    field: options.Field = None,
+    encoding: options.Encoding = "utf-8",
+    max_input: options.MaxInput = None,
+    level: options.Level = 0.95,
+    resamples: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Number of permutations of the overall test of each setting. 0: estimates only."
+        ),
+    ] = 999,
+    seed: options.Seed = 0,
+    engine: options.Engine = "local",
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep samples in this file and continue from it. [default: the name of the first output file with "
+            ".samples, removed when the sweep is complete]",
+        ),
+    ] = None,
+    save_samples: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write the texts of each setting to a file in this folder.")
+    ] = None,
+    json: options.Json = None,
+    no_timings: options.NoTimings = False,
+    csv: options.Csv = None,
+    markdown: options.Markdown = None,
+    report: options.Report = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Sample a model at many decoding settings and find those that are closest to real text.
+
+    Prints the best setting for each metric with the settings that cannot be distinguished from it, the values at all
+    settings, and a verdict in words. A sweep that was stopped continues with the samples that it has.
+    """
+    from textassay.cli.outputs import check_writable, deliver_outcome
+    from textassay.cli.screen import ProgressBar
+    from textassay.corpus.files import check_stdin_once
+    from textassay.corpus.readers import read_sample
+    from textassay.studies.sweep.study import sweep as run
+
+    del max_input  # applied when it is parsed
+    files = [reference, *(file for file in (prompts, train) if file)]
+    outputs = [json, csv, markdown, report]
+    check_stdin_once(files)
+    models = [*([model] if model else []), *([checkpoints] if checkpoints else [])]
+    check_writable(outputs, inputs=[*files, *models, tokenizer, encoder or ""])
+    work = resume or _work_file(outputs)
+    _check_folder(save_samples)
+    if work is not None:
+        check_writable([work, *outputs], inputs=[*files, *models])
+        _note_continued(work, quiet=quiet)
+    with ProgressBar(quiet=quiet) as progress:
+        progress.start("reading", len(files))
+        read = [read_sample(file, field=field, encoding=encoding) for file in files]
+        found = run(
+            model,
+            read[0],
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            checkpoints=checkpoints,
+            prompts=read[1] if prompts else None,
+            n=n,
+            metrics=options.split(metrics),
+            families=options.split(family),
+            tokenizer=tokenizer,
+            lowercase=lowercase,
+            encoder=encoder,
+            train=read[-1] if train else None,
+            level=level,
+            n_resamples=resamples,
+            seed=seed,
+            resume=work,
+            engine=engine,
+            progress=progress,
+        )
+    if save_samples is not None:
+        _save(found, save_samples)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, timings=not no_timings)
+    if work is not None and resume is None:
+        os.unlink(work)
+
+
+def _work_file(outputs: list[str | None]) -> str | None:
+    """The file for samples beside the first output that is a regular file or will be one."""
+    for target in outputs:
+        if target not in (None, "-") and (os.path.isfile(target or "") or not os.path.lexists(target or "")):
+            return f"{target}.samples"
+    return None
+
+
+def _note_continued(work: str, *, quiet: bool) -> None:
+    """Print how many texts the work file has; a file of another kind is an error."""
+    from textassay.corpus.printable import many, printable
+    from textassay.studies.sweep.samples import work_file
+
+    if not os.path.exists(work):
+        return
+    with work_file(work) as found:
+        texts = sum(map(len, found.done.values()))
+    if texts and not quiet:
+        sys.stderr.write(f"note: continuing with {many(texts, 'text')} in {printable(work)}\n")
+
+
+def _check_folder(folder: str | None) -> None:
+    from textassay.corpus.files import failures_named
+    from textassay.corpus.printable import shortened
+
+    if folder is not None:
+        with failures_named(shortened(folder)):
+            os.makedirs(folder, exist_ok=True)
+
+
+def _save(found: "Sweep", folder: str) -> None:
+    """One file per setting: one text per line, or JSON Lines if a text has line breaks."""
+    import json
+
+    from textassay.cli.outputs import write
+    from textassay.corpus.files import unused_name
+
+    taken: set[str] = set()
+    for setting, sample in found.samples.items():
+        name = unused_name(re.sub(r"[^\w.=,-]+", "_", setting), taken)
+        taken.add(name)
+        texts = sample.texts.to_pylist()
+        if any(text.splitlines() != [text] for text in texts):
+            lines = [json.dumps({"text": text}, ensure_ascii=False) for text in texts]
+            write(os.path.join(folder, f"{name}.jsonl"), "".join(f"{line}\n" for line in lines))
+        else:
+            write(os.path.join(folder, f"{name}.txt"), "".join(f"{text}\n" for text in texts))

@@ -1,0 +1,1 @@
+"""Sweeps: which decoding setting, or which checkpoint, of a model fits real text best?"""

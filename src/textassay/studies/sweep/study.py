@@ -1,0 +1,327 @@
+"""Sweep: which decoding setting, or which checkpoint, of a model is closest to real text?"""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.printable import many, shortened
+from textassay.corpus.readers import read_sample
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.corpus.values import is_whole
+from textassay.encoders.base import Encoder
+from textassay.engines.local import Engine, get_engine
+from textassay.errors import InputError, Setting
+from textassay.inference.intervals import FEWEST_TEXTS
+from textassay.inference.measure import Measured
+from textassay.inference.overall import Overall
+from textassay.inference.p_values import holm
+from textassay.inference.plan import Plan
+from textassay.inference.progress import Progress, Silent
+from textassay.metrics.registry import Request, listed, parse_requests
+from textassay.metrics.views import Material
+from textassay.metrics.views import Settings as ViewSettings
+from textassay.models.base import Generator
+from textassay.models.choose import get_model
+from textassay.studies.compare.result import Column
+from textassay.studies.compare.sizes import Cut, cut_samples
+from textassay.studies.compare.study import CandidateMeasured, Measurer, as_sample
+from textassay.studies.encoding import choose, show_all
+from textassay.studies.outcome import Settings, settings_of
+from textassay.studies.sweep.best import Best, Valued, find_best
+from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points
+from textassay.studies.sweep.result import SettingColumn, Sweep
+from textassay.studies.sweep.samples import Draw, WorkFile, count_missing, draw_texts, work_file
+from textassay.studies.sweep.verdict import judge
+
+DEFAULT_METRICS = ("cr", "bleu", "nrr", "entropy", "self_bleu", "cnd", "ms_jaccard", "dd")
+WITH_ENCODER = ("frechet",)
+DEFAULT_N = 1000
+# The baseline needs two parts of the reference that are large enough for intervals.
+FEWEST_REAL = 2 * FEWEST_TEXTS
+AnyModel = str | os.PathLike[str] | Generator
+
+
+def sweep(
+    model: AnyModel | None,
+    reference: Any,
+    *,
+    temperature: Any = None,
+    top_k: Any = None,
+    top_p: Any = None,
+    checkpoints: Any = None,
+    prompts: Any = None,
+    n: int | None = None,
+    metrics: str | Sequence[str] = (),
+    families: str | Sequence[str] = (),
+    tokenizer: str = "words",
+    lowercase: bool = False,
+    encoder: str | Encoder | None = None,
+    train: Any = None,
+    level: float = 0.95,
+    n_resamples: int = 999,
+    seed: int = 0,
+    resume: str | os.PathLike[str] | None = None,
+    engine: str | Engine | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Sample a model at many decoding settings and measure which is closest to real text.
+
+    Parameters
+    ----------
+    model
+        A model, its file, or a name that `get_model` takes; None if there are `checkpoints` only.
+    reference
+        Real texts, in any form that `read_sample` takes.
+    temperature, top_k, top_p
+        A number, a list of numbers, or a string with numbers and ranges: `"0.5:1.5:0.1"` in equal steps, `"0.25:4:x2"`
+        by a factor. None in a list, or `none`, is no truncation. All combinations are settings, at most 200. By default
+        the temperatures from 0.5 to 1.5 in steps of 0.1, or 1 if another parameter or `checkpoints` is given.
+    checkpoints
+        A pattern or a list of model files, each of which is swept like `model`.
+    prompts
+        Prompts for conditional models, one per text.
+    n
+        The number of texts per setting. By default 1,000, or the number of reference texts or prompts if it is less.
+    metrics, families, tokenizer, lowercase, encoder, train
+        As in `compare`. By default cr, bleu, nrr, entropy, self_bleu, cnd, ms_jaccard and dd; also frechet with an
+        encoder.
+    level
+        The level of intervals and tests, and of the settings that may be the best.
+    n_resamples
+        The number of exchanges of the overall test; 0 measures estimates only.
+    seed
+        The seed of samples, intervals and tests.
+    resume
+        A file for finished samples, from which a stopped sweep continues. It may have samples of other settings, too.
+    engine, progress
+        Where to run, and what receives the progress.
+
+    Returns
+    -------
+    Sweep
+        `found["t=0.7"]["cnd"]` is a result, `found.best` has the best setting of each metric, and `found.samples` the
+        texts.
+
+    Examples
+    --------
+    >>> from textassay import train_model
+    >>> names, verbs = ("cat", "dog", "cow", "owl", "hen"), ("sat", "ran", "ate", "slept")
+    >>> pets = [f"{article} {name} {verb}" for article in ("a", "the") for name in names for verb in verbs]
+    >>> found = sweep(train_model("ngram:order=2", pets), pets, temperature="0.5,1", metrics="cnd,nrr", n_resamples=0)
+    >>> found.names, found.best[0].setting
+    (('t=0.5', 't=1'), 't=1')
+    """
+    plan, workers, counter = Plan(level, n_resamples, seed).checked(), get_engine(engine), progress or Silent()
+    real = _checked_reference(reference)
+    models = _models(model, checkpoints)
+    points = grid_points(temperature, top_k, top_p, models=list(models))
+    draw = _draw(n, seed, real, prompts)
+    names = listed(metrics) or ([] if listed(families) else [*DEFAULT_METRICS, *(WITH_ENCODER if encoder else ())])
+    families = listed(families)
+    choice = choose(parse_requests(names, families=families), encoder, named=set(names), families=families)
+    words = get_tokenizer(tokenizer, lowercase=lowercase)
+    with work_file(resume) as work:
+        samples, digests = _sampled(points, models, draw, work, counter)
+    cut = _cut(real, samples, seed)
+    seen = None
+    if choice.encoder is not None:
+        seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=counter)
+    settings = ViewSettings(words, seen)
+    measurer = Measurer(
+        requests=choice.requests,
+        settings=settings,
+        cut=cut,
+        train=None if train is None else Material(as_sample(train, "train"), settings),
+        plan=plan.enough_for(len(points)),
+        progress=counter,
+        tests=False,
+    )
+    notes = (*choice.notes, *(seen.notes if seen else ()), *_notes(real, samples, cut))
+    study = _Study(measurer, points, samples, digests, notes, draw)
+    return study.run(workers)
+
+
+def _checked_reference(reference: Any) -> Sample:
+    real = as_sample(reference, "reference")
+    if len(real) < FEWEST_REAL:
+        seen = many(len(real), "text")
+        raise InputError(f"reference {shortened(real.name, 60)}: {seen}; a sweep needs at least {FEWEST_REAL}")
+    return real
+
+
+def _models(model: AnyModel | None, checkpoints: Any) -> dict[str, AnyModel]:
+    """Models by name; that of a model which is no file is `model`."""
+    files: dict[str, AnyModel] = {} if checkpoints is None else dict(checkpoint_files(checkpoints))
+    if model is None:
+        if not files:
+            raise InputError("no model given; wanted a model, or ", Setting("checkpoints"))
+        return files
+    path = os.fsdecode(model) if isinstance(model, str | os.PathLike) else None
+    if path in files.values():
+        return files
+    return {_own_name(path, files): model, **files}
+
+
+def _own_name(path: str | None, taken: Mapping[str, AnyModel]) -> str:
+    name = "model" if path is None else os.path.basename(path).removesuffix(".safetensors")
+    return name if name not in taken else f"{name} (model)"
+
+
+def _draw(n: int | None, seed: int, real: Sample, prompts: Any) -> Draw:
+    """How many texts to draw, with which prompts."""
+    given = None if prompts is None else read_sample(prompts, name="prompts")
+    limits = {f"the reference has {many(len(real), 'text')}": len(real)}
+    if given is not None:
+        limits[f"there are {many(len(given), 'prompt')}"] = len(given)
+    if n is None:
+        n = min(DEFAULT_N, *limits.values())
+    if not is_whole(n) or n < FEWEST_TEXTS:
+        raise InputError(Setting("n", n), f"; wanted a whole number of texts, {FEWEST_TEXTS} or more")
+    for what, most in limits.items():
+        if n > most:
+            raise InputError(Setting("n", n), f"; {what}, wanted at most as many texts per setting")
+    return Draw(n, seed, None if given is None else given.take(np.arange(n)))
+
+
+def _sampled(
+    points: Sequence[GridPoint], models: Mapping[str, AnyModel], draw: Draw, work: WorkFile, progress: Progress
+) -> tuple[dict[str, Sample], dict[str, str]]:
+    """The sample of each setting by name, and the full name of each model, which has its digest."""
+    progress.start("reading models", len(models))
+    names: dict[str, str] = {}
+    opened: dict[str, Generator] = {}
+    for name, model in models.items():
+        opened[name] = _opened(model)
+        names[name] = opened[name].name
+        progress.step(1)
+    only = next(iter(models))
+    of_point = {point.name: opened[point.model or only] for point in points}
+    left = sum(count_missing(of_point[point.name].name, point.decoding, draw, work) for point in points)
+    progress.start("sampling", left)
+    samples = {}
+    for point in points:
+        texts = draw_texts(of_point[point.name], point.decoding, draw, work, step=progress.step)
+        samples[point.name] = Sample.of(texts, name=point.name)
+    return samples, names
+
+
+def _opened(model: AnyModel) -> Generator:
+    if isinstance(model, str | os.PathLike):
+        return get_model(model)
+    if not callable(getattr(model, "sample", None)) or not hasattr(model, "name"):
+        raise InputError(f"model: {type(model).__name__}; wanted a model, its file, or a name such as oracle:DIR")
+    return model
+
+
+def _cut(real: Sample, samples: Mapping[str, Sample], seed: int) -> Cut:
+    """All samples at the size of the smallest one; blank texts are not counted."""
+    smallest = min(samples.values(), key=len)
+    if len(smallest) < FEWEST_TEXTS:
+        seen = many(len(smallest), "text is", "texts are")
+        raise InputError(f"{smallest.name}: {seen} not blank; a sweep needs at least {FEWEST_TEXTS} per setting")
+    return cut_samples(real, samples, size=len(smallest), seed=seed)
+
+
+def _notes(real: Sample, samples: Mapping[str, Sample], cut: Cut) -> Iterable[str]:
+    yield from cut.notes
+    yield from cut.baseline_notes
+    yield from (f"reference: {note}" for note in real.notes)
+    yield from (f"{name}: {note}" for name, sample in samples.items() for note in sample.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Study:
+    measurer: Measurer
+    points: Sequence[GridPoint]
+    samples: Mapping[str, Sample]
+    models: Mapping[str, str]
+    notes: tuple[str, ...]
+    draw: Draw
+
+    def run(self, engine: Engine) -> Sweep:
+        """Measure real text and every setting, find the best ones, and judge."""
+        measurer, cut = self.measurer, self.measurer.cut
+        measurer.progress.start("measuring", measurer.steps())
+        tasks: list[Callable[[], Any]] = [measurer.real, *(partial(self._setting, point) for point in self.points)]
+        baseline, *found = engine.map(lambda task: task(), tasks)
+        measured = {point.name: each for point, (each, _) in zip(self.points, found, strict=True)}
+        swept = self._columns(measured, [overall for _, overall in found])
+        best = tuple(self._best(request, baseline, measured) for request in measurer.requests)
+        plan = measurer.plan
+        floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
+        return Sweep(
+            models=tuple(self.models.values()),
+            reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
+            real=Column("real v real", len(cut.held_out), cut.held_out.digest, baseline.results),
+            swept=swept,
+            labels=tuple(request.label for request in measurer.requests),
+            best=best,
+            verdict=judge(swept, best, level=plan.level, floor=floor),
+            level=plan.level,
+            notes=self.notes,
+            settings=self._settings(),
+            samples=self.samples,
+        )
+
+    def _setting(self, point: GridPoint) -> tuple[CandidateMeasured, Overall | None]:
+        measured, overall = self.measurer.candidate(point.name), self.measurer.overall(point.name)
+        self.measurer.forget(self.measurer.cut.candidates[point.name])
+        return measured, overall
+
+    def _columns(
+        self, measured: Mapping[str, CandidateMeasured], overalls: Sequence[Overall | None]
+    ) -> tuple[SettingColumn, ...]:
+        p_values = [math.nan if one is None or one.p_value is None else one.p_value for one in overalls]
+        adjusted = holm(p_values)
+        columns = []
+        for point, overall, p in zip(self.points, overalls, adjusted, strict=True):
+            sample, each = self.measurer.cut.candidates[point.name], measured[point.name]
+            columns.append(
+                SettingColumn(
+                    point.name,
+                    point.model,
+                    point.decoding,
+                    len(sample),
+                    sample.digest,
+                    each.measured.results,
+                    {request.label: result for request, result in each.at_baseline_size.items()},
+                    None if overall is None else replace(overall, adjusted=p),
+                )
+            )
+        return tuple(columns)
+
+    def _best(self, request: Request, baseline: Measured, measured: Mapping[str, CandidateMeasured]) -> Best:
+        place = self.measurer.requests.index(request)
+        closer = request.metric.better == "closer"
+        values = {name: _valued(each, request, place, again=closer) for name, each in measured.items()}
+        real = Valued(baseline.results[place].estimate, baseline.replicates.get(request))
+        # Blank texts that were left out, or cuts, give texts of one fold different prompts.
+        paired = self.draw.prompts is not None and all(len(s) == self.draw.n for s in self.samples.values())
+        return find_best(
+            request.label, request.metric.better, values, real, level=self.measurer.plan.level, paired=paired
+        )
+
+    def _settings(self) -> Settings:
+        plan, requests = self.measurer.plan, self.measurer.requests
+        read = self.measurer.fields()
+        return settings_of(
+            plan,
+            model=list(self.models.values()),
+            prompts=None if self.draw.prompts is None else self.draw.prompts.digest,
+            tokenizer=read.get("tok"),
+            encoder=read.get("enc"),
+            interval=[r.metric.interval for r in requests if r.metric.interval and plan.n_resamples],
+        )
+
+
+def _valued(each: CandidateMeasured, request: Request, place: int, *, again: bool) -> Valued:
+    """The value at a setting, of the size of the baseline if it is compared with real text."""
+    if again and request in each.at_baseline_size:
+        return Valued(each.at_baseline_size[request].estimate, each.replicates_at_baseline_size.get(request))
+    return Valued(each.measured.results[place].estimate, each.measured.replicates.get(request))
