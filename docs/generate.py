@@ -42,6 +42,14 @@ INTERVALS["jackknife:fixed-classifier"] = (
     "([why](../dd.md#every-text-by-all-other-texts))"
 )
 INTERVALS["binomial:held-out"] = "exact binomial, of the accuracy on the held-out part ([how](../dd.md#held-out-texts))"
+INTERVALS["jackknife:fixed-vocabulary"] = (
+    "delete-a-group jackknife with a new model without each group, and fixed words "
+    "([why](../language-models.md#intervals-and-tests))"
+)
+INTERVALS["jackknife:fixed-model"] = (
+    "delete-a-group jackknife of the scored texts, with a fixed model "
+    "([why](../language-models.md#intervals-and-tests))"
+)
 INTERVALS["bootstrap:items"] = "bootstrap over items ([how](../conditional.md#over-all-items))"
 INTERVALS["bootstrap:ratings"] = "bootstrap over contexts and, within items, over ratings ([how](../huse.md#intervals))"
 TESTS = {
@@ -53,6 +61,7 @@ TESTS = {
     "second-order change ([how](../statistics.md#tests-of-an-expansion))",
 }
 
+MODEL_FILE = "FILE.safetensors"
 EXIT_CODES = "Exit codes: 0 done, 1 a gate failed, 2 bad input or usage (with one line on standard error)."
 
 
@@ -151,8 +160,9 @@ def _range(metric: Metric) -> str:
 def _options(metric: Metric) -> str:
     if not metric.options:
         return "None."
-    rows = [(f"`{option.name}`", _kind(option), f"`{option.default}`") for option in metric.all_options.values()]
-    settings = ":".join(f"{option.name}={option.default}" for option in metric.options.values())
+    options = metric.all_options.values()
+    rows = [(f"`{o.name}`", _kind(o), "needed" if o.opens else f"`{o.default}`") for o in options]
+    settings = ":".join(f"{o.name}={MODEL_FILE if o.opens else o.default}" for o in metric.options.values())
     train = " --train train.txt" if "train" in metric.roles else ""
     files = "compare real.txt model.txt" if metric.on_samples else "conditional items.jsonl"
     files = "huse ratings.csv" if metric.on_ratings else files
@@ -165,6 +175,8 @@ def _kind(option: Option) -> str:
         return ", ".join(f"`{choice}`" for choice in option.choices)
     if option.name == "distance":
         return ", ".join(f"`{name}`" for name in BUILT_IN)
+    if option.opens:
+        return "a model file, or a name such as `oracle:DIR` ([models](../models.md))"
     return "a whole number, or a range such as 2-5" if option.kind is int else "a number"
 
 

@@ -8,14 +8,23 @@ import numpy as np
 import pytest
 
 from tests import laws
-from textassay.metrics.registry import Request, all_metrics, parse_requests
+from textassay.metrics.learned.model_texts import model_name
+from textassay.metrics.registry import Metric, Request, all_metrics, parse_requests
 from textassay.metrics.vectors.mmd import mmd
+from textassay.models.ngrams.ngram import train
+
+# Small models for options that need one, by the name of the option.
+TRAINED = {name: train(laws.corpus(seed, 40), order=2) for seed, name in enumerate(("model", "oracle"), 70)}
+MODELS = {name: model_name(model) for name, model in TRAINED.items()}
 
 
 def variants() -> list[Request]:
-    """Every metric with its defaults and with each choice of each of its options."""
+    """Every metric with its defaults and with each choice of each of its options.
+
+    Options that need a model have a small one.
+    """
     specs = [
-        ":".join([metric.name, *setting])
+        ":".join([metric.name, *setting, *(f"{name}={MODELS[name]}" for name in under(metric, setting).required)])
         for metric in all_metrics().values()
         if metric.on_samples
         for setting in [[], *([f"{o.name}={c}"] for o in metric.options.values() for c in o.choices)]
@@ -23,9 +32,13 @@ def variants() -> list[Request]:
     return parse_requests(specs)
 
 
+def under(metric: Metric, settings: list[str]) -> Metric:
+    return metric.under(dict(setting.split("=") for setting in settings))
+
+
 def requests() -> list[Any]:
-    """The variants; training the network takes long."""
-    slow = {"cnn"}
+    """The variants; training networks takes long."""
+    slow = {"cnn", "lstm"}
     return [
         pytest.param(
             request,

@@ -160,7 +160,8 @@ def test_a_candidate_called_reference_does_not_hide_the_notes_of_the_reference()
 
 
 def test_a_family_without_default_metrics_brings_all_of_them() -> None:
-    assert [request.label for request in parse_requests(families=["learned"])] == ["dd"]
+    labels = [request.label for request in parse_requests(families=["learned"])]
+    assert labels == ["lm_score", "reverse_lm_score", "dd"]
     assert "dd" not in [request.label for request in parse_requests()]
     assert "frontier_integral" not in [request.label for request in parse_requests(families=["embedding"])]
 

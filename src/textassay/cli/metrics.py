@@ -45,11 +45,13 @@ def _page(metric: "Metric") -> str:
     lines.append(f"aspect: {metric.aspect}; better: {metric.better}; from {low:g} to {high:g}; family: {metric.family}")
     for option in metric.all_options.values():
         choices = f", one of {', '.join(option.choices)}" if option.choices else ""
-        lines.append(f"option: {option.name} (default {option.default}{choices})")
+        default = "needed: a model file, or a name such as oracle:DIR" if option.opens else f"default {option.default}"
+        lines.append(f"option: {option.name} ({default}{choices})")
     lines.append(f"interval: {metric.interval or f'none: {metric.why_no_interval}'}")
     lines.append(f"test: {metric.test or f'none: {metric.why_no_test}'}")
     for (name, value), variant in metric.variants.items():
-        lines.append(f"with {name}={value}: interval {variant.interval}; test {variant.test}")
+        test = variant.test or f"none: {variant.why_no_test}"
+        lines.append(f"with {name}={value}: interval {variant.interval}; test {test}")
     lines.append(f"source: {citation(metric.paper)}")
     return "\n".join(lines)
 

@@ -252,7 +252,7 @@ def _signature(
     sizes = [len(samples[role]) for role in _SIDES if role in samples]
     return signature(
         metric.name,
-        request.options,
+        request.signed_options,
         settings=roles["candidate"].settings.fields(metric.views),
         data={
             **{role: sample_field(sample) for role, sample in samples.items()},

@@ -37,6 +37,13 @@ class Option:
     kind: type
     choices: tuple[Any, ...] = ()
     limits: tuple[float, float] | None = None
+    # Opens what a string names, such as a model, or raises an error; returns its name and digest for signatures.
+    opens: Callable[[Any], str] | None = None
+
+    @property
+    def required(self) -> bool:
+        """True if the metric cannot be measured without a value of this option."""
+        return self.opens is not None and self.default == ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +71,7 @@ class Metric:
     item: Callable[..., NDArray[np.float64]] | None
     most_labellings: int | None
     variant_bounds: Mapping[str, tuple[float, float]]
+    remarks: Callable[[Mapping[str, float]], Iterable[str]] | None
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -83,6 +91,11 @@ class Metric:
     def all_options(self) -> dict[str, Option]:
         """Its options and those of its variants."""
         return {name: option for each in (*self.variants.values(), self) for name, option in each.options.items()}
+
+    @property
+    def required(self) -> list[str]:
+        """The options that need a value."""
+        return [option.name for option in self.options.values() if option.required]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "compares", "reference" in self.roles)
@@ -140,6 +153,8 @@ def metric(
     most_labellings: int | None = None,
     variant_bounds: Mapping[str, tuple[float, float]] | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    opens: Mapping[str, Callable[[Any], str]] | None = None,
+    remarks: Callable[[Mapping[str, float]], Iterable[str]] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -175,16 +190,21 @@ def metric(
         Bounds under single values of options, by the value.
     limits
         The smallest and largest value of numeric options, by name.
+    opens
+        Functions that open what string options name, such as a model, by the name of the option. Each raises an error
+        if it cannot be opened, and returns what signatures show. An option with the default "" then needs a value.
+    remarks
+        A function of the parts that returns sentences to note, such as a warning about an unreliable value.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")
 
     def declare(function: Function) -> Function:
-        roles, views, options = _read_signature(function, limits or {})
+        roles, views, options = _read_signature(function, limits or {}, opens or {})
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
-            variant_bounds or {}, roles, views, options,
+            variant_bounds or {}, remarks, roles, views, options,
         )  # fmt: skip
         return function
 
@@ -203,6 +223,8 @@ def variant(
     parts: Callable[..., Mapping[str, float]] | None = None,
     leave_out: Callable[..., Any] | None = None,
     exchange: Callable[..., Any] | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+    opens: Mapping[str, Callable[[Any], str]] | None = None,
     **value: str,
 ) -> Callable[[Function], Function]:
     """Declare how a metric is measured under one value of one option, such as `classifier="cnn"`.
@@ -213,7 +235,7 @@ def variant(
     base = _REGISTRY[name]
 
     def declare(function: Function) -> Function:
-        roles, views, options = _read_signature(function, {})
+        roles, views, options = _read_signature(function, limits or {}, opens or {})
         options |= {name: base.options[name] for name in options if name in base.options}
         base.variants[option, chosen] = replace(
             base, function=function, roles=roles, views=views, options=options, interval=interval, test=test,
@@ -227,19 +249,27 @@ def variant(
 
 
 def _read_signature(
-    function: Callable[..., Any], limits: Mapping[str, tuple[float, float]]
+    function: Callable[..., Any],
+    limits: Mapping[str, tuple[float, float]],
+    opens: Mapping[str, Callable[[Any], str]],
 ) -> tuple[tuple[str, ...], tuple[type, ...], dict[str, Option]]:
     hints = get_type_hints(function)
     parameters = inspect.signature(function).parameters.values()
     roles = tuple(p.name for p in parameters if p.kind is p.POSITIONAL_ONLY)
-    options = {p.name: _option(p, hints[p.name], limits.get(p.name)) for p in parameters if p.kind is p.KEYWORD_ONLY}
+    named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    options = {p.name: _option(p, hints[p.name], limits.get(p.name), opens.get(p.name)) for p in named}
     return roles, tuple(hints[role] for role in roles), options
 
 
-def _option(parameter: inspect.Parameter, hint: Any, limits: tuple[float, float] | None) -> Option:
+def _option(
+    parameter: inspect.Parameter,
+    hint: Any,
+    limits: tuple[float, float] | None,
+    opens: Callable[[Any], str] | None,
+) -> Option:
     if get_origin(hint) is Literal:
         return Option(parameter.name, parameter.default, str, get_args(hint))
-    return Option(parameter.name, parameter.default, hint, limits=limits)
+    return Option(parameter.name, parameter.default, hint, limits=limits, opens=opens)
 
 
 @cache
@@ -303,6 +333,12 @@ class Request:
     def __call__(self, *views: Any) -> Any:
         return self.metric.function(*views, **self.options)
 
+    @property
+    def signed_options(self) -> dict[str, Any]:
+        """The options as signatures show them: a model by its name and digest, whatever the file is called."""
+        opens = {name: option.opens for name, option in self.metric.options.items()}
+        return {name: open_(value) if (open_ := opens[name]) else value for name, value in self.options.items()}
+
 
 def label_under(metric: Metric, options: Mapping[str, Any]) -> str:
     """Name, order and distance (`bleu-4`, `trm meteor`), followed by options that differ from their defaults."""
@@ -310,7 +346,13 @@ def label_under(metric: Metric, options: Mapping[str, Any]) -> str:
     shown = metric.name + (f"-{options['n']}" if "n" in options else "")
     distance = [options["distance"]] if "distance" in options else []
     others = [(k, v) for k, v in options.items() if k not in ("n", "distance") and k in known]
-    return " ".join([shown, *distance, *(f"{k}={v}" for k, v in others if v != known[k].default)])
+    changed = [(k, _file_name(v) if known[k].opens else v) for k, v in others if v != known[k].default]
+    return " ".join([shown, *distance, *(f"{k}={v}" for k, v in changed)])
+
+
+def _file_name(path: str) -> str:
+    """The last part of a path, without folders."""
+    return path.rstrip("/").rpartition("/")[2]
 
 
 def parse_requests(
@@ -337,12 +379,16 @@ def parse_requests(
 
 
 def _chosen(metrics: list[Metric], families: list[str], *, everything: bool) -> list[str]:
-    """The default metrics, of all or of these families; all metrics of a family that has no default metric."""
+    """The default metrics, of all or of these families; all metrics of a family that has no default metric.
+
+    Metrics that need a value of an option, such as a model, are left out.
+    """
     with_default = {metric.family for metric in metrics if metric.in_default}
     return [
         metric.name
         for metric in metrics
         if (everything or metric.family in families)
+        and not metric.required
         and (metric.in_default or (not everything and metric.family not in with_default))
     ]
 
@@ -392,7 +438,7 @@ def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) ->
     name, *settings = (part.strip() for part in spec.split(":"))
     _check_separators(name, settings)
     _check_name(name, known, "metric")
-    settings = _variant_settings(known[name], settings)
+    settings = _variant_settings(known[name], _whole_settings(settings, known[name].all_options))
     metric = known[name].under(dict(setting.split("=", 1) for setting in settings if "=" in setting))
     grid: list[dict[str, Any]] = [
         {o.name: _setting(o, common[o.name]) if o.name in common else o.default for o in metric.options.values()}
@@ -403,12 +449,16 @@ def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) ->
             raise InputError(f"metric {spec!r}: {setting!r} is not option=value")
         _check_name(option, metric.options, f"option of {name}")
         grid = [chosen | {option: value} for chosen in grid for value in _values(metric.options[option], text, spec)]
+    for option in metric.required:
+        if not all(options[option] for options in grid):
+            raise InputError(f"metric {name!r} needs the option {option}, as in {name}:{option}=FILE.safetensors")
     return [Request(metric, options) for options in grid]
 
 
 def _variant_settings(metric: Metric, settings: Iterable[str]) -> list[str]:
     """The settings without those that only name the metric itself: `bleu:variant=texts` is `bleu`."""
-    only = {name: option for name, option in metric.all_options.items() if name not in metric.options}
+    chosen_by = {name for name, _ in metric.variants}
+    only = {name: o for name, o in metric.all_options.items() if name in chosen_by and name not in metric.options}
     kept = []
     for setting in settings:
         name, _, text = setting.partition("=")
@@ -417,6 +467,21 @@ def _variant_settings(metric: Metric, settings: Iterable[str]) -> list[str]:
             continue
         kept.append(setting)
     return kept
+
+
+def _whole_settings(settings: Iterable[str], options: Mapping[str, Option]) -> list[str]:
+    """The settings; what follows the name of a model and is no option of the metric is part of that name.
+
+    `oracle=oracle:random:seed=1` is one setting.
+    """
+    whole: list[str] = []
+    for setting in settings:
+        before = options.get(whole[-1].partition("=")[0]) if whole else None
+        if before is not None and before.opens and setting.partition("=")[0] not in options:
+            whole[-1] += f":{setting}"
+        else:
+            whole.append(setting)
+    return whole
 
 
 def _check_separators(name: str, settings: Iterable[str]) -> None:
@@ -446,6 +511,8 @@ def _values(option: Option, text: str, spec: str) -> list[Any]:
     if option.kind is int:
         return _integers(option, text, spec)
     if option.kind is str:
+        if option.opens is not None and text:
+            option.opens(text)
         return [text]
     low, high = option.limits or (-math.inf, math.inf)
     try:

@@ -19,6 +19,8 @@ from textassay.errors import InputError, Setting
 class View(Protocol):
     """What a metric reads, built from a sample by `of`. Merging the views of any parts gives the view of the whole.
 
+    A class with `reads = "encoder"` depends on the encoder, one with `reads = "texts"` on the texts only, and any other
+    on the tokenizer.
     A class with `shared = True` depends on the texts and the settings only. It is built once for all materials that
     have both in common. A view that intervals and tests resample also has a class method
     `resample(pool, resamples)`: it yields, in the order of the rows, a tuple with one view for each of the masks. Such
@@ -87,6 +89,8 @@ class Settings:
         """The settings that views of these kinds read, by the names of their signature fields."""
         if any(needs_encoder(kind) for kind in kinds):
             return {"enc": self.required_encoder.name}
+        if all(getattr(kind, "reads", "tokenizer") == "texts" for kind in kinds):
+            return {}
         return {"tok": self.tokenizer.signature}
 
 

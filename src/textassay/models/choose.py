@@ -2,8 +2,9 @@
 
 A kind that can be trained is a line in `TRAINED`: a module with a function `train(texts, *, ...)`, and options that the
 kind fixes (`module:option=value`). Its keyword-only parameters are the options, written as `ngram:order=4:min_count=2`.
-Parameters with these names are not options but come from the caller: `validation` (texts or None), `seed`,
-`checkpoint` (a path or None) and `progress` (called with what is being done, finished steps and all steps, or None).
+Parameters with these names are not options but come from the caller: `validation` (texts or None), `vocabulary`,
+`seed`, `checkpoint` (a path or None) and `progress` (called with what is being done, finished steps and all steps, or
+None).
 """
 
 import difflib
@@ -21,6 +22,7 @@ from textassay.corpus.tables import AnySource
 from textassay.errors import InputError
 from textassay.models.base import Generator, Progress
 from textassay.models.storage import EXTENSION, Storable, load, save
+from textassay.models.vocabulary import Vocabulary
 
 # The module of each kind of model that can be trained, and of each model that is opened by `NAME:...`.
 TRAINED: dict[str, str] = {
@@ -44,7 +46,7 @@ FORMS = {
     "openai": "openai:URL#MODEL",
     "retrieval": "retrieval:FILE",
 }
-_FROM_CALLER = ("validation", "seed", "checkpoint", "progress")
+_FROM_CALLER = ("validation", "vocabulary", "seed", "checkpoint", "progress")
 
 
 def get_model(spec: str | os.PathLike[str]) -> Generator:
@@ -76,6 +78,7 @@ def train_model(
     texts: AnySource | Sample,
     *,
     validation: AnySource | Sample | None = None,
+    vocabulary: Vocabulary | None = None,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -90,6 +93,8 @@ def train_model(
         Training texts: a list, a path, a `Sample` or a column; blank texts are left out.
     validation
         Texts for early stopping, for kinds that use them.
+    vocabulary
+        The words of the model, for `ngram` and `lstm`; by default they are learned from the training texts.
     seed
         The seed of the random numbers, for kinds that use them. The same seed gives the same model.
     checkpoint
@@ -111,10 +116,12 @@ def train_model(
     """
     function, options = parse_training(spec)
     texts, validation = _read(texts), None if validation is None else _read(validation)
-    given = {"validation": validation, "seed": seed, "checkpoint": checkpoint, "progress": progress}
+    given = {
+        "validation": validation, "vocabulary": vocabulary, "seed": seed, "checkpoint": checkpoint, "progress": progress
+    }  # fmt: skip
     taken = set(inspect.signature(function).parameters)
     kind = spec.partition(":")[0]
-    for name in ("validation", "checkpoint"):
+    for name in ("validation", "vocabulary", "checkpoint"):
         if given[name] is not None and name not in taken:
             raise InputError(f"model {kind!r} uses no {name}; wanted none")
     model: Generator = function(texts, **{name: given[name] for name in _FROM_CALLER if name in taken}, **options)

@@ -10,6 +10,7 @@
 import hashlib
 import inspect
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -96,6 +97,9 @@ def _request(metric: Metric, values: dict[str, Any]) -> Request:
         if name not in chosen.options and value != known[name].default:
             owners = [f"{option}={one!r}" for (option, one), other in metric.variants.items() if name in other.options]
             raise InputError(f"{name}={value!r} needs {' or '.join(owners)}")
+    for name in chosen.required:
+        if not checked[name]:
+            raise InputError(f"{metric.name} needs a model: {name}=..., a model or the path of a model file")
     return Request(chosen, {name: value for name, value in checked.items() if name in chosen.options})
 
 
@@ -180,7 +184,7 @@ def _checked(option: Option, value: Any) -> object:
             raise _bad(option, value, f"one of {', '.join(map(repr, option.choices))}")
         return value
     if option.kind is str:
-        return value
+        return value if option.opens is None or value == "" else _opened(option, value)
     low, high = option.limits or ((1, 100) if option.kind is int else (-math.inf, math.inf))
     if option.kind is int:
         if not is_whole(value) or not low <= int(value) <= high:
@@ -190,6 +194,14 @@ def _checked(option: Option, value: Any) -> object:
     if not is_real or not low <= float(value) <= high:
         raise _bad(option, value, f"a number from {low:g} to {high:g}")
     return float(value)
+
+
+def _opened(option: Option, value: Any) -> str:
+    """The path or name of a model that can be opened; a model of the caller is known by its own name."""
+    assert option.opens is not None
+    value = os.fsdecode(value) if isinstance(value, os.PathLike) else value
+    name = option.opens(value)
+    return value if isinstance(value, str) else name
 
 
 def _bad(option: Option, value: object, wanted: str) -> InputError:

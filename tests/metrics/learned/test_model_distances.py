@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Callable
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from textassay import compare, get_model, metrics, save_model
 from textassay.corpus.arrays import F64
 from textassay.errors import InputError
+from textassay.metrics.learned.likelihood import mean_nll
 from textassay.metrics.learned.model_distances import (
     Distance,
     TwoLogProbs,
@@ -16,6 +20,8 @@ from textassay.metrics.learned.model_distances import (
     squared_hellinger,
     symmetric_kl,
 )
+from textassay.metrics.registry import parse_requests
+from textassay.models.oracle import Oracle
 
 Function = Callable[[TwoLogProbs, TwoLogProbs], Distance]
 # Each distance as a sum over all texts.
@@ -82,10 +88,22 @@ def test_ratios_of_many_tokens_do_not_overflow() -> None:
     assert symmetric_kl(*far).estimate == 22_000
 
 
+def test_exchanged_samples_are_refused() -> None:
+    p, q = two_distributions(1)
+    reference, candidate = drawn(p, q, 2000, seed=0)
+    for function in (bhattacharyya_distance, squared_hellinger):
+        for sides in ((candidate, reference), (reference, reference), (candidate, candidate)):
+            found = function(*sides)
+            assert found.undefined is not None
+            assert "they are no sample of their own" in found.undefined
+    assert oracle_discrepancy(reference, reference).estimate == pytest.approx(0)
+
+
 def test_a_few_dominant_texts_are_reported() -> None:
     rng = np.random.default_rng(0)
-    logs = -100 + 10 * rng.standard_normal((2, 500))
-    found = bhattacharyya_distance(TwoLogProbs(*logs), TwoLogProbs(*logs[::-1]))
+    ratios = 12 + 8 * rng.standard_normal((2, 500))
+    sides = [TwoLogProbs(np.full(500, -100.0), -100 - ratios[0]), TwoLogProbs(-100 - ratios[1], np.full(500, -100.0))]
+    found = bhattacharyya_distance(*sides)
     assert found.effective < 10
     assert found.largest_share > 0.2
     assert found.warning is not None
@@ -134,3 +152,140 @@ def test_bad_log_probabilities_are_refused() -> None:
     one = TwoLogProbs(np.zeros(1), np.zeros(1))
     with pytest.raises(InputError, match="log-probabilities of 1 text of the reference; wanted 2 or more"):
         oracle_discrepancy(one, one)
+
+
+def small_models() -> tuple[Oracle, Oracle]:
+    """An oracle over all 125 texts of three of five words, and the same oracle with perturbed weights."""
+    rng = np.random.default_rng(0)
+    first = Oracle.random(vocabulary=5, hidden=4, length=3, rng=rng)
+    moved = {name: (w + 0.4 * rng.standard_normal(w.shape)).astype(np.float32) for name, w in first.weights.items()}
+    return first, Oracle(moved, 3)
+
+
+def all_texts() -> list[str]:
+    return [" ".join(map(str, words)) for words in product(range(5), repeat=3)]
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.6])
+def test_metrics_equal_the_sum_over_all_texts_of_small_models(temperature: float) -> None:
+    """Texts that the models generate, scored by the models, give the sums over all 125 texts."""
+    oracle, model = small_models()
+    p = np.exp(oracle.log_prob(all_texts()).log_probs)
+    q = np.exp(model.log_prob(all_texts(), temperature=temperature).log_probs)
+    assert p.sum() == pytest.approx(1)
+    assert q.sum() == pytest.approx(1)
+    rng = np.random.default_rng(1)
+    real, made = oracle.sample(4000, rng=rng), model.sample(4000, temperature=temperature, rng=rng)
+    options = {"model": model, "oracle": oracle, "temperature": temperature, "n_resamples": 99}
+    found = metrics.bhattacharyya(made, real, **options)
+    values = [found.parts[name] for name in ("bhattacharyya", "squared_hellinger", "symmetric_kl")]
+    errors = [found.parts[f"{name}_error"] for name in ("bhattacharyya", "squared_hellinger", "symmetric_kl")]
+    for value, error, (_, exact) in zip(values, errors, EXACT[:3], strict=True):
+        assert 0 < error < 0.05
+        assert value == pytest.approx(exact(p, q), abs=4 * error)
+    assert found.estimate == values[0]
+    assert found.interval is not None
+    assert found.interval.high - found.interval.low == pytest.approx(4 * errors[0], rel=0.5)
+    assert found.p_value == 0.01
+    for variant, value in zip(("hellinger", "symmetric_kl"), values[1:], strict=True):
+        assert metrics.bhattacharyya(made, real, variant=variant, **options).estimate == value
+    discrepancy = metrics.oracle_dd(made, real, **options)
+    assert discrepancy.estimate == pytest.approx(np.abs(p - q).sum() / 2, abs=4 * discrepancy.parts["error"])
+    entropy = metrics.model_entropy(made, model=model, temperature=temperature, n_resamples=99)
+    assert entropy.interval is not None
+    assert -(q * np.log(q)).sum() in entropy.interval
+
+
+def test_a_model_against_itself_has_distance_0() -> None:
+    oracle, _ = small_models()
+    real, made = (oracle.sample(500, rng=np.random.default_rng(seed)) for seed in (1, 2))
+    found = metrics.bhattacharyya(made, real, model=oracle, oracle=oracle, n_resamples=99)
+    assert (found.estimate, found.parts["squared_hellinger"], found.parts["symmetric_kl"]) == (0, 0, 0)
+    assert metrics.oracle_dd(made, real, model=oracle, oracle=oracle, n_resamples=99).estimate == 0
+    assert found.p_value == 1
+
+
+def test_dominant_texts_and_zeros_are_noted_by_compare(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    oracles = [Oracle.random(vocabulary=300, hidden=8, length=12, deviation=1.5, rng=rng) for _ in range(2)]
+    paths = [tmp_path / name for name in ("p.safetensors", "q.safetensors")]
+    for oracle, path in zip(oracles, paths, strict=True):
+        save_model(oracle, path)
+    real, made = (oracle.sample(200, rng=rng) for oracle in oracles)
+    spec = f"bhattacharyya:oracle={paths[0]}:model={paths[1]}"
+    found = compare(real, {"made": made}, metrics=[spec], n_resamples=0)
+    label = "bhattacharyya model=q.safetensors oracle=p.safetensors"
+    assert any(note.startswith(f"made: {label}: a few texts dominate: the estimate is worth") for note in found.notes)
+    shorter = compare(real, {"made": [*made, "1 2"]}, metrics=[f"oracle_nll:oracle={paths[0]}"], n_resamples=0)
+    result = shorter["made"]["oracle_nll"]
+    assert result.undefined == "a text has probability 0 under the model: the negative log-likelihood is infinite"
+    assert result.parts["zero_probability"] == 1
+    assert math.isfinite(result.parts["mean_of_others"])
+    assert "made: oracle_nll oracle=p.safetensors: 1 text with probability 0 under a model" in shorter.notes
+    assert f"|oracle:{oracles[0].name}|" in result.signature
+    assert str(tmp_path) not in result.signature
+
+
+def test_a_test_with_texts_of_probability_0_is_finite(tmp_path: Path) -> None:
+    """The reference has an impossible text, the candidate none."""
+    oracle, model = small_models()
+    rng = np.random.default_rng(0)
+    made, real = oracle.sample(60, rng=rng), [*oracle.sample(60, rng=rng), "9 9 9"]
+    found = compare(real, {"made": made}, metrics=[f"oracle_nll:oracle={stored(oracle, tmp_path)}"], n_resamples=99)
+    result = found["made"]["oracle_nll"]
+    assert result.p_value is not None
+    assert 0 < result.p_value <= 1
+    again = metrics.oracle_dd(made, real, oracle=oracle, model=model, n_resamples=99)
+    assert again.parts["zero_probability"] == 1
+    assert math.isfinite(again.estimate)
+
+
+def stored(model: Oracle, folder: Path) -> Path:
+    path = folder / "model.safetensors"
+    save_model(model, path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["nll", "model_entropy", "oracle_nll", "bhattacharyya", "oracle_dd"])
+def test_a_missing_model_is_one_clear_line(name: str) -> None:
+    option = "oracle" if name == "oracle_nll" else "model"
+    with pytest.raises(InputError, match=f"^metric '{name}' needs the option {option}, as in {name}:{option}=FILE"):
+        parse_requests([name])
+    texts = [["a b"] * 3, ["a c"] * 3][: 1 + (name not in ("model_entropy", "oracle_nll"))]
+    with pytest.raises(InputError, match=rf"^{name} needs a model: {option}=\.\.\., a model or the path"):
+        getattr(metrics, name)(*texts)
+
+
+def test_models_that_cannot_be_opened_are_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no such model; wanted a \.safetensors file"):
+        parse_requests(["oracle_nll:oracle=nowhere"])
+    other = tmp_path / "other.safetensors"
+    other.write_bytes(b"not a model")
+    with pytest.raises(InputError, match="not a model file, or damaged or cut off") as raised:
+        parse_requests([f"oracle_nll:oracle={other}"])
+    assert "\n" not in str(raised.value)
+    with pytest.raises(InputError, match="a list as model; wanted a model, or the path of a model file"):
+        metrics.oracle_nll(["a b"] * 3, oracle=[1])
+    with pytest.raises(InputError, match=r"temperature is '0'; wanted a number from 0\.001 to 1000"):
+        parse_requests(["nll:model=oracle:random:vocabulary=5:hidden=2:temperature=0"])
+
+
+def test_names_of_models_may_have_colons() -> None:
+    (request,) = parse_requests(["oracle_nll:oracle=oracle:random:vocabulary=9:hidden=2:length=3:seed=5:per=token"])
+    assert request.options == {"oracle": "oracle:random:vocabulary=9:hidden=2:length=3:seed=5", "per": "token"}
+    assert request.label == "oracle_nll oracle=oracle:random:vocabulary=9:hidden=2:length=3:seed=5 per=token"
+
+
+def test_the_given_oracle_has_its_known_entropy(data: Path) -> None:
+    """5.74 nats per token on its own samples, 20 times that per text; two samples of it differ by chance only."""
+    spec = f"oracle:{data / 'oracle'}"
+    oracle = get_model(spec)
+    texts = [oracle.sample(300, rng=np.random.default_rng(seed)) for seed in (3, 4)]
+    found = metrics.oracle_nll(texts[0], oracle=oracle, per="token")
+    error = mean_nll(oracle.log_prob(texts[0]), per="token").error
+    assert error < 0.04
+    assert found.estimate == pytest.approx(5.74, abs=3 * error)
+    assert metrics.oracle_nll(texts[0], oracle=spec).estimate == pytest.approx(20 * found.estimate)
+    both = metrics.bhattacharyya(*texts, model=spec, oracle=oracle, n_resamples=99)
+    assert (both.estimate, both.parts["error"]) == (0, 0)
+    assert metrics.oracle_dd(*texts, model=spec, oracle=oracle, n_resamples=99).estimate == 0

@@ -6,19 +6,33 @@ of one mean over the texts of :math:`P` and one over the texts of :math:`Q`.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from textassay.corpus.arrays import F64
+from textassay.corpus.arrays import F64, I64
 from textassay.corpus.printable import many
 from textassay.errors import InputError
+from textassay.metrics.learned.likelihood import zero_remarks
+from textassay.metrics.learned.model_texts import (
+    DECODING_LIMITS,
+    ModelTexts,
+    model_name,
+    ratio_under,
+    ratio_without_folds,
+)
+from textassay.metrics.registry import Value, metric
+from textassay.metrics.views import Resamples
 
 # A mean depends on a few texts if its terms are worth fewer equal terms than this.
 FEWEST_EFFECTIVE = 30
+# Texts are no sample of a model if their mean log ratio has the wrong sign by more than this many standard errors.
+_MOST_ERRORS = 4
 _TINY = np.finfo(np.float64).tiny
 _OWN_ZERO = "a text has probability 0 under the model that it should be a sample of"
+_NOT_A_SAMPLE = "the texts of a side are more probable under the other model, so that they are no sample of their own"
 _DISJOINT = "no text of one model is possible under the other: the distance is infinite"
 _INFINITE = "a text of one model has probability 0 under the other: the divergence is infinite"
 
@@ -77,12 +91,17 @@ class Distance:
     @property
     def warning(self) -> str | None:
         """A sentence if a few texts dominate the estimate."""
-        if self.undefined is not None or not self.effective < FEWEST_EFFECTIVE:
-            return None
-        return (
-            f"a few texts dominate: the estimate is worth {many(round(self.effective), 'text')}, the largest share of"
-            f" one text is {self.largest_share:.0%}, and its error may be much larger than stated; use more texts"
-        )
+        return None if self.undefined is not None else dominance_warning(self.effective, self.largest_share)
+
+
+def dominance_warning(effective: float, largest_share: float) -> str | None:
+    """A sentence if a mean is worth few texts."""
+    if not effective < FEWEST_EFFECTIVE:
+        return None
+    return (
+        f"a few texts dominate: the estimate is worth {many(round(effective), 'text')}, the largest share of one text"
+        f" is {largest_share:.0%}, and its error may be much larger than stated; use more texts"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,10 +229,24 @@ def why_undefined(name: str, reference: TwoLogProbs, candidate: TwoLogProbs) -> 
         return None
     if np.isneginf(reference.log_p).any() or np.isneginf(candidate.log_q).any():
         return _OWN_ZERO
+    is_sample = is_sample_of_first(-reference.ratios) and is_sample_of_first(candidate.ratios)
+    if name in ("bhattacharyya", "hellinger") and not is_sample:
+        return _NOT_A_SAMPLE
     others = np.isneginf(reference.log_q), np.isneginf(candidate.log_p)
     if name == "bhattacharyya" and any(other.all() for other in others):
         return _DISJOINT
     return _INFINITE if name == "symmetric_kl" and any(other.any() for other in others) else None
+
+
+def is_sample_of_first(ratios: F64) -> bool:
+    """Whether texts can be a sample of a model, given their log ratios to another one.
+
+    The mean log ratio of a sample is a Kullback-Leibler divergence, which is never negative.
+    """
+    finite = ratios[np.isfinite(ratios)]
+    if len(finite) < 2:
+        return True
+    return bool(finite.mean() >= -_MOST_ERRORS * finite.std(ddof=1) / math.sqrt(len(finite)))
 
 
 def _dominance(form: Form, terms: tuple[F64, F64]) -> tuple[float, float]:
@@ -230,3 +263,263 @@ def _effective(weights: F64) -> float:
 
 def _largest(weights: F64) -> float:
     return float(weights.max() / weights.sum())
+
+
+Variant = Literal["paper", "hellinger", "symmetric_kl"]
+_NAMES = {"paper": "bhattacharyya", "hellinger": "hellinger", "symmetric_kl": "symmetric_kl"}
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """The log-probabilities of both samples under both models."""
+
+    candidate: TwoLogProbs
+    reference: TwoLogProbs
+
+    def distance(self, name: str) -> Distance:
+        return _distance(name, self.reference, self.candidate)
+
+    def without_folds(self, name: str, labels: Sequence[I64]) -> tuple[F64, F64]:
+        """The distance without each group of texts of the candidate, and of the reference."""
+        form, ratios = FORMS[name], (self.reference.ratios, self.candidate.ratios)
+        scales = form.scales(ratios[0])[0], form.scales(ratios[1])[1]
+        theirs, mine = form.of_reference(ratios[0], scales[0]), form.of_candidate(ratios[1], scales[1])
+        means = np.array(theirs.mean()), np.array(mine.mean())
+        fewer = [ratio_without_folds(t, np.ones(len(t)), f) for t, f in zip((mine, theirs), labels, strict=True)]
+        return form.combine(means[0], fewer[0], sum(scales)), form.combine(fewer[1], means[1], sum(scales))
+
+    def exchanged(self, name: str, resamples: Resamples) -> F64:
+        """The distance under every exchange of texts between the samples.
+
+        Infinite ratios count as the largest finite ones: any value that does not depend on the labels gives a valid
+        test.
+        """
+        form, ratios = FORMS[name], np.concatenate((self.candidate.ratios, self.reference.ratios))
+        finite = ratios[np.isfinite(ratios)]
+        ratios = np.clip(ratios, finite.min(initial=0.0), finite.max(initial=0.0))
+        scales = form.scales(ratios)
+        ones = np.ones(len(ratios))
+        mine = ratio_under(form.of_candidate(ratios, scales[1]), ones, resamples, 0)
+        theirs = ratio_under(form.of_reference(ratios, scales[0]), ones, resamples, 1)
+        return form.combine(theirs, mine, sum(scales))
+
+
+def _pair(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    *,
+    model: str,
+    oracle: str,
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+) -> _Pair:
+    return _Pair(*(
+        TwoLogProbs(side.scores(oracle).log_probs, side.scores(model, temperature, top_k, top_p).log_probs)
+        for side in (candidate, reference)
+    ))  # fmt: skip
+
+
+def bhattacharyya_parts(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    /,
+    *,
+    variant: Variant,
+    **models: Any,
+) -> Mapping[str, float]:
+    """All three distances with their Monte-Carlo errors, how many texts the value is worth, and zero probabilities."""
+    pair = _pair(candidate, reference, **models)
+    found = {name: pair.distance(form) for name, form in _NAMES.items()}
+    chosen = found[variant]
+    return {
+        "error": chosen.error,
+        "effective_texts": chosen.effective,
+        "largest_share": chosen.largest_share,
+        "zero_probability": float(chosen.n_zero),
+        "bhattacharyya": found["paper"].estimate,
+        "bhattacharyya_error": found["paper"].error,
+        "squared_hellinger": found["hellinger"].estimate,
+        "squared_hellinger_error": found["hellinger"].error,
+        "symmetric_kl": found["symmetric_kl"].estimate,
+        "symmetric_kl_error": found["symmetric_kl"].error,
+    }
+
+
+def bhattacharyya_leave_out(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    /,
+    *,
+    labels: Sequence[I64],
+    variant: Variant,
+    **models: Any,
+) -> tuple[F64, F64]:
+    """The distance without each group of texts."""
+    pair = _pair(candidate, reference, **models)
+    return pair.without_folds(_NAMES[variant], labels)
+
+
+def bhattacharyya_exchange(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    /,
+    *,
+    resamples: Resamples,
+    variant: Variant,
+    **models: Any,
+) -> F64:
+    """The distance under each row of exchanged labels."""
+    pair = _pair(candidate, reference, **models)
+    return pair.exchanged(_NAMES[variant], resamples)
+
+
+def dominance_remarks(parts: Mapping[str, float]) -> list[str]:
+    """Sentences if texts have probability 0 or a few texts dominate."""
+    warning = None
+    if math.isfinite(parts.get("error", math.nan)):
+        warning = dominance_warning(parts["effective_texts"], parts["largest_share"])
+    return [*zero_remarks(parts), *([warning] if warning else [])]
+
+
+@metric(
+    "bhattacharyya",
+    family="learned",
+    aspect="both",
+    better="lower",
+    bounds=(-math.inf, math.inf),
+    interval="jackknife",
+    test="permutation",
+    paper="montahaei2019",
+    undefined="a text has probability 0 under its own model, texts are no sample of it, or the distance is infinite",
+    in_default=False,
+    parts=bhattacharyya_parts,
+    leave_out=bhattacharyya_leave_out,
+    exchange=bhattacharyya_exchange,
+    variant_bounds={"hellinger": (0.0, 1.0)},
+    limits=DECODING_LIMITS,
+    opens={"model": model_name, "oracle": model_name},
+    remarks=dominance_remarks,
+)
+def bhattacharyya(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    /,
+    *,
+    model: str = "",
+    oracle: str = "",
+    variant: Variant = "paper",
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+) -> Value:
+    r"""Bhattacharyya distance between the candidate's model and an oracle, from texts of both.
+
+    .. math:: B = -\frac{1}{2} \left( \ln \frac{1}{N} \sum_{x \in R} \sqrt{\frac{q(x)}{p(x)}}
+              + \ln \frac{1}{M} \sum_{x \in C} \sqrt{\frac{p(x)}{q(x)}} \right)
+
+    The reference must be a sample of the oracle p (`oracle=FILE`), and the candidate one of the model q (`model=FILE`)
+    under its decoding setting (`temperature`, `top_k` with 0 for all tokens, `top_p`). All sums are computed from
+    log-probabilities. `variant=hellinger` is the squared Hellinger distance, 1 minus the overlap
+    :math:`\sum_x \sqrt{p(x) q(x)}`, from terms of at most 1; `variant=symmetric_kl` is the sum of both Kullback-Leibler
+    divergences. The parts have all three with their Monte-Carlo errors.
+
+    It sees every difference between the two distributions, texts that are missing and texts that are too many alike.
+
+    Misleading if a few texts dominate a sum: the distance is then too high, and its error is too low. A note reports
+    this, and the part `effective_texts` has the number of equal terms that would vary as much. The squared Hellinger
+    distance has no such terms, but is close to 1 for most pairs of models of long texts. Texts that the models were
+    trained on are not a sample of them.
+
+    It is undefined if a text has probability 0 under its own model, if the texts of a side are more probable under the
+    other model and so are no sample of their own (the case of two samples of real text), or if the distance is infinite
+    because no text of one model is possible under the other (with `symmetric_kl`, because a text is not).
+    """
+    pair = _pair(candidate, reference, model=model, oracle=oracle, temperature=temperature, top_k=top_k, top_p=top_p)
+    return pair.distance(_NAMES[variant]).estimate
+
+
+def oracle_dd_parts(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    /,
+    **models: Any,
+) -> Mapping[str, float]:
+    """The Monte-Carlo error, and the number of texts with probability 0."""
+    found = _pair(candidate, reference, **models).distance("oracle_dd")
+    return {"error": found.error, "zero_probability": float(found.n_zero)}
+
+
+def oracle_dd_leave_out(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    /,
+    *,
+    labels: Sequence[I64],
+    **models: Any,
+) -> tuple[F64, F64]:
+    """Oracle DD without each group of texts."""
+    pair = _pair(candidate, reference, **models)
+    return pair.without_folds("oracle_dd", labels)
+
+
+def oracle_dd_exchange(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    /,
+    *,
+    resamples: Resamples,
+    **models: Any,
+) -> F64:
+    """Oracle DD under each row of exchanged labels."""
+    pair = _pair(candidate, reference, **models)
+    return pair.exchanged("oracle_dd", resamples)
+
+
+@metric(
+    "oracle_dd",
+    family="learned",
+    aspect="both",
+    better="lower",
+    bounds=(-1.0, 1.0),
+    interval="jackknife",
+    test="permutation",
+    paper="cai2020",
+    in_default=False,
+    parts=oracle_dd_parts,
+    leave_out=oracle_dd_leave_out,
+    exchange=oracle_dd_exchange,
+    limits=DECODING_LIMITS,
+    opens={"model": model_name, "oracle": model_name},
+    remarks=zero_remarks,
+)
+def oracle_dd(
+    candidate: ModelTexts,
+    reference: ModelTexts,
+    /,
+    *,
+    model: str = "",
+    oracle: str = "",
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+) -> Value:
+    r"""Oracle DD: the Distributional Discrepancy between the candidate's model and an oracle, from both probabilities.
+
+    .. math:: \mathrm{DD} = \frac{1}{2} \left( \frac{1}{N} \sum_{x \in R} \mathrm{sign} \ln \frac{p(x)}{q(x)}
+              + \frac{1}{M} \sum_{x \in C} \mathrm{sign} \ln \frac{q(x)}{p(x)} \right)
+
+    It is the value that `dd` would have with the best possible classifier: half of the sum of
+    :math:`|p(x) - q(x)|` over all texts. The reference must be a sample of the oracle p (`oracle=FILE`), and the
+    candidate one of the model q (`model=FILE`) under its decoding setting (`temperature`, `top_k` with 0 for all
+    tokens, `top_p`). Texts with the same probability under both models count 0.
+
+    It sees every difference between the two distributions, and no text dominates it.
+
+    Misleading for models of long texts: small differences in every word add up, and the value is close to 1 for models
+    that no reader could separate. Texts that the models were trained on are not a sample of them.
+
+    It is always defined; a text with probability 0 under one of the models is certainly from the other.
+    """
+    pair = _pair(candidate, reference, model=model, oracle=oracle, temperature=temperature, top_k=top_k, top_p=top_p)
+    return pair.distance("oracle_dd").estimate

@@ -269,15 +269,19 @@ def train_words(
     validation: Texts | None,
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
+    vocabulary: Vocabulary | None = None,
     has_end: bool = True,
 ) -> NeuralModel:
-    """Train a network on texts; `build` makes it for a number of token ids, with random weights."""
+    """Train a network on texts; `build` makes it for a number of token ids, with random weights.
+
+    Without a `vocabulary`, it is learned from the texts.
+    """
     require("models", torch="torch")
     if checkpoint is not None:
         check_target(checkpoint)
     array = texts_of(texts, "training texts")
     array = array.filter(is_not_blank(array))
-    vocabulary = words.learn(array)
+    vocabulary = words.learn(array) if vocabulary is None else vocabulary
     rows = without_ends(split_rows(*vocabulary.encode(array)), has_end)
     if validation is None:
         rows, held_out = _hold_out(rows, words.holdout, plan.seed)

@@ -308,16 +308,21 @@ def train(
     lowercase: bool = False,
     min_count: int = 1,
     max_words: int | None = None,
+    vocabulary: Vocabulary | None = None,
     progress: Progress | None = None,
 ) -> NgramModel:
-    """Train on texts; `order` is the length of the longest n-gram, blank texts are left out."""
+    """Train on texts; `order` is the length of the longest n-gram, blank texts are left out.
+
+    With a `vocabulary`, its words are the words of the model, and the options of words are not read.
+    """
     if not is_whole(order) or order < 1:
         raise InputError(Setting("order", order), "; wanted a whole number of 1 or more")
     shown = progress or (lambda *_: None)
     shown("reading words", 0, 3)
-    vocabulary = Vocabulary.learn(
-        texts, tokenizer=tokenizer, lowercase=lowercase, min_count=min_count, max_words=max_words
-    )
+    if vocabulary is None:
+        vocabulary = Vocabulary.learn(
+            texts, tokenizer=tokenizer, lowercase=lowercase, min_count=min_count, max_words=max_words
+        )
     shown("counting n-grams", 1, 3)
     ids, offsets = vocabulary.encode(texts)
     filled = np.concatenate(([True], np.diff(offsets) > 0))

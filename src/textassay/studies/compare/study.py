@@ -469,6 +469,7 @@ class _Study:
             yield from (f"{name}: {note}" for note in sample.notes)
         yield from self._group_notes()
         for column in columns:
+            yield from _remarks_on(self.measurer.requests, column)
             if column.digest == cut.reference.digest:
                 yield f"{column.name} has the same texts as the reference: it is a copy, not a second sample"
         if plan.n_resamples > self.asked_resamples:
@@ -476,6 +477,13 @@ class _Study:
                 f"raised to {plan.n_resamples:,} resamples, because correcting for {many(len(columns), 'candidate')}"
                 f" at level {plan.level:g} needs them"
             )
+
+
+def _remarks_on(requests: Sequence[Request], column: Column) -> Iterable[str]:
+    """What metrics note about their own values."""
+    for request, result in zip(requests, column.results, strict=True):
+        remarks = request.metric.remarks(result.parts) if request.metric.remarks else ()
+        yield from (f"{column.name}: {request.label}: {remark}" for remark in remarks)
 
 
 def _build(read: tuple[Material, list[type[Any]]]) -> None:
