@@ -17,6 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 SPEED = ("startup", "ngrams", "models", "embeddings", "conditional", "huse", "survey")
 STATISTICS = (
     "calibration", "calibration_items", "calibration_huse", "calibration_designs", "family_wise", "situations", "power",
+    "stress",
     "dd",
     "adversarial",
 )  # fmt: skip

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from textassay.studies.frontier.study import frontier
     from textassay.studies.huse.result import HuseResult
     from textassay.studies.huse.study import huse
+    from textassay.studies.stress.result import Stress
+    from textassay.studies.stress.study import stress
     from textassay.studies.sweep.result import Sweep
     from textassay.studies.sweep.study import sweep
 
@@ -43,6 +45,7 @@ __all__ = [
     "RatedItems",
     "Result",
     "Sample",
+    "Stress",
     "Sweep",
     "__version__",
     "agree",
@@ -58,6 +61,7 @@ __all__ = [
     "read_sample",
     "reading_limit",
     "save_model",
+    "stress",
     "sweep",
     "train_model",
 ]
@@ -77,6 +81,7 @@ _HOMES = {
     "RatedItems": "textassay.corpus.ratings.rated_items",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
+    "Stress": "textassay.studies.stress.result",
     "Sweep": "textassay.studies.sweep.result",
     "agree": "textassay.studies.agreement.study",
     "compare": "textassay.studies.compare.study",
@@ -91,6 +96,7 @@ _HOMES = {
     "read_sample": "textassay.corpus.readers",
     "reading_limit": "textassay.corpus.budget",
     "save_model": "textassay.models.choose",
+    "stress": "textassay.studies.stress.study",
     "sweep": "textassay.studies.sweep.study",
     "train_model": "textassay.models.choose",
 }

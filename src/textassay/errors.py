@@ -7,9 +7,11 @@ _OPTIONS = {
     "distances": "--distance",
     "families": "--family",
     "leave_out_flagged": "--without-flagged",
+    "n_draws": "--draws",
     "n_items": "--items",
     "n_points": "--points",
     "n_resamples": "--resamples",
+    "n_runs": "--runs",
     "n_starts": "--starts",
     "width": "--beam",
 }

@@ -17,6 +17,7 @@ from textassay.cli import (
     huse,
     metrics,
     reproduce,
+    stress,
 )
 from textassay.cli.main import INTERRUPTED
 from textassay.cli.models import prepare, sample, score, sweep, train
@@ -37,6 +38,7 @@ app.command("conditional")(conditional.conditional)
 app.command("huse")(huse.huse)
 app.command("frontier")(frontier.frontier)
 app.command("agree")(agree.agree)
+app.command("stress")(stress.stress)
 app.command("prepare")(prepare.prepare)
 app.command("train")(train.train)
 app.command("sample")(sample.sample)

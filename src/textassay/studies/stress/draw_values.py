@@ -1,0 +1,156 @@
+"""Values of metrics on draws: a candidate against a reference, and many divisions of one set of real texts.
+
+A metric that describes one sample has the difference between candidate and reference as its value, as in the tests of
+`compare`. Undamaged draws are cheap to get in numbers: two samples drawn from the pool are a random division of a
+random set of its texts, and metrics that know all divisions of a set at once (`exchange`) give many values for little
+more than the time of one.
+"""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from textassay.corpus.arrays import I64
+from textassay.inference.overall import combine
+from textassay.inference.overall_bank import BANK, bank_statistics
+from textassay.inference.p_values import at_least
+from textassay.inference.permutation import independent
+from textassay.inference.rng import stream
+from textassay.metrics.registry import Request
+from textassay.metrics.views import Material, Pool, Resamples, Settings
+from textassay.studies.stress.stock import Draw, Stock
+
+# Labellings of the overall test. Its p-value is a multiple of 1 / (this + 1).
+EXCHANGES = 199
+# Repeats of a measurement of time, of which the fastest counts.
+_REPEATS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Measurer:
+    """What values are measured with: metrics, stock, settings of views, and the training texts for `copying`."""
+
+    requests: tuple[Request, ...]
+    stock: Stock
+    settings: Settings
+    train: Material | None = None
+
+    def roles(self, candidate: Material, reference: Material) -> dict[str, Material]:
+        """The materials by the names that metrics use."""
+        train = {} if self.train is None else {"train": self.train}
+        return {"candidate": candidate, "reference": reference, **train}
+
+    def materials(self, drawn: Draw, places: I64) -> tuple[Material, Material]:
+        """The candidate with the texts at these places, and the reference of a draw."""
+        candidate, reference = (
+            Material(self.stock.sample(chosen, name), self.settings)
+            for chosen, name in ((places, "candidate"), (drawn.reference, "reference"))
+        )
+        return candidate, reference
+
+    def values(
+        self, candidate: Material, reference: Material, requests: Sequence[Request] | None = None
+    ) -> dict[str, float]:
+        """The value of each metric by its label."""
+        chosen = self.requests if requests is None else requests
+        estimates = self._estimates(chosen, candidate, reference)
+        describing = [request for request in chosen if not request.metric.compares]
+        own = self._estimates(describing, reference, reference)
+        return {label: value - own.get(label, 0.0) for label, value in estimates.items()}
+
+    def _estimates(self, requests: Sequence[Request], candidate: Material, reference: Material) -> dict[str, float]:
+        """Plain values: `measure` would also compute the parts of a metric, which take longer for some."""
+        roles = self.roles(candidate, reference)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return {request.label: _estimate(request, roles) for request in requests}
+
+    def undamaged(self, drawn: Draw, rows: int) -> dict[str, list[float]]:
+        """Values of each metric for this many divisions of the texts of a draw into two samples."""
+        candidate, reference = self.materials(drawn, drawn.candidate)
+        sizes = (len(drawn.candidate), len(drawn.reference))
+        seed = int(stream(self.stock.seed, "stress", "divisions", *drawn.key).integers(2**31))
+        design = independent(sizes, seed)
+        masks = design.labellings(rows - 1, seed)
+        resamples = Resamples(design.units, (masks, ~masks))
+        quick = [request for request in self.requests if has_exact_exchange(request)]
+        found = {request.label: _exchanged(request, candidate, reference, resamples) for request in quick}
+        others = [request for request in self.requests if request not in quick]
+        fast = [request for request in others if all(hasattr(kind, "resample") for kind in request.metric.views)]
+        found |= _resampled(fast, Pool((candidate, reference)), resamples)
+        slow = [request for request in others if request not in fast]
+        both = np.concatenate((drawn.candidate, drawn.reference))
+        parts = [
+            self.values(*self._divided(both[mask[design.units]], both[~mask[design.units]]), slow)
+            for mask in (masks if slow else ())
+        ]
+        return found | {request.label: [part[request.label] for part in parts] for request in slow}
+
+    def _divided(self, mine: I64, theirs: I64) -> tuple[Material, Material]:
+        candidate, reference = (Material(self.stock.sample(side, "part"), self.settings) for side in (mine, theirs))
+        return candidate, reference
+
+    def overall_p(self, candidate: Material, reference: Material, *key: str | int) -> float:
+        """The p-value of the overall test with a fixed number of exchanges; `key` chooses them."""
+        seed = int(stream(self.stock.seed, "stress", "overall", *key).integers(2**31))
+        design = independent((len(candidate.sample), len(reference.sample)), seed)
+        masks = design.labellings(EXCHANGES, seed)
+        members = [m for m in BANK if self.settings.encoder is not None or not m.reads_vectors]
+        statistics = bank_statistics(Pool((candidate, reference)), design, masks, members=members)
+        return float(at_least(combine(statistics, members=members))[0] / len(masks))
+
+    def seconds(self, drawn: Draw) -> dict[str, float]:
+        """The processor time of each metric and of the overall test, alone on two samples.
+
+        Reading the texts is included, encoding them is not. Wall-clock time would depend on what else is running.
+        """
+        found = {request.label: min(self._timed(drawn, request) for _ in range(_REPEATS)) for request in self.requests}
+        began = time.process_time()
+        self.overall_p(*self.materials(drawn, drawn.candidate))
+        return found | {OVERALL: time.process_time() - began}
+
+    def _timed(self, drawn: Draw, request: Request) -> float:
+        began = time.process_time()
+        self.values(*self.materials(drawn, drawn.candidate), [request])
+        return time.process_time() - began
+
+
+# The label of the overall test among those of metrics.
+OVERALL = "overall"
+
+
+def has_exact_exchange(request: Request) -> bool:
+    """Whether the metric's fast function over labellings returns its values, and no expansion of them."""
+    return request.metric.exchange is not None and request.metric.test == "permutation"
+
+
+def _estimate(request: Request, roles: Mapping[str, Material]) -> float:
+    materials = [roles[role] for role in request.metric.roles]
+    if any(len(material.sample) < request.minimum for material in materials):
+        return math.nan
+    return float(request(*(one.view(kind) for one, kind in zip(materials, request.metric.views, strict=True))))
+
+
+def _exchanged(request: Request, candidate: Material, reference: Material, resamples: Resamples) -> list[float]:
+    assert request.metric.exchange is not None
+    kind = request.metric.views[0]
+    views = (candidate.view(kind), reference.view(kind))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = request.metric.exchange(*views, resamples=resamples, **request.options)
+    return np.asarray(values, dtype=np.float64).tolist()
+
+
+def _resampled(requests: Sequence[Request], pool: Pool, resamples: Resamples) -> dict[str, list[float]]:
+    """Values by the views of each division, which are made from those of the whole without reading texts again."""
+    found: dict[str, list[float]] = {request.label: [] for request in requests}
+    for kind in dict.fromkeys(request.metric.views[0] for request in requests):
+        mine = [request for request in requests if request.metric.views[0] is kind]
+        for candidate, reference in kind.resample(pool, resamples):  # type: ignore[attr-defined]
+            for request in mine:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    compares = request.metric.compares
+                    value = request(candidate, reference) if compares else request(candidate) - request(reference)
+                found[request.label] += np.atleast_1d(np.asarray(value, dtype=np.float64)).tolist()
+    return found

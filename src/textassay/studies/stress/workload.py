@@ -1,0 +1,133 @@
+"""The work of a stress study: which draws it needs, and measuring those that are not in the records yet."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from textassay.corpus.hashed_ngrams import Sequences
+from textassay.engines.local import Engine
+from textassay.inference.progress import Progress
+from textassay.metrics.registry import Request
+from textassay.studies.stress.contamination import follows_the_law
+from textassay.studies.stress.damages import Damage
+from textassay.studies.stress.draw_values import Measurer
+from textassay.studies.stress.records import Key, Records
+from textassay.studies.stress.stock import Draw
+
+# Divisions of one set of real texts into two samples that count as undamaged draws.
+_DIVISIONS = 20
+# The overall test is slower than a metric: one undamaged draw in this many is tested for its false alarms.
+_TESTED = 5
+_NONE = "none"
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is measured: damages at strengths and sizes, runs of each, and undamaged draws."""
+
+    damages: tuple[Damage, ...]
+    sizes: tuple[int, ...]
+    strengths: tuple[float, ...]
+    n_runs: int
+    n_draws: int
+
+    @property
+    def n_sets(self) -> int:
+        """Sets of real texts whose divisions are the undamaged draws."""
+        return math.ceil(self.n_draws / _DIVISIONS)
+
+    @property
+    def n_tested(self) -> int:
+        """Undamaged draws on which the overall test is applied."""
+        return math.ceil(self.n_draws / _TESTED)
+
+    def runs(self, size: int, damage: Damage) -> list[list[Key]]:
+        """The keys of each run at a size: without damage first, then at each strength."""
+        return [
+            [("run", size, run, _NONE, 0.0), *(("run", size, run, damage.name, each) for each in self.strengths)]
+            for run in range(self.n_runs)
+        ]
+
+    def jobs(self) -> Iterator["Job"]:
+        """All pieces of work."""
+        for size in self.sizes:
+            unit = max(size // 100, 1)
+            for place in range(self.n_sets):
+                for kind in ("null", "fresh"):
+                    # First of all: without critical values there is no result.
+                    yield Job((kind, size, place), 2 * unit, -1 + (place + 0.5) / self.n_sets)
+            for place in range(self.n_tested):
+                yield Job(("level", size, place), unit, (place + 0.5) / self.n_tested)
+            pairs = [(_NONE, 0.0), *((damage.name, each) for damage in self.damages for each in self.strengths)]
+            for place in range(self.n_runs):
+                for damage, strength in pairs:
+                    yield Job(("run", size, place, damage, strength), 2 * unit, (place + 0.5) / self.n_runs)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A piece of work: its key, its share of the time as steps of progress, and its place in the order of work."""
+
+    key: Key
+    steps: int
+    place: float
+
+
+def is_by_law(request: Request, damage: Damage) -> bool:
+    """Whether the power of a metric comes from one measurement: contamination by another corpus."""
+    return damage.needs == "other" and follows_the_law(request)
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """A design, and what measures it."""
+
+    design: Design
+    measurer: Measurer
+    records: Records
+    progress: Progress
+
+    def run(self, engine: Engine) -> None:
+        """Do what is not in the records yet: undamaged draws first, then runs of all sizes and damages evenly mixed."""
+        if self.measurer.train is not None:
+            self.measurer.train.view(Sequences)
+        for size in self.design.sizes:
+            if ("seconds", size) not in self.records:
+                found = self.measurer.seconds(self.measurer.stock.draw("seconds", size, 0))
+                self.records.put(("seconds", size), {"values": found})
+        jobs = sorted(self.design.jobs(), key=lambda job: (job.place, repr(job.key)))
+        self.progress.start("measuring damages", sum(job.steps for job in jobs))
+        self.progress.step(sum(job.steps for job in jobs if job.key in self.records))
+        engine.map(self._do, [job for job in jobs if job.key not in self.records])
+
+    def _do(self, job: Job) -> None:
+        kind, size, place, *damage = job.key
+        drawn = self.measurer.stock.draw(str(kind), int(size), int(place))
+        if kind in ("null", "fresh"):
+            found: dict[str, Any] = {"values": self.measurer.undamaged(drawn, _DIVISIONS)}
+        elif kind == "level":
+            found = {"p": self.measurer.overall_p(*self.measurer.materials(drawn, drawn.candidate), *drawn.key)}
+        else:
+            found = self._damaged_run(drawn, str(damage[0]), float(damage[1]))
+        self.records.put(job.key, _without_nan(found))
+        self.progress.step(job.steps)
+
+    def _damaged_run(self, drawn: Draw, name: str, strength: float) -> dict[str, Any]:
+        damage = next((each for each in self.design.damages if each.name == name), None)
+        places = drawn.candidate if damage is None else self.measurer.stock.damaged(drawn, damage, strength)
+        candidate, reference = self.measurer.materials(drawn, places)
+        requests = [each for each in self.measurer.requests if damage is None or not is_by_law(each, damage)]
+        return {
+            "values": self.measurer.values(candidate, reference, requests),
+            "p": self.measurer.overall_p(candidate, reference, *drawn.key, name, str(strength)),
+        }
+
+
+def _without_nan(record: Any) -> Any:
+    """The record with None for every number that is not finite: JSON has no NaN."""
+    if isinstance(record, dict):
+        return {name: _without_nan(value) for name, value in record.items()}
+    if isinstance(record, list):
+        return [_without_nan(value) for value in record]
+    return None if isinstance(record, float) and not math.isfinite(record) else record

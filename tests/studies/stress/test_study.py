@@ -1,0 +1,76 @@
+"""The stress study: results, repeatability, continuation, and bad input."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.laws import corpus
+from tests.studies.stress.small_study import reference, settings, small_study
+from textassay.errors import InputError
+from textassay.studies.stress.result import Stress
+from textassay.studies.stress.study import stress
+
+
+def test_clear_damages_are_found() -> None:
+    found = small_study()
+    assert found["copying"]["copy"].estimate == 1.0
+    assert found["distinct-2"]["duplicates"].estimate == 1.0
+    assert found["cnd-2"]["blend 24"].estimate == pytest.approx(1.0, abs=0.01)
+    assert found["overall test"]["blend"].n == 24
+
+
+def test_the_distances_come_from_one_measurement_for_another_corpus_only() -> None:
+    methods = {
+        (metric.name, cell.damage) for metric in small_study().metrics for cell in metric.cells if cell.method == "law"
+    }
+    assert methods == {("cnd-2", "blend"), ("energy", "blend")}
+
+
+def test_vectors_of_words_do_not_see_their_order() -> None:
+    cell = small_study()["energy"].cell("shuffle", 24)
+    assert cell.values == (cell.values[0],) * 3
+
+
+def test_json_gives_back_an_equal_study() -> None:
+    assert Stress.from_json(small_study().to_json()) == small_study()
+    untimed = Stress.from_json(small_study().to_json(timings=False))
+    assert untimed["cnd-2"].cells == small_study()["cnd-2"].cells
+
+
+def test_number_of_workers_and_interruptions_do_not_change_a_byte(tmp_path: Path) -> None:
+    wanted = small_study().to_json(timings=False)
+    path = tmp_path / "records.jsonl"
+    assert stress(reference(), **settings(), engine="local:1", records=path).to_json(timings=False) == wanted
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[: len(lines) // 2]) + b'{"key": ["run"')
+    assert stress(reference(), **settings(), engine="local:2", records=path).to_json(timings=False) == wanted
+    assert len(path.read_bytes().splitlines()) == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"sizes": 27}, "sample: 130 texts; samples of 27 texts need at least 135 (use sizes=26 or less)"),
+        ({"sizes": [5]}, "sizes=5; wanted whole numbers of 20 or more"),
+        ({"strengths": [0.5, 1.5]}, "strengths=1.5; wanted numbers above 0 and at most 1"),
+        ({"strengths": [0]}, "strengths=0; wanted numbers above 0 and at most 1"),
+        ({"damages": "blnd"}, "no damage 'blnd'; did you mean 'blend'?"),
+        ({"other": None}, "the damage 'blend' needs texts of its own; give them with other=..."),
+        (
+            {"other": corpus(2, 20)},
+            "other: 20 texts; the damage 'blend' needs at least 24 at these sizes and strengths",
+        ),
+        (
+            {"training": None, "damages": "cold"},
+            "the metric 'copying' needs training texts; give them with training=...",
+        ),
+        ({"n_draws": 9}, "n_draws=9; with fewer than 19 no test can reach the level 0.95"),
+        ({"n_runs": 1}, "n_runs=1; wanted a whole number of 2 or more"),
+        ({"encoder": "vectors:a.npy"}, "encoder='vectors:a.npy'; damaged texts have no vectors in a file"),
+    ],
+)
+def test_bad_input_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        stress(reference(), **settings() | wrong)
+    assert str(error.value).startswith(message)
