@@ -163,7 +163,7 @@ def _study_lines(found: Stress) -> Iterator[str]:
 
 def _law_lines(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     size, runs = rows[0]["size"], rows[0]["runs"]
-    yield f"The shift of the mean by news sentences among captions, {size:,} texts per sample, {runs} runs by brute force."
+    yield f"Shift of the mean by news sentences among captions: {size:,} texts per sample, {runs} runs by brute force."
     yield "Standard errors are in brackets; the time is that of the one measurement as a share of brute force."
     yield ""
     lines = [

@@ -45,6 +45,9 @@ class CriticalValues:
         """Larger for worse: the value towards worse, or its distance from the mean of undamaged values."""
         return np.asarray(self.direction * values if self.direction else np.abs(values - self.centre))
 
+    def _statistic(self, value: float) -> float:
+        return float(self.statistics(np.array([value]))[0])
+
     @property
     def critical(self) -> float:
         """The largest statistic that is not significant."""
@@ -53,11 +56,11 @@ class CriticalValues:
 
     def is_found(self, value: float, u: float) -> bool:
         """Whether a value is significantly worse than undamaged ones; an undefined value is not."""
-        return self._is_beyond(float(self.statistics(np.float64(value))), self.null, u)
+        return self._is_beyond(self._statistic(value), self.null, u)
 
     def is_praised(self, value: float, u: float) -> bool:
         """Whether a value is significantly better than undamaged ones, for metrics that are better in one direction."""
-        return self.direction != 0 and self._is_beyond(-float(self.statistics(np.float64(value))), -self.null[::-1], u)
+        return self.direction != 0 and self._is_beyond(-self._statistic(value), -self.null[::-1], u)
 
     def _is_beyond(self, statistic: float, null: F64, u: float) -> bool:
         if not np.isfinite(statistic) or not len(null):

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -136,7 +137,7 @@ def _estimate(request: Request, roles: Mapping[str, Material]) -> float:
 def _exchanged(request: Request, candidate: Material, reference: Material, resamples: Resamples) -> list[float]:
     assert request.metric.exchange is not None
     kind = request.metric.views[0]
-    views = (candidate.view(kind), reference.view(kind))
+    views: tuple[Any, Any] = (candidate.view(kind), reference.view(kind))
     with np.errstate(divide="ignore", invalid="ignore"):
         values = request.metric.exchange(*views, resamples=resamples, **request.options)
     return np.asarray(values, dtype=np.float64).tolist()
