@@ -1,6 +1,7 @@
 """The law of contamination: d(P, (1-e)P + eQ) = e² d(P, Q), and what it predicts for samples."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_one_measurement_predicts_what_brute_force_measures(
     for run in range(runs):
         order, foreign = rng.permutation(len(real)), rng.permutation(len(other))
         kind = request.metric.views[0]
-        reference = _material([real[place] for place in order[:size]], settings).view(kind)
+        reference: Any = _material([real[place] for place in order[:size]], settings).view(kind)
         for strength, row in values.items():
             count = round(strength * size)
             mine = [real[place] for place in order[size : 2 * size - count]] + [other[p] for p in foreign[:count]]

@@ -5,7 +5,7 @@ Damages and strengths of a run share both samples. What counts as noticed is in 
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,8 +46,8 @@ def stress(
     reference: Any,
     *,
     damages: str | Sequence[str] = (),
-    strengths: Sequence[float] = STRENGTHS,
-    sizes: int | Sequence[int] = SIZES,
+    strengths: float | Sequence[float] = STRENGTHS,
+    sizes: float | Sequence[float] = SIZES,
     metrics: str | Sequence[str] = (),
     families: str | Sequence[str] = (),
     other: Any = None,
@@ -137,8 +137,8 @@ def _outcome(powers: Powers, real: Sample, banks: Sequence[Sample]) -> Stress:
     )
 
 
-def _checked_sizes(sizes: int | Sequence[int]) -> tuple[int, ...]:
-    given = (sizes,) if is_whole(sizes) else tuple(sizes)  # type: ignore[arg-type]
+def _checked_sizes(sizes: float | Sequence[float]) -> tuple[int, ...]:
+    given = list(sizes) if isinstance(sizes, Iterable) else [sizes]
     for size in given:
         if not is_whole(size) or size < _FEWEST_TEXTS:
             raise InputError(Setting("sizes", size), f"; wanted whole numbers of {_FEWEST_TEXTS} or more")
@@ -147,14 +147,14 @@ def _checked_sizes(sizes: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted({int(size) for size in given}))
 
 
-def _checked_strengths(strengths: Sequence[float]) -> tuple[float, ...]:
-    given = (strengths,) if is_number(strengths) else tuple(strengths)
+def _checked_strengths(strengths: float | Sequence[float]) -> tuple[float, ...]:
+    given = list(strengths) if isinstance(strengths, Iterable) else [strengths]
     for strength in given:
         if not is_number(strength) or not 0 < strength <= 1:
             raise InputError(Setting("strengths", strength), "; wanted numbers above 0 and at most 1")
     if not given:
         raise InputError("no strengths given; wanted at least one, such as ", Setting("strengths", 1))
-    return tuple(sorted({float(strength) for strength in given}))  # type: ignore[arg-type]
+    return tuple(sorted({float(strength) for strength in given}))
 
 
 def _check_counts(n_runs: int, n_draws: int, level: float) -> None:
