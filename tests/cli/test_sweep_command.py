@@ -122,6 +122,9 @@ def test_bad_input_is_one_line(folder: Path, run_command: Command) -> None:
 
 
 def test_json_goes_to_standard_output(folder: Path, run_command: Command) -> None:
-    done = run_command("sweep", "m.safetensors", *FAST, "--temperature", "1", "--resamples", "0", "--json", "-")
-    assert [setting["name"] for setting in json.loads(done.stdout)["settings"]] == ["t=1"]
+    options = ["--temperature", "1", "--resamples", "0", "--json", "-", "--oracle", "m.safetensors"]
+    done = run_command("sweep", "m.safetensors", *FAST, *options)
+    (setting,) = json.loads(done.stdout)["settings"]
+    assert setting["name"] == "t=1"
+    assert setting["results"][-1]["metric"] == "bhattacharyya"
     assert sorted(os.listdir()) == ["m.safetensors", "real.txt"]

@@ -91,6 +91,26 @@ def test_several_parameters_and_checkpoints(tmp_path: Path) -> None:
     assert len(set(study.samples["epoch-1 k=1"].texts.to_pylist())) == 1
 
 
+def test_distances_from_an_oracle_are_least_at_its_own_temperature() -> None:
+    study = sweep(model(), corpus(7, 200), temperature="0.25,1,4", n=100, metrics="cnd", n_resamples=19, oracle=model())
+    assert study.labels[-4:] == ("oracle_nll", "model_entropy", "nll", "bhattacharyya")
+    assert study["t=1"]["bhattacharyya"].estimate == pytest.approx(0.0, abs=1e-9)
+    assert min(study["t=0.25"]["bhattacharyya"].estimate, study["t=4"]["bhattacharyya"].estimate) > 1
+    assert values(study, "model_entropy") == sorted(values(study, "model_entropy"))
+    assert values(study, "oracle_nll") == sorted(values(study, "oracle_nll"))
+    best = {each.label: each for each in study.best}
+    assert {name: best[name].setting for name in ("model_entropy", "nll", "bhattacharyya")} == {
+        "model_entropy": "t=1",
+        "nll": "t=1",
+        "bhattacharyya": "t=1",
+    }
+    assert best["bhattacharyya"].among == ("t=1",)
+    # The sample of the oracle is not that of the setting with the same model and temperature.
+    assert study["t=1"]["model_entropy"].estimate != best["model_entropy"].target
+    assert study.settings["oracle"] == model().name
+    assert Sweep.from_json(study.to_json()) == study
+
+
 def test_prompts_give_one_text_each() -> None:
     prompts = [text.split()[0] for text in corpus(3, 60)]
     study = sweep(model(), corpus(7, 200), prompts=prompts, temperature="0.5,1", metrics="cnd", n_resamples=19)

@@ -64,6 +64,14 @@ def sweep(
     lowercase: options.Lowercase = False,
     encoder: options.Encoder = None,
     train: options.Train = None,
+    oracle: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A model whose probabilities stand for those of real text. Adds the distance of each setting from it "
+            "(bhattacharyya), oracle_nll, model_entropy and nll.",
+        ),
+    ] = None,
     field: options.Field = None,
     encoding: options.Encoding = "utf-8",
     max_input: options.MaxInput = None,
@@ -109,7 +117,7 @@ def sweep(
     files = [reference, *(file for file in (prompts, train) if file)]
     outputs = [json, csv, markdown, report]
     check_stdin_once(files)
-    models = [*([model] if model else []), *([checkpoints] if checkpoints else [])]
+    models = [name for name in (model, checkpoints, oracle) if name]
     check_writable(outputs, inputs=[*files, *models, tokenizer, encoder or ""])
     work = resume or _work_file(outputs)
     _check_folder(save_samples)
@@ -134,6 +142,7 @@ def sweep(
             lowercase=lowercase,
             encoder=encoder,
             train=read[-1] if train else None,
+            oracle=oracle,
             level=level,
             n_resamples=resamples,
             seed=seed,

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +27,7 @@ from textassay.inference.progress import Progress, Silent
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.models.base import Generator
+from textassay.models.base import Decoding, Generator
 from textassay.models.choose import get_model
 from textassay.studies.compare.result import Column
 from textassay.studies.compare.sizes import Cut, cut_samples
@@ -35,15 +36,19 @@ from textassay.studies.encoding import choose, show_all
 from textassay.studies.outcome import Settings, settings_of
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points
+from textassay.studies.sweep.oracle import NAMES as ORACLE_NAMES
+from textassay.studies.sweep.oracle import OracleStudy, find_request
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.samples import Draw, WorkFile, count_missing, draw_texts, work_file
-from textassay.studies.sweep.verdict import judge
+from textassay.studies.sweep.verdict import judge, settings_text
 
 DEFAULT_METRICS = ("cr", "bleu", "nrr", "entropy", "self_bleu", "cnd", "ms_jaccard", "dd")
 WITH_ENCODER = ("frechet",)
 DEFAULT_N = 1000
 # The baseline needs two parts of the reference that are large enough for intervals.
 FEWEST_REAL = 2 * FEWEST_TEXTS
+# Numbers in remarks; "1 text" and "2 texts" are the same remark, too.
+_NUMBERS = re.compile(r"[\d.,]+|(?<=text)s")
 AnyModel = str | os.PathLike[str] | Generator
 
 
@@ -63,6 +68,7 @@ def sweep(
     lowercase: bool = False,
     encoder: str | Encoder | None = None,
     train: Any = None,
+    oracle: AnyModel | None = None,
     level: float = 0.95,
     n_resamples: int = 999,
     seed: int = 0,
@@ -91,6 +97,10 @@ def sweep(
     metrics, families, tokenizer, lowercase, encoder, train
         As in `compare`. By default cr, bleu, nrr, entropy, self_bleu, cnd, ms_jaccard and dd; also frechet with an
         encoder.
+    oracle
+        A model whose probabilities stand for those of real text. The Bhattacharyya distance of each setting from it,
+        its likelihood of the texts (`oracle_nll`), the entropy of each setting (`model_entropy`) and the likelihood of
+        texts of the oracle (`nll`) are measured, too.
     level
         The level of intervals and tests, and of the settings that may be the best.
     n_resamples
@@ -127,7 +137,9 @@ def sweep(
     choice = choose(parse_requests(names, families=families), encoder, named=set(names), families=families)
     words = get_tokenizer(tokenizer, lowercase=lowercase)
     with work_file(resume) as work:
-        samples, digests = _sampled(points, models, draw, work, counter)
+        opened = _all_opened(models, counter)
+        judge_model = None if oracle is None else _opened(oracle)
+        samples, known = _sampled(points, opened, draw, judge_model, work, counter)
     cut = _cut(real, samples, seed)
     seen = None
     if choice.encoder is not None:
@@ -142,8 +154,11 @@ def sweep(
         progress=counter,
         tests=False,
     )
+    against = (
+        None if known is None or judge_model is None else OracleStudy(judge_model, Material(known, settings), plan)
+    )
     notes = (*choice.notes, *(seen.notes if seen else ()), *_notes(real, samples, cut))
-    study = _Study(measurer, points, samples, digests, notes, draw)
+    study = _Study(measurer, points, samples, opened, notes, draw, against)
     return study.run(workers)
 
 
@@ -189,26 +204,43 @@ def _draw(n: int | None, seed: int, real: Sample, prompts: Any) -> Draw:
     return Draw(n, seed, None if given is None else given.take(np.arange(n)))
 
 
-def _sampled(
-    points: Sequence[GridPoint], models: Mapping[str, AnyModel], draw: Draw, work: WorkFile, progress: Progress
-) -> tuple[dict[str, Sample], dict[str, str]]:
-    """The sample of each setting by name, and the full name of each model, which has its digest."""
+def _all_opened(models: Mapping[str, AnyModel], progress: Progress) -> dict[str, Generator]:
+    """The models by name."""
     progress.start("reading models", len(models))
-    names: dict[str, str] = {}
-    opened: dict[str, Generator] = {}
+    opened = {}
     for name, model in models.items():
         opened[name] = _opened(model)
-        names[name] = opened[name].name
         progress.step(1)
-    only = next(iter(models))
-    of_point = {point.name: opened[point.model or only] for point in points}
-    left = sum(count_missing(of_point[point.name].name, point.decoding, draw, work) for point in points)
+    return opened
+
+
+def _sampled(
+    points: Sequence[GridPoint],
+    models: Mapping[str, Generator],
+    draw: Draw,
+    oracle: Generator | None,
+    work: WorkFile,
+    progress: Progress,
+) -> tuple[dict[str, Sample], Sample | None]:
+    """The sample of each setting by name, and that of the oracle if there is one."""
+    of_oracle = Draw(draw.n, draw.seed, purpose="oracle")
+    left = sum(count_missing(_model_of(point, models).name, point.decoding, draw, work) for point in points)
+    left += 0 if oracle is None else count_missing(oracle.name, Decoding(), of_oracle, work)
     progress.start("sampling", left)
     samples = {}
     for point in points:
-        texts = draw_texts(of_point[point.name], point.decoding, draw, work, step=progress.step)
+        texts = draw_texts(_model_of(point, models), point.decoding, draw, work, step=progress.step)
         samples[point.name] = Sample.of(texts, name=point.name)
-    return samples, names
+    if oracle is None:
+        return samples, None
+    known = Sample.of(draw_texts(oracle, Decoding(), of_oracle, work, step=progress.step), name="oracle")
+    if len(known) < FEWEST_TEXTS:
+        raise InputError(f"oracle {oracle.name}: {many(len(known), 'text is', 'texts are')} not blank")
+    return samples, known
+
+
+def _model_of(point: GridPoint, models: Mapping[str, Generator]) -> Generator:
+    return models[point.model] if point.model else next(iter(models.values()))
 
 
 def _opened(model: AnyModel) -> Generator:
@@ -240,39 +272,68 @@ class _Study:
     measurer: Measurer
     points: Sequence[GridPoint]
     samples: Mapping[str, Sample]
-    models: Mapping[str, str]
+    models: Mapping[str, Generator]
     notes: tuple[str, ...]
     draw: Draw
+    oracle: OracleStudy | None
 
     def run(self, engine: Engine) -> Sweep:
         """Measure real text and every setting, find the best ones, and judge."""
         measurer, cut = self.measurer, self.measurer.cut
         measurer.progress.start("measuring", measurer.steps())
-        tasks: list[Callable[[], Any]] = [measurer.real, *(partial(self._setting, point) for point in self.points)]
+        tasks: list[Callable[[], Any]] = [self._baseline, *(partial(self._setting, point) for point in self.points)]
         baseline, *found = engine.map(lambda task: task(), tasks)
         measured = {point.name: each for point, (each, _) in zip(self.points, found, strict=True)}
         swept = self._columns(measured, [overall for _, overall in found])
-        best = tuple(self._best(request, baseline, measured) for request in measurer.requests)
+        best = tuple(self._best(request, baseline, measured) for request in self._requests)
         plan = measurer.plan
         floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
         return Sweep(
-            models=tuple(self.models.values()),
+            models=tuple(model.name for model in self.models.values()),
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
             real=Column("real v real", len(cut.held_out), cut.held_out.digest, baseline.results),
             swept=swept,
-            labels=tuple(request.label for request in measurer.requests),
+            labels=tuple(request.label for request in self._requests),
             best=best,
             verdict=judge(swept, best, level=plan.level, floor=floor),
             level=plan.level,
-            notes=self.notes,
+            notes=(*self.notes, *self._remarks(swept)),
             settings=self._settings(),
             samples=self.samples,
         )
 
+    @property
+    def _requests(self) -> list[Request]:
+        """The metrics of the table, those of the oracle last."""
+        return [*self.measurer.requests, *(map(find_request, ORACLE_NAMES) if self.oracle else ())]
+
+    def _remarks(self, swept: Sequence[SettingColumn]) -> Iterable[str]:
+        """What metrics note about their own values; remarks that differ in their numbers only are one note."""
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for column in swept:
+            for request, result in zip(self._requests, column.results, strict=True):
+                for remark in request.metric.remarks(result.parts) if request.metric.remarks else ():
+                    found.setdefault((request.label, _NUMBERS.sub("", remark)), {})[column.name] = remark
+        names = [column.name for column in swept]
+        for (label, _), remarks in found.items():
+            first, shown = next(iter(remarks.items())), settings_text(list(remarks), names)
+            example = "" if len(remarks) == 1 else f", for example at {first[0]}"
+            yield f"{label} at {shown}{example}: {first[1]}"
+
+    def _baseline(self) -> Measured:
+        real = self.measurer.real()
+        return real if self.oracle is None else _joined(real, self.oracle.baseline())
+
     def _setting(self, point: GridPoint) -> tuple[CandidateMeasured, Overall | None]:
-        measured, overall = self.measurer.candidate(point.name), self.measurer.overall(point.name)
-        self.measurer.forget(self.measurer.cut.candidates[point.name])
-        return measured, overall
+        found, overall = self.measurer.candidate(point.name), self.measurer.overall(point.name)
+        sample = self.measurer.cut.candidates[point.name]
+        if self.oracle is not None:
+            material, model = self.measurer.material(sample), _model_of(point, self.models)
+            found = replace(
+                found, measured=_joined(found.measured, self.oracle.measured(material, model, point.decoding))
+            )
+        self.measurer.forget(sample)
+        return found, overall
 
     def _columns(
         self, measured: Mapping[str, CandidateMeasured], overalls: Sequence[Overall | None]
@@ -297,7 +358,7 @@ class _Study:
         return tuple(columns)
 
     def _best(self, request: Request, baseline: Measured, measured: Mapping[str, CandidateMeasured]) -> Best:
-        place = self.measurer.requests.index(request)
+        place = self._requests.index(request)
         closer = request.metric.better == "closer"
         values = {name: _valued(each, request, place, again=closer) for name, each in measured.items()}
         real = Valued(baseline.results[place].estimate, baseline.replicates.get(request))
@@ -312,12 +373,19 @@ class _Study:
         read = self.measurer.fields()
         return settings_of(
             plan,
-            model=list(self.models.values()),
+            model=[model.name for model in self.models.values()],
+            oracle=None if self.oracle is None else self.oracle.oracle.name,
             prompts=None if self.draw.prompts is None else self.draw.prompts.digest,
             tokenizer=read.get("tok"),
             encoder=read.get("enc"),
             interval=[r.metric.interval for r in requests if r.metric.interval and plan.n_resamples],
         )
+
+
+def _joined(first: Measured, second: Measured) -> Measured:
+    """The results of both in order."""
+    replicates = {**first.replicates, **second.replicates}
+    return Measured((*first.results, *second.results), replicates, {**first.adjusted, **second.adjusted})
 
 
 def _valued(each: CandidateMeasured, request: Request, place: int, *, again: bool) -> Valued:

@@ -20,7 +20,7 @@ def judge(swept: Sequence[SettingColumn], best: Sequence[Best], *, level: float,
     found = [
         *_closest(by_aspect["both"], names),
         *_single("quality alone is best at", by_aspect["quality"]),
-        *_single("diversity is closest to real text at", by_aspect["diversity"]),
+        *_single("diversity is best at", by_aspect["diversity"]),
     ]
     tested, sentence = _overall(swept, level, floor)
     return Verdict.of(tested, *found, sentence, cautions=_at_end(by_aspect["both"], swept))
