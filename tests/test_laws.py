@@ -13,8 +13,8 @@ from textassay.metrics.registry import Metric, Request, all_metrics, parse_reque
 from textassay.metrics.vectors.mmd import mmd
 from textassay.models.ngrams.ngram import train
 
-# Small models for options that need one, by the name of the option.
-TRAINED = {name: train(laws.corpus(seed, 40), order=2) for seed, name in enumerate(("model", "oracle"), 70)}
+# Models for options that need one, by the name of the option. They are similar, so that texts may be from both.
+TRAINED = {name: train(laws.corpus(seed, 600), order=2) for seed, name in enumerate(("model", "oracle"), 70)}
 MODELS = {name: model_name(model) for name, model in TRAINED.items()}
 
 

@@ -39,6 +39,12 @@ def reproduce(
         typer.Option(metavar="N", help="Number of items or texts to measure. [default: depends on the scale]"),
     ] = None,
     seed: options.Seed = 0,
+    work: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Store the parts of a long run in this folder, and continue from those there."
+        ),
+    ] = None,
     json: options.Json = None,
     markdown: options.Markdown = None,
     svg: Annotated[str | None, typer.Option(metavar="FILE.svg", help="Write the figure.")] = None,
@@ -70,7 +76,7 @@ def reproduce(
     check_writable([json, markdown, svg], inputs=map(str, files.values()))
     for each in names:
         started = time.perf_counter()
-        found = _run(each, scale=scale, folder=folder, items=items, seed=seed, quiet=quiet)
+        found = _run(each, scale=scale, folder=folder, items=items, seed=seed, work=work, quiet=quiet)
         if output is not None:
             _write(found, Path(output))
         if everything:
@@ -90,12 +96,14 @@ def _check(
         raise InputError(f"--output {output}: no such folder; wanted one that exists")
 
 
-def _run(name: str, *, scale: str, folder: str | None, items: int | None, seed: int, quiet: bool) -> "Reproduction":
+def _run(
+    name: str, *, scale: str, folder: str | None, items: int | None, seed: int, work: str | None, quiet: bool
+) -> "Reproduction":
     from textassay.cli.screen import ProgressBar
     from textassay.reproduce.catalogue import reproduce as run
 
     with ProgressBar(quiet=quiet) as progress:
-        return run(name, data=folder, scale=scale, n_items=items, seed=seed, progress=progress)
+        return run(name, data=folder, scale=scale, n_items=items, seed=seed, work=work, progress=progress)
 
 
 def _list() -> None:

@@ -10,7 +10,7 @@ from textassay.corpus.printable import quoted
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress, Silent
 from textassay.reproduce import quality_diversity_paper as qd
-from textassay.reproduce.discrepancy_paper import reproduce_published
+from textassay.reproduce.discrepancy_paper import reproduce_generators, reproduce_published
 from textassay.reproduce.huse_paper import reproduce_figure_5, reproduce_table_1
 from textassay.reproduce.result import SCALES, Reproduction, Run
 from textassay.reproduce.triangle_paper import reproduce_mixtures
@@ -106,6 +106,14 @@ REPRODUCTIONS: dict[str, Reproducible] = {
     "dd-published": Reproducible(
         "Kendall's tau from the printed Tables 2, 3 and 6", "cai2020", (), (10, 10, 10), reproduce_published
     ),
+    "dd-table-3": Reproducible(
+        "DD falls with more training texts; how well metrics rank the generators (items: texts of the pool)",
+        "cai2020",
+        ("coco/train.txt", "coco/test.txt"),
+        (120, 20_000, 60_000),
+        reproduce_generators,
+        "a GPU: 15 LSTMs with two layers of 512, 80 epochs, and the network of the paper 30 times",
+    ),
     "trm-figure-8": Reproducible(
         "METEOR sees correct captions, TRM sees correct and different ones",
         "chan2022",
@@ -185,13 +193,20 @@ def reproduce(
     scale: str = "laptop",
     n_items: int | None = None,
     seed: int = 0,
+    work: str | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Make a published table or figure again, from the data in a folder if it needs any."""
+    """Make a published table or figure again, from the data in a folder if it needs any.
+
+    A long run stores its parts in the folder `work`, and continues from them.
+    """
     entry = find_reproduction(name)
     if scale not in SCALES:
         raise InputError(Setting("scale", scale), f"; wanted {', '.join(SCALES[:-1])} or {SCALES[-1]}")
     files = find_files([entry], data)
     size = entry.size(scale) if n_items is None else n_items
-    made = entry.make([files[file] for file in entry.files], Run(name, scale, size, seed, progress or Silent()))
+    if work is not None and not Path(work).is_dir():
+        raise InputError(Setting("work", work), ": no such folder; wanted one that exists")
+    run = Run(name, scale, size, seed, progress or Silent(), None if work is None else Path(work))
+    made = entry.make([files[file] for file in entry.files], run)
     return replace(made, files=entry.files)

@@ -1,12 +1,30 @@
 """Tables of the paper on Distributional Discrepancy: how well metrics rank generators whose order is known."""
 
-from collections.abc import Sequence
+import json
+import math
+import multiprocessing
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+
 from textassay.errors import InputError, Setting
+from textassay.inference.progress import Silent
 from textassay.inference.result import signature
-from textassay.reproduce.result import Claim, Numbers, Reproduction, Row, Run
+from textassay.inference.rng import stream
+from textassay.models.choose import train_model
+from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
+from textassay.reproduce.sweeps import TOKENIZER, draw_texts, measure
 from textassay.studies.agreement.correlation import tau_b, tau_p_value
+from textassay.version import __version__
 
 SHARES = ("0.2", "0.4", "0.6", "0.8", "1.0")
 LSTM = tuple(f"LSTM {share}" for share in SHARES)
@@ -79,3 +97,338 @@ def _published_sentence(rows: Sequence[Row]) -> str:
         f"{row.name} is printed as {row.numbers[0]:.2f}, but the scores give {row.numbers[1]:.2f}" for row in off
     )
     return f"{others}; {wrong}."
+
+
+# The metrics of the experiment: name, specification, and whether higher values are better. Self-BLEU counts as the
+# paper has it: lower is better.
+_METRICS = {
+    "DD, ridge": ("dd", False),
+    "DD, n-grams": ("dd:classifier=ngram", False),
+    "DD, embedding": ("dd:classifier=embedding", False),
+    "DD, network": ("dd:classifier=cnn:size={size}", False),
+    "BLEU-5": ("bleu:n=5", True),
+    "Self-BLEU-5": ("self_bleu:n=5", False),
+    "LM score": ("lm_score", False),
+    "reverse LM score": ("reverse_lm_score", False),
+    "MS-Jaccard-4": ("ms_jaccard:n=4", True),
+    "CND-2": ("cnd:n=2", False),
+    "Frechet": ("frechet", False),
+    "MAUVE": ("mauve", True),
+}
+_DD = tuple(name for name in _METRICS if name.startswith("DD"))
+# Metrics that are slow or read vectors are measured on fewer texts.
+_ON_VECTORS = ("DD, embedding", "Frechet", "MAUVE")
+_ON_NETWORK = ("DD, network",)
+_KINDS = {"LSTM": "lstm", "5-gram": "ngram"}
+_PUBLISHED_NAMES = {"DD": "DD, network", "BLEU-5": "BLEU-5", "LM score": "LM score", "FED": "Frechet"}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The sizes of the experiment: texts of the pool and of each sample, models, seeds, and processes."""
+
+    pool: int
+    texts: int
+    vector_texts: int
+    network_texts: int
+    models: Mapping[str, str]
+    network: str
+    encoder: str
+    min_count: int
+    seeds: int
+    processes: int
+
+    @classmethod
+    def of(cls, run: Run) -> "Experiment":
+        """The experiment of a scale, with as many texts in the pool as there are items."""
+        if run.n_items < 100:
+            raise InputError(Setting("n_items", run.n_items), "; wanted 100 or more texts in the pool")
+        small = "lstm:hidden=16:embedding=16:epochs=1"
+        models = {
+            "lstm": run.by_scale(small, "lstm:preset=laptop", "lstm:preset=cai2020"),
+            "ngram": "ngram:order=5",
+        }
+        texts = min(run.n_items // 2, 10_000)
+        fewer = run.by_scale(texts, min(texts, 4_000), texts)
+        return cls(
+            run.n_items,
+            texts,
+            fewer,
+            fewer,
+            models,
+            run.by_scale("laptop", "laptop", "paper"),
+            run.by_scale("lsa", "minilm", "minilm"),
+            run.by_scale(2, 5, 5),
+            run.by_scale(1, 3, 3),
+            run.by_scale(1, 2, 2),
+        )
+
+    @property
+    def units(self) -> list["Unit"]:
+        """Every generator of every seed; the slowest first, so that processes end at about the same time."""
+        found = [Unit(kind, share, seed) for seed in range(self.seeds) for kind in _KINDS for share in SHARES]
+        return sorted(found, key=lambda unit: (unit.kind != "LSTM", -float(unit.share), unit.seed))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One generator: its kind, the share of the pool that it is trained on, and its seed."""
+
+    kind: str
+    share: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.kind.lower()}-{self.share}-{self.seed}"
+
+
+# The values of the metrics of each generator.
+Found = dict[Unit, dict[str, float]]
+
+
+def reproduce_generators(files: Sequence[Path], run: Run) -> Reproduction:
+    """Generators trained on more and more texts, and how well metrics find their order."""
+    experiment = Experiment.of(run)
+    found = _measure_all(experiment, files, run)
+    taus = {name: {kind: _taus(found, experiment, kind, name) for kind in _KINDS} for name in _METRICS}
+    claims = (*_falling_claims(found, experiment), *_tau_claims(taus))
+    return Reproduction(
+        name=run.name,
+        title="Tables 3 and 4: DD falls with more training texts, and ranks generators by them",
+        paper="cai2020",
+        design=_design(experiment),
+        differs=_differences(experiment),
+        claims=claims,
+        conclusion=_generator_sentence(taus),
+        options=run.options,
+        signature=signature(
+            run.name,
+            {},
+            settings={"models": "+".join(experiment.models.values()), "enc": experiment.encoder},
+            data={"pool": experiment.pool, "texts": experiment.texts},
+            resampling={"seeds": experiment.seeds, "seed": run.seed},
+        ),
+        tables=(_tau_table(taus), *(_value_table(found, experiment, kind) for kind in _KINDS)),
+        panels=tuple(_dd_panel(found, experiment, kind) for kind in _KINDS),
+    )
+
+
+def _measure_all(experiment: Experiment, files: Sequence[Path], run: Run) -> Found:
+    """The values of every generator, from the folder of the run if they are there already."""
+    measure_one = partial(_measured, experiment, [str(file) for file in files], run.seed, run.work)
+    units = experiment.units
+    run.progress.start("generators", len(units))
+    found: Found = {}
+    if experiment.processes == 1:
+        for unit in units:
+            found[unit] = measure_one(unit)
+            run.progress.step(1)
+        return found
+    # Each process has one thread of torch, which is faster than one process with two.
+    with ProcessPoolExecutor(experiment.processes, multiprocessing.get_context("spawn")) as pool:
+        waiting = {pool.submit(measure_one, unit): unit for unit in units}
+        try:
+            for done in as_completed(waiting):
+                found[waiting[done]] = done.result()
+                run.progress.step(1)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return found
+
+
+def _measured(
+    experiment: Experiment, files: Sequence[str], seed: int, work: Path | None, unit: Unit
+) -> dict[str, float]:
+    """The values of one generator, read from or written to the folder of the run."""
+    key = {**asdict(experiment), "seed": seed, "version": __version__, "processes": None}
+    stored = None if work is None else work / f"{unit}.json"
+    if stored is not None and (known := _stored(stored, key)) is not None:
+        return known
+    started = time.perf_counter()
+    values = _values(experiment, [Path(file) for file in files], seed, unit)
+    if stored is not None:
+        plain = {"key": key, "values": values, "seconds": round(time.perf_counter() - started, 1)}
+        temporary = stored.with_suffix(f".{os.getpid()}")
+        temporary.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+        os.replace(temporary, stored)
+    return values
+
+
+def _stored(path: Path, key: Mapping[str, object]) -> dict[str, float] | None:
+    """The values in a file of an earlier run with the same settings; None if there are none."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        if plain["key"] == key and set(plain["values"]) == set(_METRICS):
+            return {name: float(value) for name, value in plain["values"].items()}
+    return None
+
+
+def _values(experiment: Experiment, files: Sequence[Path], seed: int, unit: Unit) -> dict[str, float]:
+    own = int(stream(seed, "generators", unit.seed).integers(2**31))
+    (pool,), (real,) = (
+        draw_texts([file], (size,), own).parts
+        for file, size in zip(files, (experiment.pool, experiment.texts), strict=True)
+    )
+    counts = Counter(word for text in pool for word in text.split())
+    known = {word for word, count in counts.items() if count >= experiment.min_count}
+    pool, real = (_with_unknown(texts, known) for texts in (pool, real))
+    spec = f"{experiment.models[_KINDS[unit.kind]]}:tokenizer={TOKENIZER}"
+    model = train_model(spec, pool[: round(float(unit.share) * len(pool))], seed=own)
+    made = model.sample(experiment.texts, rng=stream(own, "sample", str(unit)))
+    return dict(_metric_values(experiment, made, real, own))
+
+
+def _with_unknown(texts: Sequence[str], known: set[str]) -> list[str]:
+    return [" ".join(word if word in known else "<unk>" for word in text.split()) for text in texts]
+
+
+def _metric_values(
+    experiment: Experiment, made: Sequence[str], real: Sequence[str], seed: int
+) -> Iterator[tuple[str, float]]:
+    sizes = {
+        **dict.fromkeys(_ON_VECTORS, experiment.vector_texts),
+        **dict.fromkeys(_ON_NETWORK, experiment.network_texts),
+    }
+    for size in sorted({sizes.get(name, experiment.texts) for name in _METRICS}):
+        names = [name for name in _METRICS if sizes.get(name, experiment.texts) == size]
+        metrics = ",".join(_METRICS[name][0].format(size=experiment.network) for name in names)
+        found = measure(
+            real[:size], {"made": made[:size]}, metrics, encoder=experiment.encoder, progress=Silent(), seed=seed
+        )
+        yield from zip(names, (result.estimate for result in found["made"].results), strict=True)
+
+
+def _taus(found: Found, experiment: Experiment, kind: str, metric: str) -> list[float]:
+    """Kendall's tau-b between a metric and the share of training texts, one per seed; 1 is the order of the shares."""
+    sign = 1 if _METRICS[metric][1] else -1
+    shares = [float(share) for share in SHARES]
+    return [
+        tau_b([sign * found[Unit(kind, share, seed)][metric] for share in SHARES], shares)
+        for seed in range(experiment.seeds)
+    ]
+
+
+def _by_share(found: Found, experiment: Experiment, kind: str, metric: str) -> list[list[float]]:
+    """The values of all seeds for each share."""
+    return [[found[Unit(kind, share, seed)][metric] for seed in range(experiment.seeds)] for share in SHARES]
+
+
+def _falling_claims(found: Found, experiment: Experiment) -> Iterator[Claim]:
+    for kind in _KINDS:
+        means = {name: [float(np.mean(row)) for row in _by_share(found, experiment, kind, name)] for name in _DD}
+        falls = {name: all(later < earlier for earlier, later in pairwise(row)) for name, row in means.items()}
+        shown = "; ".join(f"{name[4:]} {row[0]:.2f} to {row[-1]:.2f}" for name, row in means.items())
+        wrong = [name[4:] for name, does in falls.items() if not does]
+        where = f"; not at every step with {', '.join(wrong)}" if wrong else ""
+        published = "0.490 to 0.322" if kind == "LSTM" else "not printed for this kind"
+        yield Claim(f"{kind}: DD falls with every fifth of training texts ({published})", shown + where, not wrong)
+
+
+def _mean_taus(taus: Mapping[str, Mapping[str, Sequence[float]]], kind: str) -> dict[str, float]:
+    """The mean tau of each metric over seeds; 0 for a metric that gives all generators of a seed the same value."""
+    return {name: float(np.mean(np.nan_to_num(by_kind[kind]))) for name, by_kind in taus.items()}
+
+
+def _tau_claims(taus: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterator[Claim]:
+    means = _mean_taus(taus, "LSTM")
+    best = max(means, key=lambda name: means[name])
+    dd = {name: means[name] for name in _DD}
+    shown = ", ".join(f"{name[4:]} {tau:.2f}" for name, tau in dd.items())
+    yield Claim("LSTM: DD ranks all five generators correctly (tau 1.0)", shown, min(dd.values()) >= 1 - _ROUNDING)
+    for source, name in _PUBLISHED_NAMES.items():
+        if source != "DD":
+            yield Claim(
+                f"LSTM: {source} ranks less well than DD (tau {REAL_TAU[source][0]})",
+                f"{name} {means[name]:.2f}, DD of the network {means['DD, network']:.2f}",
+                means[name] < means["DD, network"],
+            )
+    yield Claim(
+        "LSTM: no metric ranks better than DD",
+        f"the highest mean is that of {best}, {means[best]:.2f}",
+        means[best] <= max(dd.values()) + _ROUNDING,
+    )
+
+
+def _tau_table(taus: Mapping[str, Mapping[str, Sequence[float]]]) -> Numbers:
+    printed = {name: REAL_TAU[source][0] for source, name in _PUBLISHED_NAMES.items()}
+    rows = [
+        Row(
+            name,
+            (printed.get(name), *(_number(value) for kind in _KINDS for value in _summary(by_kind[kind]))),
+        )
+        for name, by_kind in taus.items()
+    ]
+    columns = ("5 LSTM, published", *(f"{kind}, {what}" for kind in _KINDS for what in ("mean", "lowest", "highest")))
+    return Numbers("Kendall's tau-b against the share of training texts", columns, tuple(rows))
+
+
+def _summary(values: Sequence[float]) -> tuple[float, float, float]:
+    return float(np.mean(values)), min(values), max(values)
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _value_table(found: Found, experiment: Experiment, kind: str) -> Numbers:
+    rows = [
+        Row(name, tuple(_number(float(np.mean(row))) for row in _by_share(found, experiment, kind, name)))
+        for name in _METRICS
+    ]
+    published = Row("DD, published (LSTM, Table 3)", tuple(REAL_DD[name] for name in LSTM))
+    return Numbers(
+        f"{kind}: means over seeds, by the share of the pool",
+        SHARES,
+        (published, *rows) if kind == "LSTM" else tuple(rows),
+        None,
+    )
+
+
+def _dd_panel(found: Found, experiment: Experiment, kind: str) -> Panel:
+    lines = []
+    for name in _DD:
+        by_share = _by_share(found, experiment, kind, name)
+        points = [
+            CurveAt(float(s), float(np.mean(row)), min(row), max(row)) for s, row in zip(SHARES, by_share, strict=True)
+        ]
+        lines.append(Line(name, tuple(points)))
+    return Panel(f"{kind}: DD over the share of training texts", "share of the pool", "DD", tuple(lines), tabled=False)
+
+
+def _design(experiment: Experiment) -> str:
+    models = " and ".join(f"{name} ({experiment.models[kind]})" for name, kind in _KINDS.items())
+    seeds = "1 seed" if experiment.seeds == 1 else f"{experiment.seeds} seeds"
+    return (
+        f"Generators of two kinds, {models}, are trained on 20, 40, 60, 80 and 100 % of a pool of {experiment.pool:,} "
+        f"captions of COCO, with {seeds}. Each generates {experiment.texts:,} captions, which are compared with as "
+        f"many other real captions; metrics on vectors ({experiment.encoder}) and the network read the first "
+        f"{experiment.vector_texts:,} of each. Words with fewer than {experiment.min_count} occurrences in the pool "
+        "are <unk> in all texts. More training texts make a better generator, so their share is the gold order; "
+        "Kendall's tau-b is 1 for a metric with that order."
+    )
+
+
+def _differences(experiment: Experiment) -> tuple[str, ...]:
+    network = "and the network is smaller" if experiment.network == "laptop" else "and the network is the paper's"
+    return (
+        "The paper has 280,000 sentences of news, LSTMs with two layers of 512 units and GPT-2; here it is captions, "
+        f"{experiment.models['lstm']} and a 5-gram model, {network}.",
+        "The paper trains its classifier on the training texts of the generator and 300,000 generated texts, and tests "
+        "on 10,000 others. Here the real captions are those that no generator has seen: half of them train the network "
+        "and the classifier of n-grams, and ridge and embedding classify every text by all others.",
+        "FED is the squared Frechet distance of vectors of the Universal Sentence Encoder; here it is the distance of "
+        f"vectors of {experiment.encoder}.",
+        "LM score and reverse LM score use 5-gram models, and the vocabulary of the real texts.",
+    )
+
+
+def _generator_sentence(taus: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    means = {kind: _mean_taus(taus, kind) for kind in _KINDS}
+    dd = ", ".join(f"{name[4:]} {means['LSTM'][name]:.2f}" for name in _DD)
+    perfect = [name for name in taus if all(mean[name] >= 1 - _ROUNDING for mean in means.values())]
+    others = [name for name in perfect if name not in _DD]
+    found = f"For the LSTMs the mean tau of DD is {dd} (published 1.0)"
+    if others:
+        return f"{found}; other metrics with a tau of 1 for both kinds of generators: {', '.join(others)}."
+    return f"{found}; no other metric has a tau of 1 for both kinds of generators."

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
 from types import NoneType
 from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
@@ -19,13 +20,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Run:
-    """How a reproduction is made: its name, scale and seed, and the number of items or texts that it takes."""
+    """How a reproduction is made: its name, scale and seed, and the number of items or texts that it takes.
+
+    `work` is a folder for parts of a long run, which continues from them.
+    """
 
     name: str
     scale: str
     n_items: int
     seed: int
     progress: Progress
+    work: Path | None = None
 
     @property
     def options(self) -> dict[str, int | str]:

@@ -22,7 +22,7 @@ _SIGMA = _BIAS = 0.1
 _SEED = 0
 _TEXTS_AT_ONCE = 2048
 # The random numbers of PyTorch belong to the whole process, so one network is trained at a time.
-_TRAINING = Lock()
+TRAINING = Lock()
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def network_scores(both: LabelledTexts, found: Split, preset: Preset) -> F64:
     """Scores of held-out texts: log-odds of real text, by the epoch that is best on the validation part."""
     torch = _torch()
     ids, n_words = word_ids(both.sequences, found.train, shortest=max(width for width, _ in preset.filters))
-    with _TRAINING, torch.random.fork_rng(devices=[]):
+    with TRAINING, torch.random.fork_rng(devices=[]):
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         torch.manual_seed(_SEED)

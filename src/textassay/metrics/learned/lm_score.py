@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from textassay.corpus.arrays import F64, I64
+from textassay.metrics.learned.cnn import TRAINING
 from textassay.metrics.learned.likelihood import ZERO, mean_nll, zero_remarks
 from textassay.metrics.learned.model_texts import (
     DECODING_LIMITS,
@@ -169,8 +170,9 @@ def _lstm_scores(
         validation = scored.texts.take(pa.array(order[::_VALIDATION])) if scored is reference else None
         texts = pa.array(sorted(trained_on.texts.to_pylist()), trained_on.texts.type)
         vocabulary = _vocabulary(reference, min_count)
-        model = train_model(f"lstm:preset={_PRESETS[size]}", texts, validation=validation, vocabulary=vocabulary)
-        return model.log_prob(scored.texts.take(pa.array(kept))), kept, trained_on
+        with TRAINING:
+            model = train_model(f"lstm:preset={_PRESETS[size]}", texts, validation=validation, vocabulary=vocabulary)
+            return model.log_prob(scored.texts.take(pa.array(kept))), kept, trained_on
 
     scores, kept, _ = scored.once(("lstm", id(trained_on), scored is reference, size, min_count), make)
     return scores, kept

@@ -1,0 +1,89 @@
+"""The experiment on DD: which generators are measured, what is stored, what the tables state."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from textassay.errors import InputError
+from textassay.inference.progress import Silent
+from textassay.reproduce import discrepancy_paper as dd
+from textassay.reproduce.catalogue import reproduce
+from textassay.reproduce.discrepancy_paper import Experiment, Unit
+from textassay.reproduce.result import Run
+
+DONE: list[Unit] = []
+
+
+def made_up(_experiment: Experiment, _files: Sequence[Path], seed: int, unit: Unit) -> dict[str, float]:
+    """Values that all follow the share, but for BLEU-5, which is the same for all generators of one seed."""
+    DONE.append(unit)
+    share = float(unit.share)
+    return {
+        name: 0.5 if name == "BLEU-5" else (share if higher else 1 - share) + 0.001 * unit.seed + 0.0001 * seed
+        for name, (_, higher) in dd._METRICS.items()
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Data that nothing reads, because the values are made up."""
+    (tmp_path / "coco").mkdir()
+    for name in ("train.txt", "test.txt"):
+        (tmp_path / "coco" / name).write_text("a\n")
+    monkeypatch.setattr(dd, "_values", made_up)
+    DONE.clear()
+    return str(tmp_path)
+
+
+def test_every_generator_is_measured_once_and_the_tables_show_it(folder: str) -> None:
+    found = reproduce("dd-table-3", data=folder, scale="smoke")
+    assert sorted(map(str, DONE)) == [f"{kind}-{share}-0" for kind in ("5-gram", "lstm") for share in dd.SHARES]
+    taus, lstm, ngram = found.tables
+    rows = {row.name: list(row.numbers) for row in taus.rows}
+    assert rows["DD, network"] == [1.0, 1, 1, 1, 1, 1, 1]
+    assert rows["MAUVE"] == [None, 1, 1, 1, 1, 1, 1]
+    # All generators have one value, so there is no order.
+    assert rows["BLEU-5"] == [0.0, None, None, None, None, None, None]
+    assert list(lstm.rows[0].numbers) == [0.490, 0.412, 0.393, 0.353, 0.322]
+    assert [round(value or 0, 6) for value in ngram.rows[0].numbers] == [0.8, 0.6, 0.4, 0.2, 0]
+    assert [claim.agrees for claim in found.claims][:3] == [True, True, True]
+    assert len(found.panels) == 2
+
+
+def test_a_stopped_run_continues_from_its_folder(folder: str, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    first = reproduce("dd-table-3", data=folder, scale="smoke", work=str(work))
+    assert len(DONE) == len(list(work.iterdir())) == 10
+    (work / "lstm-0.4-0.json").unlink()
+    (work / "lstm-0.6-0.json").write_text('{"key": ')
+    changed = json.loads((work / "lstm-0.8-0.json").read_text())
+    changed["key"]["pool"] += 1
+    (work / "lstm-0.8-0.json").write_text(json.dumps(changed))
+    DONE.clear()
+    assert reproduce("dd-table-3", data=folder, scale="smoke", work=str(work)) == first
+    assert sorted(map(str, DONE)) == ["lstm-0.4-0", "lstm-0.6-0", "lstm-0.8-0"]
+    DONE.clear()
+    reproduce("dd-table-3", data=folder, scale="smoke", work=str(work), seed=1)
+    assert len(DONE) == 10
+
+
+def test_bad_settings_are_refused(folder: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="n_items=20; wanted 100 or more texts in the pool"):
+        reproduce("dd-table-3", data=folder, scale="smoke", n_items=20)
+    with pytest.raises(InputError, match=r"work='.*: no such folder; wanted one that exists"):
+        reproduce("dd-table-3", data=folder, scale="smoke", work=str(tmp_path / "nowhere"))
+
+
+def test_words_outside_of_the_vocabulary_are_unknown() -> None:
+    assert dd._with_unknown(["a b c", "c"], {"a", "c"}) == ["a <unk> c", "c"]
+
+
+def test_the_laptop_scale_has_three_seeds_and_two_processes() -> None:
+    run = Run("dd-table-3", "laptop", 20_000, 0, Silent())
+    experiment = Experiment.of(run)
+    assert len(experiment.units) == 30
+    assert str(experiment.units[0]) == "lstm-1.0-0"
+    assert (experiment.texts, experiment.models["lstm"]) == (10_000, "lstm:preset=laptop")
