@@ -1,6 +1,7 @@
 """`textassay reproduce`: what it lists, what it wants, what it writes."""
 
 import json
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.studies.test_figure_8 import captions, folder_of
 from textassay.cli.main import run
+from textassay.reproduce.catalogue import PAPERS, REPRODUCTIONS
 
 NAME = "trm-figure-8"
 
@@ -120,3 +122,15 @@ def test_all_needs_all_data(folder: str, capsys: pytest.CaptureFixture[str]) -> 
     message = failure(capsys, "--all", "--data", folder, "--scale", "smoke")
     assert "no file" in message
     assert "huse/summarization_ratings.csv" in message
+
+
+@pytest.mark.slow
+def test_all_of_them_run_at_the_smallest_scale(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    started = time.process_time()
+    assert run(["reproduce", "--all", "--scale", "smoke", "--data", str(data), "--output", str(tmp_path)]) == 0
+    assert time.process_time() - started < 300
+    shown = capsys.readouterr().out
+    for name in REPRODUCTIONS:
+        assert f"{name}: " in shown
+        assert (tmp_path / f"{name}.json").is_file()
+    assert {path.stem for path in tmp_path.glob("*.md")} == set(PAPERS)

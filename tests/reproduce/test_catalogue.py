@@ -14,10 +14,19 @@ from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS, fi
 from textassay.reproduce.result import Reproduction
 
 COMMITTED = ROOT / "docs" / "reproductions"
-# These take more than a few seconds even at the smallest scale.
 # The laptop scale of these takes about an hour and has not been run yet.
 NOT_RUN = {"dd-table-3"}
-SLOW: set[str] = {"dd-table-3", "huse-figure-5", "huse-table-1", "qd-table-1"}
+# These take more than a few seconds even at the smallest scale.
+SLOW: set[str] = {
+    "dd-table-3",
+    "huse-figure-5",
+    "huse-table-1",
+    "qd-table-1",
+    "msj-figure-4",
+    "msj-table-4",
+    "trm-figure-7",
+    "dd-table-5",
+}
 
 
 def committed(name: str) -> Reproduction:

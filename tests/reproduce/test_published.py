@@ -2,7 +2,10 @@
 
 import pytest
 
+from textassay.reproduce import caption_tests as trm
 from textassay.reproduce import discrepancy_paper as dd
+from textassay.reproduce import huse_paper as huse
+from textassay.reproduce import joint_paper as msj
 from textassay.reproduce import quality_diversity_paper as qd
 from textassay.reproduce.catalogue import reproduce
 
@@ -16,6 +19,22 @@ PUBLISHED = [
     (qd.TABLE_2["MSCOCO"]["cn-4"][1], 0.163, "Li et al., Table 2, DRate"),
     (qd.TABLE_2["WMT news"]["bs-4"][2], 0.339, "Li et al., Table 2, Self-Ratio"),
     (qd.TABLE_2["WMT news"]["cn-3"][3], 0.358, "Li et al., Table 2, Ref-Ratio"),
+    (trm.TABLE_1["CLIPCap"]["BLEU-4"], 0.8788, "Chan et al., Table 1, MS-COCO"),
+    (trm.TABLE_1["human"]["ROUGE-L"], 0.6841, "Chan et al., Table 1, MS-COCO"),
+    (trm.TABLE_3["TRM-CIDEr-D"], -0.4742, "Chan et al., Table 3, MSCOCO"),
+    (trm.TABLE_3["MMD-BERT"], -0.6550, "Chan et al., Table 3, MSCOCO"),
+    (trm.TABLE_4["VLP"][1], -2.8609, "Chan et al., Table 4, METEOR"),
+    (trm.TABLE_4["human"][0], -0.2189, "Chan et al., Table 4, MAUVE"),
+    (msj.SELF_BLEU["rankgan"][3], 0.618, "Texygen, Self-BLEU-5"),
+    (msj.BLEU["leakgan"][2], 0.660, "Texygen, BLEU-4"),
+    (msj.MS_JACCARD["maligan"][2], 0.345, "Montahaei et al., Table 1, MSJ4"),
+    (msj.FRECHET["rankgan"], 3.574, "Montahaei et al., Table 1, FBD"),
+    (msj.ORACLE["seqgan"][1], 163.179, "Montahaei et al., Table 4, Oracle-NLL"),
+    (msj.ORACLE["rankgan"][2], 12.127, "Montahaei et al., Table 4, Bhattacharyya"),
+    (huse.TABLE_1["summarization"]["t = 0.7"][1], 0.92, "Hashimoto et al., Table 1, HUSE-Q"),
+    (huse.TABLE_1["story generation"]["retrieval"][2], 0.53, "Hashimoto et al., Table 1, HUSE-D"),
+    (huse.TABLE_1["dialogue"]["t = 0.7"][0], 0.49, "Hashimoto et al., Table 1, HUSE"),
+    (huse.TABLE_1["language model"]["t = 1.0"][2], 1.02, "Hashimoto et al., Table 1, HUSE-D"),
     (dd.ORACLE_DD["LSTM 0.2"], 0.994, "Cai et al., Table 2, dd"),
     (dd.ORACLE_DD["GPT-2 1.0"], 0.935, "Cai et al., Table 2, dd"),
     (dd.ORACLE_DD["GPT-2 0.4"], 0.973, "Cai et al., Table 2, dd"),

@@ -60,16 +60,20 @@ def measure(
     metrics: str,
     *,
     progress: Progress,
+    tokenizer: str = TOKENIZER,
+    lowercase: bool = False,
     encoder: str | None = None,
     seed: int = 0,
 ) -> Comparison:
-    """Bare estimates of metrics for each candidate."""
+    """Bare estimates of metrics for each candidate, on all texts that are given."""
     return compare(
         reference,
         dict(candidates),
         metrics=metrics,
-        tokenizer=TOKENIZER,
+        tokenizer=tokenizer,
+        lowercase=lowercase,
         encoder=encoder,
+        size="all",
         n_resamples=0,
         seed=seed,
         progress=progress,

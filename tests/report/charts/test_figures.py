@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from textassay.inference.result import Interval
-from textassay.report.charts.figures import STEPS, colour, heat_maps, luminance
-from textassay.reproduce.result import Cell, Grid, Steps
+from textassay.report.charts.figures import STEPS, colour, curve_panels, heat_maps, luminance, matrix_squares
+from textassay.reproduce.result import Area, Cell, CurveAt, Grid, Line, Matrix, NamedPoint, Panel, Steps
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -104,3 +104,36 @@ def test_hostile_names_stay_text() -> None:
     root = drawn(grid((1.0, 2.0), title=bad), title=bad)
     assert not list(root.iter(f"{SVG}script"))
     assert '</text><script>alert("x")</script>\\x1b[31m' in texts(root)
+
+
+def test_a_panel_draws_curves_points_and_areas_and_escapes_names() -> None:
+    panel = Panel(
+        "<b>title</b>",
+        "across",
+        "up",
+        (Line("a & b", (CurveAt(0.0, 1.0), CurveAt(1.0, 2.0))), Line("dots", (CurveAt(0.5, 1.5),), joined=False)),
+        points=(NamedPoint("<real>", 0.5, 1.0),),
+        areas=(Area("shaded", ((0.0, 1.0), (1.0, 1.0), (1.0, 2.0))),),
+        dashed=(((0.0, 1.0), (1.0, 2.0)),),
+    )
+    root = ET.fromstring(curve_panels([panel], title="a title", summary="a summary"))
+    assert {"<b>title</b>", "a & b", "dots", "<real>", "shaded", "across", "up"} <= set(texts(root))
+    assert len(list(root.iter(f"{SVG}polyline"))) == 1
+    classes = [element.attrib.get("class", "") for element in root.iter()]
+    assert sum(name.startswith("area") for name in classes) == 2, "the area and its patch in the legend"
+    assert sum(name == "dashed" for name in classes) == 1
+
+
+def test_panels_with_limits_and_one_quantity_have_one_scale() -> None:
+    low, high = (
+        Panel("p", "x", "score", (Line("a", (CurveAt(0.0, y, y, y),)),), limits=(0.0, 1.0)) for y in (0.2, 3.0)
+    )
+    root = ET.fromstring(curve_panels([low, high], title="t", summary="s"))
+    assert texts(root).count("3") == 2
+
+
+def test_a_matrix_writes_each_correlation_and_leaves_unknown_ones_out() -> None:
+    matrix = Matrix("m", ("BLEU", "FBD"), ((1.0, None), (None, 1.0)))
+    root = ET.fromstring(matrix_squares(matrix, title="t", summary="s"))
+    assert texts(root).count("1.00") == 2
+    assert texts(root).count("BLEU") == 2

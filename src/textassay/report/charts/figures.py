@@ -170,8 +170,8 @@ def curve_panels(panels: Sequence[Panel], *, title: str, summary: str) -> str:
     columns = min(len(panels), _IN_A_ROW)
     axes = [axis(_heights(panel, panels), _TALL, 0.0, about=5) for panel in panels]
     margin = _AXIS_NAME + max(text_width(f"{tick:g}", _PANEL_SMALL) for up in axes for tick in (*up.ticks, 0.0))
-    width = max(columns * (margin + _WIDE) + 16, text_width(title, 15.0) + 28)
-    legend, legend_rows = _legend(names, width)
+    width = max(columns * (margin + _WIDE) + 16, 1.1 * text_width(title, 15.0) + 28)
+    legend, legend_rows = _legend(names, width, shaded=set(names) - set(curves))
     top = _TOP + _LEGEND_ROW * (legend_rows - 1)
     row_height = _PANEL_TOP + _TALL + _BOTTOM
     height = top + row_height * math.ceil(len(panels) / columns)
@@ -196,15 +196,17 @@ def curve_panels(panels: Sequence[Panel], *, title: str, summary: str) -> str:
     return as_file(picture, width=width, height=height)
 
 
-def _legend(names: Sequence[str], width: float) -> tuple[list[Markup], int]:
-    """The marks with their names, in as many rows as they need."""
+def _legend(names: Sequence[str], width: float, shaded: set[str]) -> tuple[list[Markup], int]:
+    """The marks with their names, in as many rows as they need; shaded areas have a patch."""
     parts: list[Markup] = []
     x, y, rows = 20.0, 43.0, 1
     for place, name in enumerate(names):
         room = text_width(name, _PANEL_FONT) + 36
         if x > 20 and x + room > width:
             x, y, rows = 20.0, y + _LEGEND_ROW, rows + 1
-        parts += [marker(place, x, y - 4, 4.5), element("text", name, x=x + 10, y=y)]
+        patch = rectangle(x - 6, y - 10, 12.0, 12.0, f"area k{place % COLOURS}")
+        mark = patch if name in shaded else marker(place, x, y - 4, 4.5)
+        parts += [mark, element("text", name, x=x + 10, y=y)]
         x += room
     return parts, rows
 
