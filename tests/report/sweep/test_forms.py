@@ -68,7 +68,8 @@ def test_the_page_has_a_curve_and_one_chart_per_metric() -> None:
     assert page.count(">real text</text>") >= len(found().labels)
     drawn = plane(found())
     assert drawn is not None
-    assert all(f">{name}</text>" in drawn.wide for name in found().names)
+    assert all(f'class="name">{label}</text>' in drawn.wide for label in ("0.25", "1", "4"))
+    assert drawn.marks == "temperature"
 
 
 def test_a_second_parameter_makes_lines() -> None:

@@ -46,11 +46,12 @@ class Trace:
 
 @dataclass(frozen=True)
 class Spotted:
-    """A point with a star and its name."""
+    """A point with a star and its name, which is a tooltip only if it is not `written`."""
 
     name: str
     x: float
     y: float
+    written: bool = True
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,8 @@ def _star(spot: Spotted, x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
     at_right = across - frame.left < text_width(spot.name, _SMALL) + 14
     room = (frame.right - across if at_right else across - frame.left) - 12
     yield element("g", element("title", spot.name), marker(_STAR, across, upright, 6.5))
+    if not spot.written:
+        return
     yield element(
         "text",
         fitted(spot.name, room, _FONT),

@@ -110,7 +110,7 @@ def metric_chart(found: Sweep, place: int) -> MetricChart:
     spots = []
     if best.setting:
         result = _beside_real(found, found[best.setting], place)
-        spots = [Spotted(f"best: {best.setting}", scale.places[best.setting], result.estimate)]
+        spots = [Spotted(f"best: {best.setting}", scale.places[best.setting], result.estimate, written=False)]
     values = "; ".join(
         f"{column.name}: {figure(_beside_real(found, column, place), level=found.level)}" for column in found.swept
     )
@@ -173,12 +173,16 @@ def _remarks(found: Sweep, place: int, traces: Sequence[Trace]) -> list[str]:
 
 @dataclass(frozen=True)
 class Plane:
-    """Two drawings of the plane of quality and diversity, for wide and for narrow pages, and its labels."""
+    """Two drawings of the plane of quality and diversity, for wide and for narrow pages, and the names of its axes.
+
+    `marks` is what the labels of the marks are: the parameter that varies, or settings.
+    """
 
     wide: Markup
     narrow: Markup
     quality: str
     diversity: str
+    marks: str
 
 
 def plane(found: Sweep) -> Plane | None:
@@ -211,13 +215,21 @@ def plane(found: Sweep) -> Plane | None:
         (falls(quality), falls(diversity)),
         joined,
     )
-    return Plane(chart.draw(WIDE), chart.draw(NARROW), labels[0], labels[1])
+    marks = _NAMES[axis_parameter(found)] if len(varied(found.swept)) == 1 else "setting"
+    return Plane(chart.draw(WIDE), chart.draw(NARROW), labels[0], labels[1], marks)
 
 
 def _point(found: Sweep, column: SettingColumn, places: tuple[int, int], index: int) -> Point:
     quality, diversity = (_beside_real(found, column, place) for place in places)
     text = _values_text(found, column.name, places, (quality, diversity))
-    return Point(index, column.name, column.name, text, quality, diversity)
+    return Point(index, column.name, _mark_name(found, column), text, quality, diversity)
+
+
+def _mark_name(found: Sweep, column: SettingColumn) -> str:
+    """The value of the only parameter that varies, because short labels overlap less; else the whole setting."""
+    if len(varied(found.swept)) != 1:
+        return column.name
+    return shortened(_tick_name(_axis_value(column, axis_parameter(found))), 60)
 
 
 def _values_text(found: Sweep, name: str, places: tuple[int, int], results: tuple[Result, Result]) -> str:

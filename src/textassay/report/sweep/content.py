@@ -58,13 +58,14 @@ def _best_row(found: Sweep, best: Best, place: int) -> BestRow:
 
 
 def among_text(found: Sweep, best: Best) -> str:
-    """The settings that cannot be distinguished from the best one, and those that were not compared, in words."""
+    """The other settings that cannot be distinguished from the best one, and those that were not compared, in words."""
     names = list(found.names)
     if not best.setting:
         return "–"
     if best.unknown and len(best.among) == 1:
         return "not compared: no interval"
-    shown = "none" if len(best.among) == 1 else settings_text(best.among, names)
+    others = [name for name in best.among if name != best.setting]
+    shown = settings_text(others, names) if others else "none"
     return f"{shown}; without interval: {settings_text(best.unknown, names)}" if best.unknown else shown
 
 

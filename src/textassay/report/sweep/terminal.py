@@ -22,7 +22,8 @@ def render_terminal(found: Sweep, *, width: int) -> RenderableType:
         [
             [Text.assemble("sweep ", (cut(content.heading(found)), "bold")), *notes(found.notes)],
             [_best(found)],
-            [*_values(found, max(width, _FEWEST_CELLS)), *map(dim, content.legend(found))],
+            *([table] for table in _values(found, max(width, _FEWEST_CELLS))),
+            [dim(line) for line in content.legend(found)],
             [_verdict(found)],
         ]
     )
