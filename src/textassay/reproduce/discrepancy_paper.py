@@ -149,12 +149,11 @@ class Experiment:
             "ngram": "ngram:order=5",
         }
         texts = min(run.n_items // 2, 10_000)
-        fewer = run.by_scale(texts, min(texts, 4_000), texts)
         return cls(
             run.n_items,
             texts,
-            fewer,
-            fewer,
+            run.by_scale(texts, min(texts, 4_000), texts),
+            run.by_scale(texts, min(texts, 8_000), texts),
             models,
             run.by_scale("laptop", "laptop", "paper"),
             run.by_scale("lsa", "minilm", "minilm"),
@@ -402,8 +401,9 @@ def _design(experiment: Experiment) -> str:
     return (
         f"Generators of two kinds, {models}, are trained on 20, 40, 60, 80 and 100 % of a pool of {experiment.pool:,} "
         f"captions of COCO, with {seeds}. Each generates {experiment.texts:,} captions, which are compared with as "
-        f"many other real captions; metrics on vectors ({experiment.encoder}) and the network read the first "
-        f"{experiment.vector_texts:,} of each. Words with fewer than {experiment.min_count} occurrences in the pool "
+        f"many other real captions; metrics on vectors ({experiment.encoder}) read the first "
+        f"{experiment.vector_texts:,} of each, and the network the first {experiment.network_texts:,}. "
+        f"Words with fewer than {experiment.min_count} occurrences in the pool "
         "are <unk> in all texts. More training texts make a better generator, so their share is the gold order; "
         "Kendall's tau-b is 1 for a metric with that order."
     )
