@@ -18,7 +18,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for entry in config.nav or []:
         for listed in entry.values():
             if isinstance(listed, list):
-                folders = {page.removesuffix("index.md") for page in listed if page.endswith("/index.md")}
+                # A page with a title of its own is a mapping from the title to the page.
+                pages = [page for page in listed if isinstance(page, str)]
+                folders = {page.removesuffix("index.md") for page in pages if page.endswith("/index.md")}
                 listed += [page for page in made if page.rpartition("/")[0] + "/" in folders and page not in listed]
     return config
 
