@@ -420,8 +420,8 @@ def bhattacharyya(
 
     The reference must be a sample of the oracle p (`oracle=FILE`), and the candidate one of the model q (`model=FILE`)
     under its decoding setting (`temperature`, `top_k` with 0 for all tokens, `top_p`). All sums are computed from
-    log-probabilities. `variant=hellinger` is the squared Hellinger distance, 1 minus the overlap
-    :math:`\sum_x \sqrt{p(x) q(x)}`, from terms of at most 1; `variant=symmetric_kl` is the sum of both Kullback-Leibler
+    log-probabilities. `variant=hellinger` is the squared Hellinger distance, 1 minus the sum of the root of p(x) q(x)
+    over all texts, estimated from terms of at most 1; `variant=symmetric_kl` is the sum of both Kullback-Leibler
     divergences. The parts have all three with their Monte-Carlo errors.
 
     It sees every difference between the two distributions, texts that are missing and texts that are too many alike.
@@ -509,8 +509,8 @@ def oracle_dd(
     .. math:: \mathrm{DD} = \frac{1}{2} \left( \frac{1}{N} \sum_{x \in R} \mathrm{sign} \ln \frac{p(x)}{q(x)}
               + \frac{1}{M} \sum_{x \in C} \mathrm{sign} \ln \frac{q(x)}{p(x)} \right)
 
-    It is the value that `dd` would have with the best possible classifier: half of the sum of
-    :math:`|p(x) - q(x)|` over all texts. The reference must be a sample of the oracle p (`oracle=FILE`), and the
+    It is the value that `dd` would have with the best possible classifier: half of the sum of |p(x) - q(x)| over all
+    texts. The reference must be a sample of the oracle p (`oracle=FILE`), and the
     candidate one of the model q (`model=FILE`) under its decoding setting (`temperature`, `top_k` with 0 for all
     tokens, `top_p`). Texts with the same probability under both models count 0.
 
