@@ -105,7 +105,8 @@ def test_a_table_without_data_runs_without_a_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("TEXTASSAY_DATA", raising=False)
-    assert run(["reproduce", "dd-published", "--scale", "smoke", "--output", str(tmp_path)]) == 0
+    for _ in range(2):  # the second run replaces the files of the first
+        assert run(["reproduce", "dd-published", "--scale", "smoke", "--output", str(tmp_path)]) == 0
     assert "but the scores give 0.87" in " ".join(capsys.readouterr().out.split())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dd-published.json", "dd.md"]
 
@@ -122,6 +123,18 @@ def test_all_needs_all_data(folder: str, capsys: pytest.CaptureFixture[str]) -> 
     message = failure(capsys, "--all", "--data", folder, "--scale", "smoke")
     assert "no file" in message
     assert "huse/summarization_ratings.csv" in message
+
+
+def test_results_in_a_folder_are_replaced_by_a_run_of_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = {name: REPRODUCTIONS[name] for name in ("qd-figure-1", "qd-figure-4", "dd-published")}
+    monkeypatch.setattr("textassay.reproduce.catalogue.REPRODUCTIONS", few)
+    for _ in range(2):
+        assert run(["reproduce", "--all", "--scale", "smoke", "--output", str(tmp_path)]) == 0
+        assert "qd-figure-4: 2 of 2 claims agree" in capsys.readouterr().out
+    assert {path.name for path in tmp_path.glob("*.md")} == {"qd.md", "dd.md"}
+    assert "(qd-figure-4.svg)" in (tmp_path / "qd.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

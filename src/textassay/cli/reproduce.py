@@ -83,6 +83,8 @@ def reproduce(
             _report(found, time.perf_counter() - started, quiet=quiet)
         else:
             _deliver(found, json=json, markdown=markdown, svg=svg, quiet=quiet)
+    if output is not None:
+        _write_pages(Path(output), {find_reproduction(each).paper for each in names})
 
 
 def _check(
@@ -137,22 +139,29 @@ def _report(found: "Reproduction", seconds: float, *, quiet: bool) -> None:
 
 
 def _write(found: "Reproduction", folder: Path) -> None:
-    """The numbers and the figure of a reproduction, and the pages of its paper and of all papers."""
+    """The numbers and the figure of a reproduction."""
     from textassay.cli.outputs import write
     from textassay.report.charts.figures import figure
-    from textassay.report.reproduction import render_page
-    from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
-    from textassay.reproduce.result import Reproduction
 
     write(str(folder / f"{found.name}.json"), found.to_json(indent=1) + "\n")
     if found.has_figure:
         write(str(folder / f"{found.name}.svg"), figure(found))
-    (prefix,) = (prefix for prefix, paper in PAPERS.items() if paper == found.paper)
-    names = [name for name, entry in REPRODUCTIONS.items() if entry.paper == found.paper]
-    there = [path for name in names if (path := folder / f"{name}.json").is_file()]
-    made = [Reproduction.from_json(path.read_text(encoding="utf-8")) for path in there]
-    missing = [(each.what, each.reason) for each in NOT_REBUILT if each.paper == found.paper]
-    write(str(folder / f"{prefix}.md"), render_page(found.paper, made, missing))
+
+
+def _write_pages(folder: Path, papers: set[str]) -> None:
+    """The pages of some papers, from all results in the folder; last, because a file that was read is not replaced."""
+    from textassay.cli.outputs import write
+    from textassay.report.reproduction import render_page
+    from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
+    from textassay.reproduce.result import Reproduction
+
+    for prefix, paper in PAPERS.items():
+        names = [name for name, entry in REPRODUCTIONS.items() if entry.paper == paper and paper in papers]
+        there = [path for name in names if (path := folder / f"{name}.json").is_file()]
+        made = [Reproduction.from_json(path.read_text(encoding="utf-8")) for path in there]
+        missing = [(each.what, each.reason) for each in NOT_REBUILT if each.paper == paper]
+        if made:
+            write(str(folder / f"{prefix}.md"), render_page(paper, made, missing))
 
 
 def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, svg: str | None, quiet: bool) -> None:
