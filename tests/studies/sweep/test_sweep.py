@@ -56,6 +56,7 @@ def test_the_verdict_names_settings_and_the_overall_test() -> None:
 def test_a_best_setting_at_the_end_of_the_grid_is_reported() -> None:
     study = sweep(model(), corpus(7, 200), temperature="2,3,4", n=80, metrics="cnd", n_resamples=19)
     assert study.verdict.reasons[-1] == "cnd-2 is best at an end of the grid: try a wider one"
+    assert study.notes[-1] == "raised to 71 resamples, because correcting for 3 settings at level 0.95 needs them"
 
 
 def test_the_same_seed_gives_the_same_bytes_and_json_is_read_back() -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -27,6 +28,8 @@ from textassay.report.charts.svg import (
 from textassay.studies.wording import number
 
 _FONT, _SMALL, _LINE = 12.0, 11.0, 15.0
+# Pixels between the places of a line that labels should not cover.
+_STEP = 4.0
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ class PlaneChart:
             for point, name in zip(self.points, names, strict=True)
         ]
         covered = [box for point in self.points for box in _extent(point, x, y)]
+        covered += [box for places in self.lines for box in _along([self.points[at] for at in places], x, y)]
         real = self.real.quality, self.real.diversity
         marks = [Spot(x(real[0].estimate), y(real[1].estimate), 0.0, 0.0)] if all(map(drawable, real)) else []
         places = place_labels(spots, covered, frame, marks=marks)
@@ -187,6 +191,16 @@ def _joined(points: Sequence[Point], x: Axis, y: Axis) -> Markup:
     pixels = [(x(point.quality.estimate), y(point.diversity.estimate)) for point in points]
     path = "M" + "L".join(f"{across:.1f} {up:.1f}" for across, up in pixels)
     return element("path", d=path, class_=f"bar curve joined k{points[0].index % COLOURS}")
+
+
+def _along(points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Box]:
+    """What the line through these points covers, in steps of a few pixels."""
+    pixels = [(x(point.quality.estimate), y(point.diversity.estimate)) for point in points]
+    for (left, top), (right, bottom) in pairwise(pixels):
+        steps = max(1, round(math.hypot(right - left, bottom - top) / _STEP))
+        for step in range(steps):
+            across, up = left + (right - left) * step / steps, top + (bottom - top) * step / steps
+            yield Box(across - 2, up - 2, across + 2, up + 2)
 
 
 def _extent(point: Point, x: Axis, y: Axis) -> list[Box]:

@@ -158,6 +158,9 @@ def sweep(
         None if known is None or judge_model is None else OracleStudy(judge_model, Material(known, settings), plan)
     )
     notes = (*choice.notes, *(seen.notes if seen else ()), *_notes(real, samples, cut))
+    if measurer.plan.n_resamples > n_resamples:
+        raised = f"raised to {measurer.plan.n_resamples:,} resamples, because correcting for"
+        notes = (*notes, f"{raised} {many(len(points), 'setting')} at level {level:g} needs them")
     study = _Study(measurer, points, samples, opened, notes, draw, against)
     return study.run(workers)
 
