@@ -78,10 +78,12 @@ def find_best(
     targeted = better != "closer" or (real is not None and real.varies)
     compared = [name for name in known if values[name].varies and targeted]
     judge = _Judge(better, values, real, 1 - (1 - level) / max(len(compared) - 1, 1), 2 if paired else 0)
+    # The best settings first: mostly one of them shows that a setting is worse.
+    others = sorted(compared, key=losses.__getitem__)
     among = [
         name
         for name in compared
-        if not any(losses[other] < losses[name] and judge.is_worse(name, other) for other in compared)
+        if not any(losses[other] < losses[name] and judge.is_worse(name, other) for other in others)
     ]
     if best not in compared:
         return Best(label, best, (best,), tuple(name for name in known if name != best), target)
