@@ -66,6 +66,8 @@ def test_the_page_of_a_paper_is_written_from_its_results(prefix: str, paper: str
     missing = [(each.what, each.reason) for each in NOT_REBUILT if each.paper == paper]
     page = (COMMITTED / f"{prefix}.md").read_text(encoding="utf-8")
     assert page == render_page(paper, made, missing)
+    assert page.partition("\n")[0].removeprefix("# Reproduced: ") in citation(paper)
+    assert not page.startswith("# Reproduced: Chan"), "the title of the paper, not its authors"
     assert f"reproductions/{prefix}.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert all(f"](#{each.name})" in page and each.conclusion for each in made)
 

@@ -118,12 +118,19 @@ def _list() -> None:
 
     table = Table("name", "what it shows", "data", "the scale paper needs", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, entry in REPRODUCTIONS.items():
-        table.add_row(name, entry.title, ", ".join(entry.files) or "none", entry.hardware)
+        table.add_row(name, entry.title, _shown_files(entry.files), entry.hardware)
     missing = Table("not reproduced", "reason", box=box.SIMPLE_HEAD, pad_edge=False)
     names = {paper: name for name, paper in PAPERS.items()}
     for each in NOT_REBUILT:
         missing.add_row(Text(f"{names[each.paper]}: {each.what}"), Text(each.reason))
     output_console().print(table, missing)
+
+
+def _shown_files(files: tuple[str, ...]) -> str:
+    """The files if they are few, else their folders."""
+    if len(files) <= 2:
+        return ", ".join(files) or "none"
+    return ", ".join(dict.fromkeys(f"{file.rpartition('/')[0]}/*" for file in files))
 
 
 def _report(found: "Reproduction", seconds: float, *, quiet: bool) -> None:

@@ -132,7 +132,8 @@ def render_page(paper: str, found: Sequence[Reproduction], missing: Sequence[tup
 
     Drawings are expected beside the page, as NAME.svg.
     """
-    title = citation(paper).split(". ", 1)[1].partition(". ")[0]
+    # Authors have initials, but the title is always followed by the place and year of publication.
+    title = citation(paper).split(". ")[-2]
     lines = [f"# Reproduced: {escaped(title)}", "", *_wrapped(escaped(citation(paper))), ""]
     rows = [[f"[{made.name}](#{made.name})", _agreeing(made), escaped(made.conclusion)] for made in found]
     lines += [*table(["reproduction", "claims that agree", "in one sentence"], rows, right=3), ""]

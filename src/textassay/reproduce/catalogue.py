@@ -86,7 +86,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         _CORPORA,
         (200, 10_000, 40_000),
         qd.reproduce_figure_3,
-        "a GPU, or about 4 hours of one core: an LSTM of 128 units, 30 epochs on 40,000 texts",
+        "a GPU, or hours of one core: an LSTM of 128 units, 30 epochs on 40,000 texts",
     ),
     "qd-figure-4": Reproducible(
         "pairs that do not match: real is below the frontier", "li2020", (), (20, 20, 20), qd.reproduce_figure_4
