@@ -18,7 +18,7 @@ def sweep(
     model: Annotated[
         str | None,
         typer.Argument(
-            metavar="[MODEL]",
+            metavar="MODEL",
             help="A model file (.safetensors), or a name such as oracle:DIR; not needed with --checkpoints.",
         ),
     ] = None,
