@@ -4,6 +4,7 @@ import json
 import math
 import multiprocessing
 import os
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -224,7 +225,8 @@ def _measure_all(experiment: Experiment, files: Sequence[Path], run: Run) -> Fou
             run.progress.step(1)
         return found
     # Each process has one thread of torch, which is faster than one process with two.
-    with ProcessPoolExecutor(experiment.processes, multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(experiment.processes, context, initializer=_end_with_parent) as pool:
         waiting = {pool.submit(measure_one, unit): unit for unit in units}
         try:
             for done in as_completed(waiting):
@@ -234,6 +236,18 @@ def _measure_all(experiment: Experiment, files: Sequence[Path], run: Run) -> Fou
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return found
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it ends, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _measured(
