@@ -400,14 +400,14 @@ def _matrix_sentence(claims: Sequence[Claim], with_nll: Mapping[str, float], bes
 
 def reproduce_table_4(_files: Sequence[Path], run: Run) -> Reproduction:
     """NLL, Oracle-NLL and the Bhattacharyya distance of models trained on texts of an oracle."""
-    vocabulary, length = run.by_scale((40, 6), (200, 10), (5000, 20))
+    vocabulary, length, n_test = run.by_scale((40, 6, 200), (200, 10, 4000), (5000, 20, 25_000))
     oracle = Oracle.random(
         vocabulary=vocabulary, hidden=32, length=length, rng=stream(run.seed, "oracle", vocabulary, length)
     )
     training, test = (
-        oracle.sample(n, rng=stream(run.seed, "oracle", part)) for part, n in (("train", run.n_items), ("test", 1000))
+        oracle.sample(n, rng=stream(run.seed, "oracle", part)) for part, n in (("train", run.n_items), ("test", n_test))
     )
-    rows: dict[str, tuple[float, float, float]] = {}
+    rows: dict[str, tuple[float, float, float, float]] = {}
     run.progress.start("training", len(ORACLE))
     for name in ORACLE:
         model = train_model(_oracle_spec(name, run), training, seed=run.seed)
@@ -419,8 +419,8 @@ def reproduce_table_4(_files: Sequence[Path], run: Run) -> Reproduction:
         title="Table 4: NLL, Oracle-NLL and Bhattacharyya distance on texts of an oracle",
         paper=_PAPER,
         design=f"An LSTM with random weights as oracle ({vocabulary:,} words, texts of {length} words); models are "
-        f"trained on {run.n_items:,} of its texts. NLL is of 1,000 further texts of the oracle under the model, "
-        "Oracle-NLL of 1,000 texts of the model under the oracle, both per text.",
+        f"trained on {run.n_items:,} of its texts. NLL is of {n_test:,} further texts of the oracle under the model, "
+        f"Oracle-NLL of {n_test:,} texts of the model under the oracle, both per text.",
         differs=(
             "The paper's oracle has 5,000 words, 3,200 dimensions and texts of 20 words, and its weights are not "
             "published, so only the order of the models can agree.",
@@ -439,16 +439,18 @@ def reproduce_table_4(_files: Sequence[Path], run: Run) -> Reproduction:
         tables=(
             Numbers(
                 "Lower is better",
-                tuple(
-                    f"{what}, {whose}"
-                    for whose in ("published", "ours")
-                    for what in ("NLL", "Oracle-NLL", "Bhattacharyya")
+                (
+                    *(f"{what}, {whose}" for whose in ("published", "ours") for what in _ORACLE_METRICS),
+                    "its standard error",
                 ),
                 tuple(Row(name, (*ORACLE[name], *rows[name])) for name in ORACLE),
                 None,
             ),
         ),
     )
+
+
+_ORACLE_METRICS = ("NLL", "Oracle-NLL", "Bhattacharyya")
 
 
 def _rounds(run: Run) -> int:
@@ -464,17 +466,20 @@ def _oracle_spec(name: str, run: Run) -> str:
     return f"{name}:rounds={_rounds(run)}:rollouts={run.by_scale(1, 2, 16)}:warm_up={run.by_scale(2, 30, 500)}:{shape}"
 
 
-def _against_oracle(oracle: Oracle, model: Generator, test: Sequence[str], seed: int) -> tuple[float, float, float]:
+def _against_oracle(
+    oracle: Oracle, model: Generator, test: Sequence[str], seed: int
+) -> tuple[float, float, float, float]:
+    """NLL, Oracle-NLL, the Bhattacharyya distance and its Monte-Carlo error."""
     texts = model.sample(len(test), rng=stream(seed, "oracle", "generate"))
     theirs, mine = (
         TwoLogProbs(oracle.log_prob(part).log_probs, model.log_prob(part).log_probs) for part in (test, texts)
     )
     known = mine.log_p[np.isfinite(mine.log_p)]
     distance = bhattacharyya_distance(theirs, mine)
-    return -float(theirs.log_q.mean()), -float(known.mean()), distance.estimate
+    return -float(theirs.log_q.mean()), -float(known.mean()), distance.estimate, distance.error
 
 
-def _oracle_claims(rows: Mapping[str, tuple[float, float, float]]) -> tuple[Claim, ...]:
+def _oracle_claims(rows: Mapping[str, tuple[float, float, float, float]]) -> tuple[Claim, ...]:
     by = [{name: scores[at] for name, scores in rows.items()} for at in range(3)]
     best = [min(each, key=lambda name: each[name]) for each in by]
     published = [min(ORACLE, key=lambda name: ORACLE[name][at]) for at in range(3)]
@@ -486,13 +491,18 @@ def _oracle_claims(rows: Mapping[str, tuple[float, float, float]]) -> tuple[Clai
     )
 
 
-def _oracle_sentence(claims: Sequence[Claim], rows: Mapping[str, tuple[float, float, float]]) -> str:
+def _oracle_sentence(claims: Sequence[Claim], rows: Mapping[str, tuple[float, float, float, float]]) -> str:
     nll, oracle_nll, distance = (claim.agrees for claim in claims)
-    spread = max(scores[2] for scores in rows.values()) - min(scores[2] for scores in rows.values())
+    distances = [scores[2] for scores in rows.values()]
+    error = max(scores[3] for scores in rows.values())
     first = (
         "As in the paper, maximum likelihood has the lowest NLL and the lowest Bhattacharyya distance"
         if nll and distance
         else "Unlike the paper, maximum likelihood does not have both the lowest NLL and the lowest distance"
     )
     second = "and SeqGAN the lowest Oracle-NLL" if oracle_nll else "and SeqGAN does not have the lowest Oracle-NLL"
-    return f"{first}, {second}; after this short training the models differ little (by {number(spread)} in distance)."
+    spread = number(max(distances) - min(distances))
+    third = (
+        f"after this short training the distances differ by {spread} only, with standard errors up to {number(error)}"
+    )
+    return f"{first}, {second}; {third}."
