@@ -168,7 +168,7 @@ def failures(found: Stress, size: int) -> Iterator[tuple[str, str]]:
         missed = [damage.title for damage, cell in cells.items() if found_from(cell, found.strengths) is None]
         praised = [damage.title for damage, cell in cells.items() if is_praised(cell)]
         parts = ([f"misses {listed(missed)}"] if missed else []) + (
-            [f"rates text with {listed(praised)} better than real text"] if praised else []
+            [f"rates damaged text better than real text: {listed(praised)}"] if praised else []
         )
         if parts:
             yield shortened(metric.name, 40), "; ".join(parts)

@@ -76,10 +76,13 @@ def measure_shifts(
     products = _text_products(request, real, other)
     biased = not any(value in _UNBIASED for value in map(str, request.options.values()))
     n = len(real.sample)
-    zero = _Sums.of(*products(0.0), n)
+    undamaged = products(0.0)
+    zero = _Sums.of(*undamaged, n)
     found = {}
     for strength in strengths:
-        sums = _Sums.of(*products(strength), n)
+        mixed = products(strength)
+        # Only the bandwidth of `mmd` depends on the share.
+        sums = zero if mixed[0] is undamaged[0] else _Sums.of(*mixed, n)
         for size in sizes:
             # The share that a sample of this size really has.
             share = round(strength * size) / size
