@@ -16,7 +16,7 @@ def test_clear_damages_are_found() -> None:
     found = small_study()
     assert found["copying"]["copy"].estimate == 1.0
     assert found["distinct-2"]["duplicates"].estimate == 1.0
-    assert found["cnd-2"]["blend 24"].estimate == pytest.approx(1.0, abs=0.01)
+    assert found["energy"]["blend 24"].estimate == pytest.approx(1.0, abs=0.001)
     assert found["overall test"]["blend"].n == 24
 
 

@@ -34,7 +34,7 @@ from textassay.studies.stress.powers import Powers
 from textassay.studies.stress.records import Records
 from textassay.studies.stress.result import DamageInfo, Stress
 from textassay.studies.stress.stock import Stock, build, damaged_texts, divide, limited, topics_of
-from textassay.studies.stress.workload import Design, Workload
+from textassay.studies.stress.workload import DIVISIONS, Design, Workload
 from textassay.version import __version__
 
 SIZES, STRENGTHS = (500, 2000), (0.1, 0.3, 1.0)
@@ -221,5 +221,6 @@ def _identity(real: Sample, banks: Mapping[str, Sample], measurer: Measurer, see
         "tokenizer": measurer.settings.tokenizer.signature,
         "encoder": measurer.settings.required_encoder.name,
         "metrics": [f"{request.label}" for request in measurer.requests],
+        "divisions": DIVISIONS,
         "seed": seed,
     }

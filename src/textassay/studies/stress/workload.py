@@ -15,8 +15,9 @@ from textassay.studies.stress.draw_values import Measurer
 from textassay.studies.stress.records import Key, Records
 from textassay.studies.stress.stock import Draw
 
-# Divisions of one set of real texts into two samples that count as undamaged draws.
-_DIVISIONS = 20
+# Divisions of one set of real texts into two samples that count as undamaged draws. With more of them, values such as
+# those of `cr`, which depend on the set more than on its division, would come from too few sets.
+DIVISIONS = 5
 # The overall test is slower than a metric: one undamaged draw in this many is tested for its false alarms.
 _TESTED = 5
 _NONE = "none"
@@ -35,7 +36,7 @@ class Design:
     @property
     def n_sets(self) -> int:
         """Sets of real texts whose divisions are the undamaged draws."""
-        return math.ceil(self.n_draws / _DIVISIONS)
+        return math.ceil(self.n_draws / DIVISIONS)
 
     @property
     def n_tested(self) -> int:
@@ -105,7 +106,7 @@ class Workload:
         kind, size, place, *damage = job.key
         drawn = self.measurer.stock.draw(str(kind), int(size), int(place))
         if kind in ("null", "fresh"):
-            found: dict[str, Any] = {"values": self.measurer.undamaged(drawn, _DIVISIONS)}
+            found: dict[str, Any] = {"values": self.measurer.undamaged(drawn, DIVISIONS)}
         elif kind == "level":
             found = {"p": self.measurer.overall_p(*self.measurer.materials(drawn, drawn.candidate), *drawn.key)}
         else:
