@@ -48,3 +48,4 @@ def test_bad_input_is_one_line(texts: tuple[str, str], tmp_path: Path, run_comma
     assert_refused(run_command("stress", real, "--runs", "0"), "--runs 0; wanted a whole number")
     assert_refused(run_command("stress", real, "--other", str(tmp_path / "none.txt")), "none.txt: no such file")
     assert_refused(run_command("stress", real, "--records", real), "is also an input")
+    assert_refused(run_command("stress", "-", "--other", "-"), "stdin: given 2 times; wanted at most one '-'")

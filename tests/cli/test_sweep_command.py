@@ -57,6 +57,13 @@ def test_a_file_of_samples_is_kept_and_reused(folder: Path, run_command: Command
     assert (folder / "work").read_bytes() == content
 
 
+def test_an_error_before_the_first_sample_leaves_no_file(folder: Path, run_command: Command) -> None:
+    assert_refused(
+        run_command("sweep", "none.safetensors", *FAST, "--json", "s.json"), "none.safetensors: no such file"
+    )
+    assert sorted(os.listdir(folder)) == ["m.safetensors", "real.txt"]
+
+
 def _stopped(arguments: list[str], work: Path, how: signal.Signals) -> subprocess.CompletedProcess[str]:
     """Run a sweep of a slow model, and send a signal when the work file has a part."""
     program = (

@@ -81,11 +81,13 @@ def stress(
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
+    from textassay.corpus.files import check_stdin_once
     from textassay.corpus.readers import read_sample
     from textassay.studies.stress.study import SIZES, STRENGTHS
     from textassay.studies.stress.study import stress as run
 
     inputs = [name for name in (reference, other, training) if name is not None]
+    check_stdin_once(inputs)
     check_writable([json, csv, markdown, report, records], inputs=[*inputs, tokenizer])
     with ProgressBar(quiet=quiet) as progress:
         real, *banks = (

@@ -6,7 +6,7 @@ import inspect
 import math
 import pkgutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -374,8 +374,20 @@ def parse_requests(
     for family in families:
         _check_name(family, {metric.family for metric in known.values()}, "family")
     chosen = _chosen(_in_reading_order(known), families, everything=not specs and not families)
-    requests = [request for spec in [*chosen, *specs] for request in _parse(spec, known, settings or {})]
-    return list(dict.fromkeys(requests))
+    parsed = [request for spec in [*chosen, *specs] for request in _parse(spec, known, settings or {})]
+    requests = list(dict.fromkeys(parsed))
+    _check_labels(requests)
+    return requests
+
+
+def _check_labels(requests: Sequence[Request]) -> None:
+    """Refuse models with the same file name in two folders: results are found by their labels."""
+    labels = [request.label for request in requests]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise InputError(
+                f"two metrics are called {shortened(label, 100)!r}; wanted model files with different names"
+            )
 
 
 def _chosen(metrics: list[Metric], families: list[str], *, everything: bool) -> list[str]:
@@ -451,7 +463,7 @@ def _parse(spec: str, known: Mapping[str, Metric], common: Mapping[str, Any]) ->
         grid = [chosen | {option: value} for chosen in grid for value in _values(metric.options[option], text, spec)]
     for option in metric.required:
         if not all(options[option] for options in grid):
-            raise InputError(f"metric {name!r} needs the option {option}, as in {name}:{option}=FILE.safetensors")
+            raise InputError(f"metric {name!r} needs the option {option}, as in {spec}:{option}=FILE.safetensors")
     return [Request(metric, options) for options in grid]
 
 

@@ -97,7 +97,8 @@ def test_the_released_variant_scores_with_the_generator(tmp_path: Path) -> None:
     assert found.interval is not None
     assert f"|model:{model.name}|temperature:0.7|" in found.signature
     assert "|tok:" not in found.signature
-    with pytest.raises(InputError, match=r"^metric 'lm_score' needs the option model, as in lm_score:model=FILE"):
+    wanted = r"^metric 'lm_score' needs the option model, as in lm_score:variant=released:model=FILE"
+    with pytest.raises(InputError, match=wanted):
         parse_requests(["lm_score:variant=released"])
     with pytest.raises(InputError, match=r"^model='ngram-3:.*' needs variant='released'"):
         metrics.lm_score(made, THEIRS, model=model)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textassay import compare, get_model, metrics, save_model
+from textassay import compare, get_model, metrics, save_model, train_model
 from textassay.corpus.arrays import F64
 from textassay.errors import InputError
 from textassay.metrics.learned.likelihood import mean_nll
@@ -254,6 +254,17 @@ def test_a_missing_model_is_one_clear_line(name: str) -> None:
     texts = [["a b"] * 3, ["a c"] * 3][: 1 + (name not in ("model_entropy", "oracle_nll"))]
     with pytest.raises(InputError, match=rf"^{name} needs a model: {option}=\.\.\., a model or the path"):
         getattr(metrics, name)(*texts)
+
+
+def test_two_models_with_one_file_name_are_refused(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a", "b")]
+    for path in paths:
+        path.mkdir()
+        save_model(train_model("ngram:order=2", ["a b c", f"a {path.name} d"]), path / "m.safetensors")
+    with pytest.raises(
+        InputError, match=r"^two metrics are called 'oracle_nll oracle=m\.safetensors'; wanted model files"
+    ):
+        parse_requests([f"oracle_nll:oracle={path}/m.safetensors" for path in paths])
 
 
 def test_models_that_cannot_be_opened_are_one_clear_line(tmp_path: Path) -> None:

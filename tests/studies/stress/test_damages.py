@@ -9,7 +9,7 @@ from tests.laws import corpus
 from textassay.corpus.sample import Sample
 from textassay.errors import InputError
 from textassay.studies.stress.damages import CHANGES, DAMAGES, Damage, Lexicon, choose_damages
-from textassay.studies.stress.stock import Stock, build, damaged_texts, divide
+from textassay.studies.stress.stock import Stock, build, damaged_texts, divide, limited
 
 SIZE = 30
 # Two different words at least, so that every change has something to do.
@@ -101,3 +101,14 @@ def test_unknown_damages_and_missing_texts_are_refused() -> None:
     with pytest.raises(InputError, match=r"the damage 'blend' needs texts of its own; give them with other=\.\.\."):
         choose_damages(["blend"], given=["training"])
     assert {damage.name for damage in choose_damages([], given=[])} == DAMAGES.keys() - {"blend", "copy"}
+
+
+def test_large_samples_have_a_pool_and_banks_of_their_size() -> None:
+    real, size = Sample.of([f"text {number}" for number in range(60_000)]), 12_000
+    pool, model_texts = divide(real, sizes=[500, size], seed=0)
+    assert len(limited(real, 0, sizes=[500, size])) == size
+    (made,) = damaged_texts(pool, model_texts, [DAMAGES["cold"]], banks={}, seed=0)
+    stock = build(pool, [made], np.zeros(len(pool), np.int64), seed=0)
+    drawn = stock.draw("run", size, 0)
+    assert (len(drawn.reference), len(drawn.candidate), len(drawn.spare)) == (size, size, 2 * size)
+    assert len(np.unique(stock.damaged(drawn, DAMAGES["cold"], 1.0))) == size

@@ -41,7 +41,17 @@ def test_records_of_another_study_are_refused(tmp_path: Path) -> None:
         Records({**IDENTITY, "seed": 1}, path)
 
 
-@pytest.mark.parametrize("content", ["a text\nand another\n", "[1, 2]\n", '{"stress": {}}\nnot json\n', "text"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a text\nand another\n",
+        "[1, 2]\n",
+        '{"stress": 5}\n',
+        "[" * 100_000 + "\n",
+        '{"stress": {}}\nnot json\n',
+        "text",
+    ],
+)
 def test_other_files_are_refused_and_kept(tmp_path: Path, content: str) -> None:
     path = tmp_path / "texts.txt"
     path.write_text(content)

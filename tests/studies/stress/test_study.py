@@ -7,6 +7,7 @@ import pytest
 
 from tests.laws import corpus
 from tests.studies.stress.small_study import reference, settings, small_study
+from textassay import save_model, train_model
 from textassay.errors import InputError
 from textassay.studies.stress.result import Stress
 from textassay.studies.stress.study import stress
@@ -52,6 +53,7 @@ def test_number_of_workers_and_interruptions_do_not_change_a_byte(tmp_path: Path
     ("wrong", "message"),
     [
         ({"sizes": 27}, "sample: 130 texts; samples of 27 texts need at least 135 (use sizes=26 or less)"),
+        ({"reference": ["one text"]}, "sample: 1 text; samples of 24 texts need at least 120"),
         ({"sizes": [5]}, "sizes=5; wanted whole numbers of 20 or more"),
         ({"strengths": [0.5, 1.5]}, "strengths=1.5; wanted numbers above 0 and at most 1"),
         ({"strengths": [0]}, "strengths=0; wanted numbers above 0 and at most 1"),
@@ -72,5 +74,18 @@ def test_number_of_workers_and_interruptions_do_not_change_a_byte(tmp_path: Path
 )
 def test_bad_input_is_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as error:
-        stress(reference(), **settings() | wrong)
+        stress(**{"reference": reference(), **settings(), **wrong})
     assert str(error.value).startswith(message)
+
+
+def test_models_of_metrics_are_known_by_their_digests(tmp_path: Path) -> None:
+    """A file with the same name and another content is another model, so that no record of it is used."""
+    path, records = tmp_path / "m.safetensors", tmp_path / "records.jsonl"
+    asked = settings() | {"metrics": f"oracle_nll:oracle={path}", "damages": "shuffle", "sizes": 20}
+    save_model(train_model("ngram:order=2", reference()), path)
+    first = stress(reference(), **asked, records=records)
+    assert str(path) not in first.metrics[1].signature
+    assert "|oracle:ngram-2:" in first.metrics[1].signature
+    save_model(train_model("ngram:order=3", reference()), path)
+    with pytest.raises(InputError, match=r"records of another study \(models is \['ngram-2:"):
+        stress(reference(), **asked, records=records)

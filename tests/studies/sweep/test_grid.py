@@ -40,6 +40,8 @@ def test_lists_are_sorted_without_repetitions_and_may_mix_with_ranges() -> None:
         ("temperature", "0.5:1.5:0", "wanted the start below the end, and a step above 0"),
         ("temperature", "0.5:1.5:x1", "wanted the start below the end, and a start above 0 and a factor above 1"),
         ("temperature", "0.5:1.5:1e-9", "1,000,000,001 values; wanted at most 200 settings"),
+        ("temperature", "0.5:1e308:1e-308", "temperature='0.5:1e308:1e-308'; wanted at most 200 settings"),
+        ("temperature", "1e-320:1e308:x1.1", ": 15,172 values; wanted at most 200 settings"),
         ("top_k", 2.5, "top_k=2.5; wanted a whole number of 1 or more"),
         ("top_k", "0,1", "top_k=0; wanted a whole number of 1 or more"),
         ("top_p", "0.5,1.5", "top_p=1.5; wanted a number above 0, at most 1"),
@@ -61,6 +63,15 @@ def test_settings_are_all_combinations_and_named_by_what_varies() -> None:
     ]
     assert [point.name for point in grid_points(None, "1,2", None, models=["m"])] == ["k=1", "k=2"]
     assert [point.name for point in grid_points(None, None, None, models=["a", "b"])] == ["a t=1", "b t=1"]
+
+
+def test_close_values_have_different_names() -> None:
+    assert [point.name for point in grid_points("0.1234567,0.1234568", "1234567,1234568", None, models=["m"])] == [
+        "t=0.1234567,k=1234567",
+        "t=0.1234567,k=1234568",
+        "t=0.1234568,k=1234567",
+        "t=0.1234568,k=1234568",
+    ]
 
 
 def test_a_grid_of_too_many_combinations_is_refused() -> None:

@@ -89,6 +89,15 @@ def test_another_file_is_refused_and_kept(line: str, tmp_path: Path) -> None:
     assert path.read_text() == line + "\n"
 
 
+@pytest.mark.parametrize("content", ["notes", '{"format": "another"', '{"format": "textassay sweep 12'])
+def test_an_incomplete_line_of_another_file_is_kept(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"notes\.txt:1: not a part of a sweep"), work_file(path):
+        pass
+    assert path.read_text() == content
+
+
 def test_changed_texts_are_noticed(model: NgramModel, tmp_path: Path) -> None:
     path = tmp_path / "work"
     drawn(model, Draw(20, 0), path)

@@ -92,6 +92,18 @@ def test_several_parameters_and_checkpoints(tmp_path: Path) -> None:
     assert len(set(study.samples["epoch-1 k=1"].texts.to_pylist())) == 1
 
 
+def test_long_names_of_checkpoints_are_cut_and_stay_different(tmp_path: Path) -> None:
+    for number in (1, 2):
+        save_model(model(number), tmp_path / f"{'x' * 80}{number}.safetensors")
+    study = sweep(
+        None, corpus(7, 200), checkpoints=str(tmp_path / "x*"), temperature=1, n=60, metrics="cnd", n_resamples=0
+    )
+    label = f"{'x' * 57}..."
+    assert study.names == (f"{label} t=1", f"{label} (2) t=1")
+    assert study.models == (model(1).name, model(2).name)
+    assert study.samples[study.names[0]].digest != study.samples[study.names[1]].digest
+
+
 def test_distances_from_an_oracle_are_least_at_its_own_temperature() -> None:
     study = sweep(model(), corpus(7, 200), temperature="0.25,1,4", n=100, metrics="cnd", n_resamples=19, oracle=model())
     assert study.labels[-4:] == ("oracle_nll", "model_entropy", "nll", "bhattacharyya")

@@ -15,11 +15,11 @@ from textassay.report.charts.svg import drawable
 from textassay.report.sweep.content import REAL, among_text
 from textassay.report.table import ARROWS, better_words, figure
 from textassay.studies.outcome import falls, plane_places
+from textassay.studies.sweep.grid import SHORT, value_text
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.verdict import varied
 
 _NAMES = {"temperature": "temperature", "top_k": "top-k", "top_p": "top-p", "model": "checkpoint"}
-_SHORT = {"temperature": "t", "top_k": "k", "top_p": "p"}
 # Steps of a grid that differ by more than this factor are drawn on a logarithmic axis.
 _UNEVEN = 3.0
 
@@ -70,8 +70,7 @@ def lines(found: Sweep) -> list[Line]:
 def _value_name(column: SettingColumn, parameter: str) -> str:
     if parameter == "model":
         return column.model
-    value = getattr(column.decoding, parameter)
-    return f"{_SHORT[parameter]}={'none' if value is None else format(value, 'g')}"
+    return f"{SHORT[parameter]}={value_text(getattr(column.decoding, parameter))}"
 
 
 def across(found: Sweep) -> Across:
@@ -87,7 +86,7 @@ def across(found: Sweep) -> Across:
     gaps = [later - earlier for earlier, later in pairwise(known)]
     if len(gaps) < 2 or known[0] <= 0 or max(gaps) < _UNEVEN * min(gaps):
         return Across(_NAMES[parameter], numbers, ())
-    ticks = tuple((math.log(value), f"{value:g}") for value in known)
+    ticks = tuple((math.log(value), value_text(value)) for value in known)
     return Across(
         f"{_NAMES[parameter]} (logarithmic)", {name: math.log(value) for name, value in numbers.items()}, ticks
     )
@@ -99,7 +98,7 @@ def _axis_value(column: SettingColumn, parameter: str) -> float | str | None:
 
 
 def _tick_name(value: float | str | None) -> str:
-    return value if isinstance(value, str) else "none" if value is None else f"{value:g}"
+    return value if isinstance(value, str) else value_text(value)
 
 
 def metric_chart(found: Sweep, place: int) -> MetricChart:

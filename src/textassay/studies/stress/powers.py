@@ -96,7 +96,7 @@ class Powers:
             deviations=tuple(_rounded(_spread(null[size])) for size in sizes),
             cells=tuple(cells),
             signature=self._signature(
-                request.metric.name, request.options, self.measurer.settings.fields(request.metric.views)
+                request.metric.name, request.signed_options, self.measurer.settings.fields(request.metric.views)
             ),
             n_runs=self.design.n_runs,
             level=self.plan.level,

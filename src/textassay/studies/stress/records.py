@@ -56,10 +56,10 @@ class Records:
             raise self._foreign(path)
         head, *lines = whole.decode(errors="replace").splitlines() or [json.dumps(identity)]
         try:
-            seen = json.loads(head)["stress"]
+            seen = dict(json.loads(head)["stress"])
             records = [json.loads(line) for line in lines]
             self._known = {tuple(record["key"]): record for record in records}
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise self._foreign(path) from None
         self._check(path, seen, identity["stress"])
         if whole != content:

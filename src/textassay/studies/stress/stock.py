@@ -22,12 +22,16 @@ from textassay.metrics.vectors.vectors import Joint, Vectors
 from textassay.models.ngrams.ngram import train
 from textassay.studies.stress.damages import CHANGES, HIGH_TEMPERATURE, LOW_TEMPERATURE, Damage, Lexicon
 
-# Texts of the reference on which the n-gram model is trained, as a share and at most; and the largest pool.
+# Texts of the reference on which the n-gram model is trained, as a share and at most; and the largest pool, unless
+# samples are so large that they need a larger one.
 _MODEL_SHARE, _MOST_MODEL_TEXTS, _MOST_POOL = 0.2, 20_000, 20_000
 # The pool has at least this many times the texts of a sample: two samples, and others to replace lost topics.
 _SAMPLES_IN_POOL = 4
-# The most texts of the n-gram model, of another corpus and of a training file that are drawn from.
+# The most texts of the n-gram model, of another corpus and of a training file that are drawn from, unless samples are
+# larger.
 _MOST_BANK = 10_000
+# The smallest sample.
+FEWEST_TEXTS = 20
 _TOPICS = 20
 _ORDER = 3
 # One text of the sample in this many is copied by `duplicates`.
@@ -109,20 +113,21 @@ def divide(reference: Sample, *, sizes: Sequence[int], seed: int) -> tuple[Sampl
     needed = texts_needed(max(sizes))
     if len(reference) < needed:
         fits = math.floor(len(reference) * (1 - _MODEL_SHARE) / _SAMPLES_IN_POOL)
+        hint = (" (use ", Setting("sizes", fits), " or less)") if fits >= FEWEST_TEXTS else ()
         raise InputError(
             f"{reference.name}: {many(len(reference), 'text')}; samples of {max(sizes):,} texts need at least "
-            f"{needed:,} (use ",
-            Setting("sizes", fits),
-            " or less)",
+            f"{needed:,}",
+            *hint,
         )
     order = stream(seed, "stress", "parts").permutation(len(reference))
     n_model = min(int(_MODEL_SHARE * len(reference)), _MOST_MODEL_TEXTS)
-    return reference.take(order[n_model:][:_MOST_POOL]), reference.take(order[:n_model])
+    n_pool = max(_MOST_POOL, _SAMPLES_IN_POOL * max(sizes))
+    return reference.take(order[n_model:][:n_pool]), reference.take(order[:n_model])
 
 
-def limited(bank: Sample, seed: int) -> Sample:
+def limited(bank: Sample, seed: int, *, sizes: Sequence[int]) -> Sample:
     """At most as many texts as are drawn from, chosen at random."""
-    return bank.cut(_MOST_BANK, stream(seed, "stress", "bank", bank.digest))
+    return bank.cut(max(_MOST_BANK, *sizes), stream(seed, "stress", "bank", bank.digest))
 
 
 def damaged_texts(
@@ -146,7 +151,7 @@ def _written(model_texts: Sample, damage: Damage, n_pool: int, rng: np.random.Ge
     model = train(model_texts, order=_ORDER)
     longest = int(model.log_prob(model_texts).n_tokens.max())
     temperature = LOW_TEMPERATURE if damage.name == "cold" else HIGH_TEMPERATURE
-    count = min(n_pool, _MOST_BANK)
+    count = min(n_pool, max(_MOST_BANK, n_pool // _SAMPLES_IN_POOL))
     return model.sample(count, temperature=temperature, max_tokens=longest, rng=rng)
 
 

@@ -33,13 +33,12 @@ from textassay.studies.stress.draw_values import Measurer
 from textassay.studies.stress.powers import Powers
 from textassay.studies.stress.records import Records
 from textassay.studies.stress.result import DamageInfo, Stress
-from textassay.studies.stress.stock import Stock, build, damaged_texts, divide, limited, topics_of
+from textassay.studies.stress.stock import FEWEST_TEXTS, Stock, build, damaged_texts, divide, limited, topics_of
 from textassay.studies.stress.workload import DIVISIONS, Design, Workload
 from textassay.version import __version__
 
 SIZES, STRENGTHS = (500, 2000), (0.1, 0.3, 1.0)
 N_RUNS, N_DRAWS = 20, 999
-_FEWEST_TEXTS = 20
 
 
 def stress(
@@ -103,7 +102,7 @@ def stress(
     workers, progress = get_engine(engine), progress or Silent()
     real = read_sample(reference) if not isinstance(reference, Sample) else reference
     banks = {
-        name: limited(read_sample(texts, name=None if isinstance(texts, Sample | str | os.PathLike) else name), seed)
+        name: limited(_bank(texts, name), seed, sizes=asked_sizes)
         for name, texts in (("other", other), ("training", training))
         if texts is not None
     }
@@ -118,6 +117,10 @@ def stress(
     kept = Records(_identity(real, banks, measurer, seed), records)
     Workload(design, measurer, kept, progress).run(workers)
     return _outcome(Powers(design, measurer, kept, plan), real, [*banks.values()])
+
+
+def _bank(texts: Any, name: str) -> Sample:
+    return read_sample(texts, name=None if isinstance(texts, Sample | str | os.PathLike) else name)
 
 
 def _outcome(powers: Powers, real: Sample, banks: Sequence[Sample]) -> Stress:
@@ -140,8 +143,8 @@ def _outcome(powers: Powers, real: Sample, banks: Sequence[Sample]) -> Stress:
 def _checked_sizes(sizes: float | Sequence[float]) -> tuple[int, ...]:
     given = list(sizes) if isinstance(sizes, Iterable) else [sizes]
     for size in given:
-        if not is_whole(size) or size < _FEWEST_TEXTS:
-            raise InputError(Setting("sizes", size), f"; wanted whole numbers of {_FEWEST_TEXTS} or more")
+        if not is_whole(size) or size < FEWEST_TEXTS:
+            raise InputError(Setting("sizes", size), f"; wanted whole numbers of {FEWEST_TEXTS} or more")
     if not given:
         raise InputError("no sizes given; wanted at least one, such as ", Setting("sizes", 500))
     return tuple(sorted({int(size) for size in given}))
@@ -220,7 +223,19 @@ def _identity(real: Sample, banks: Mapping[str, Sample], measurer: Measurer, see
         **{name: sample_field(bank) for name, bank in banks.items()},
         "tokenizer": measurer.settings.tokenizer.signature,
         "encoder": measurer.settings.required_encoder.name,
-        "metrics": [f"{request.label}" for request in measurer.requests],
+        "metrics": [request.label for request in measurer.requests],
+        **_opened_models(measurer.requests),
         "divisions": DIVISIONS,
         "seed": seed,
     }
+
+
+def _opened_models(requests: Sequence[Request]) -> dict[str, list[str]]:
+    """The models that metrics open, by name and digest: labels have the names of files only."""
+    opened = [
+        str(request.signed_options[name])
+        for request in requests
+        for name, option in request.metric.options.items()
+        if option.opens is not None
+    ]
+    return {"models": opened} if opened else {}

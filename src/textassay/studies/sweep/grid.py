@@ -10,7 +10,6 @@ from itertools import product
 from typing import Any
 
 from textassay.corpus.files import is_pattern, named_paths, pattern_files
-from textassay.corpus.printable import shortened
 from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding
@@ -22,6 +21,8 @@ _DIGITS = 12
 # A value this close to the end of a range, in steps, is its end.
 _NEAR = 1e-6
 _WANTED = "wanted numbers such as 0.5,0.7,1 or a range such as 0.5:1.5:0.1 or 0.25:4:x2"
+# Larger numbers of values are not printed; the quotient may even be infinite.
+_MOST_COUNTED = 1e12
 # The short names of parameters in the names of settings.
 SHORT = {"temperature": "t", "top_k": "k", "top_p": "p"}
 
@@ -91,16 +92,13 @@ def _range(name: str, text: str) -> list[float]:
     if high < low or step <= (1 if factor else 0) or (factor and low <= 0):
         wanted = "a start above 0 and a factor above 1" if factor else "a step above 0"
         raise InputError(Setting(name, text), f"; wanted the start below the end, and {wanted}")
-    steps = math.log(high / low) / math.log(step) if factor else (high - low) / step
+    steps = (math.log(high) - math.log(low)) / math.log(step) if factor else (high - low) / step
+    if steps + _NEAR >= MOST_SETTINGS:
+        seen = f": {math.floor(steps + _NEAR) + 1:,} values" if steps < _MOST_COUNTED else ""
+        raise InputError(Setting(name, text), f"{seen}; wanted at most {MOST_SETTINGS} settings")
     count = math.floor(steps + _NEAR) + 1
-    _check_count(count, name, text)
     values = [low * step**place if factor else low + step * place for place in range(count)]
     return list(map(round, values)) if factor and name == "top_k" else values
-
-
-def _check_count(count: int, name: str, text: str) -> None:
-    if count > MOST_SETTINGS:
-        raise InputError(Setting(name, text), f": {count:,} values; wanted at most {MOST_SETTINGS} settings")
 
 
 def grid_points(temperature: Any, top_k: Any, top_p: Any, *, models: Sequence[str]) -> list[GridPoint]:
@@ -121,7 +119,7 @@ def grid_points(temperature: Any, top_k: Any, top_p: Any, *, models: Sequence[st
     for model, chosen in product(models, product(*values.values())):
         parameters: dict[str, Any] = dict(zip(values, chosen, strict=True))
         decoding = Decoding(**parameters)
-        label = shortened(model, 60) if len(models) > 1 else ""
+        label = model if len(models) > 1 else ""
         found.append(GridPoint(f"{label} {_name(decoding, several)}".strip(), label, decoding))
     return found
 
@@ -130,10 +128,18 @@ def _name(decoding: Decoding, varied: Sequence[str]) -> str:
     """The parameters that are varied or differ from their defaults; the temperature if there are none."""
     fields = decoding.fields()
     for name in varied:
-        value = getattr(decoding, name)
-        fields[SHORT[name]] = "none" if value is None else f"{value:g}"
+        fields[SHORT[name]] = value_text(getattr(decoding, name))
     order = [short for short in SHORT.values() if short in fields]
     return ",".join(f"{short}={fields[short]}" for short in order) or "t=1"
+
+
+def value_text(value: float | None) -> str:
+    """The value of a parameter with all its digits, so that different values have different names.
+
+    >>> value_text(0.8), value_text(1234567), value_text(None)
+    ('0.8', '1234567', 'none')
+    """
+    return "none" if value is None else f"{value:.{_DIGITS}g}"
 
 
 def checkpoint_files(given: Any) -> dict[str, str]:

@@ -53,6 +53,7 @@ def work_file(path: str | os.PathLike[str] | None) -> Iterator[WorkFile]:
         content = file.read()
         whole = content[: content.rfind(b"\n") + 1]
         done = dict(_parts(whole, where))
+        _check_rest(content[len(whole) :], where, line=whole.count(b"\n") + 1)
         file.truncate(len(whole))
         yield WorkFile(done, file)
 
@@ -66,8 +67,19 @@ def _parts(content: bytes, where: str) -> Iterator[tuple[str, list[str]]]:
         except (ValueError, KeyError, TypeError, RecursionError):
             known = False
         if not known:
-            raise InputError(f"{where}:{number}: not a part of a sweep; wanted the work file of a sweep, or a new file")
+            raise _foreign(where, number)
         yield key, texts
+
+
+def _check_rest(rest: bytes, where: str, line: int) -> None:
+    """Refuse an incomplete last line that no sweep has begun: it would be removed."""
+    begin = json.dumps({"format": _FORMAT}).encode().removesuffix(b"}")
+    if rest[: len(begin)] != begin[: len(rest)]:
+        raise _foreign(where, line)
+
+
+def _foreign(where: str, line: int) -> InputError:
+    return InputError(f"{where}:{line}: not a part of a sweep; wanted the work file of a sweep, or a new file")
 
 
 def _digest(texts: Sequence[str]) -> str:

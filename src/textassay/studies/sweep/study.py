@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from textassay.corpus.files import unused_name
 from textassay.corpus.printable import many, shortened
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
@@ -136,9 +137,9 @@ def sweep(
     families = listed(families)
     choice = choose(parse_requests(names, families=families), encoder, named=set(names), families=families)
     words = get_tokenizer(tokenizer, lowercase=lowercase)
+    opened = _all_opened(models, counter)
+    judge_model = None if oracle is None else _opened(oracle)
     with work_file(resume) as work:
-        opened = _all_opened(models, counter)
-        judge_model = None if oracle is None else _opened(oracle)
         samples, known = _sampled(points, opened, draw, judge_model, work, counter)
     cut = _cut(real, samples, seed)
     seen = None
@@ -174,16 +175,24 @@ def _checked_reference(reference: Any) -> Sample:
 
 
 def _models(model: AnyModel | None, checkpoints: Any) -> dict[str, AnyModel]:
-    """Models by name; that of a model which is no file is `model`."""
+    """Models by names that are different and printable; that of a model which is no file is `model`."""
     files: dict[str, AnyModel] = {} if checkpoints is None else dict(checkpoint_files(checkpoints))
     if model is None:
         if not files:
             raise InputError("no model given; wanted a model, or ", Setting("checkpoints"))
-        return files
+        return _labelled(files)
     path = os.fsdecode(model) if isinstance(model, str | os.PathLike) else None
     if path in files.values():
-        return files
-    return {_own_name(path, files): model, **files}
+        return _labelled(files)
+    return _labelled({_own_name(path, files): model, **files})
+
+
+def _labelled(models: Mapping[str, AnyModel]) -> dict[str, AnyModel]:
+    """The models by short labels; labels that are equal once they are cut get numbers."""
+    found: dict[str, AnyModel] = {}
+    for name, model in models.items():
+        found[unused_name(shortened(name, 60), found)] = model
+    return found
 
 
 def _own_name(path: str | None, taken: Mapping[str, AnyModel]) -> str:
