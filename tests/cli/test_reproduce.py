@@ -147,3 +147,36 @@ def test_all_of_them_run_at_the_smallest_scale(data: Path, tmp_path: Path, capsy
         assert f"{name}: " in shown
         assert (tmp_path / f"{name}.json").is_file()
     assert {path.stem for path in tmp_path.glob("*.md")} == set(PAPERS)
+
+
+@pytest.mark.parametrize("option", ["--json", "--markdown", "--svg", "--work", "--output"])
+def test_a_file_without_a_name_is_refused(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no NAME given" in failure(capsys, option, str(tmp_path / "x"))
+
+
+@pytest.mark.parametrize("name", ["qd-figure-1", "qd-figure-6", "qd-table-1", "msj-table-4"])
+@pytest.mark.parametrize("number", ["0", "-3"])
+def test_too_few_items_are_refused(name: str, number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"--items {number}; wanted a whole number of" in failure(capsys, name, "--scale", "smoke", "--items", number)
+
+
+@pytest.mark.parametrize("content", [b'{"a', b"\xff\xfe", b"[1]"])
+def test_a_damaged_result_in_the_folder_is_named(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dd-table-2.json").write_bytes(content)
+    assert run(["reproduce", "dd-published", "--scale", "smoke", "--output", str(tmp_path)]) == 2
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if not line.startswith("wrote "))
+    assert "dd-table-2.json: " in line
+
+
+def test_a_pair_without_a_value_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No mixture is as diverse as texts that share no words."""
+    for name in ("coco/train.txt", "coco/test.txt", "news/valid.txt", "news/test.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        lines = (" ".join(f"{name}{line}-{place}" for place in range(6)) for line in range(60))
+        path.write_text("\n".join(lines), encoding="utf-8")
+    found = failure(capsys, "qd-table-2", "--scale", "smoke", "--items", "50", "--data", str(tmp_path))
+    assert "--items 50; bs-" in found
+    assert " has no value (" in found

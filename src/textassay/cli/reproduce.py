@@ -67,6 +67,8 @@ def reproduce(
     from textassay.reproduce.catalogue import DATA_VARIABLE, REPRODUCTIONS, find_files, find_reproduction
 
     if name is None and not everything:
+        if any(option is not None for option in (json, markdown, svg, output, items, work)):
+            raise InputError("no NAME given; wanted the name of a table or figure, or --all")
         _list()
         return
     _check(name, everything, files=[json, markdown, svg], items=items, output=output)
@@ -160,15 +162,28 @@ def _write_pages(folder: Path, papers: set[str]) -> None:
     from textassay.cli.outputs import write
     from textassay.report.reproduction import render_page
     from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
-    from textassay.reproduce.result import Reproduction
 
     for prefix, paper in PAPERS.items():
         names = [name for name, entry in REPRODUCTIONS.items() if entry.paper == paper and paper in papers]
         there = [path for name in names if (path := folder / f"{name}.json").is_file()]
-        made = [Reproduction.from_json(path.read_text(encoding="utf-8")) for path in there]
+        made = [_read(path) for path in there]
         missing = [(each.what, each.reason) for each in NOT_REBUILT if each.paper == paper]
         if made:
             write(str(folder / f"{prefix}.md"), render_page(paper, made, missing))
+
+
+def _read(path: Path) -> "Reproduction":
+    """The result in a file of the folder; an error names the file."""
+    from textassay.corpus.files import failures_named
+    from textassay.corpus.printable import shortened
+    from textassay.reproduce.result import Reproduction
+
+    with failures_named(shortened(str(path))):
+        text = path.read_text(encoding="utf-8")
+    try:
+        return Reproduction.from_json(text)
+    except InputError as error:
+        raise InputError(f"{shortened(str(path))}: {error}") from None
 
 
 def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, svg: str | None, quiet: bool) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from textassay.corpus.printable import quoted
+from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress, Silent
 from textassay.reproduce import caption_tests as trm
@@ -29,7 +30,8 @@ Make = Callable[[Sequence[Path], Run], Reproduction]
 class Reproducible:
     """Something published that can be made again.
 
-    `sizes` is how many items or texts each scale takes, and `hardware` what the scale `paper` needs.
+    `sizes` is how many items or texts each scale takes, `hardware` what the scale `paper` needs, and `fewest` the
+    smallest number of items or texts that gives a result.
     """
 
     title: str
@@ -38,6 +40,7 @@ class Reproducible:
     sizes: tuple[int, int, int]
     make: Make
     hardware: str = "a laptop"
+    fewest: int = 1
 
     def size(self, scale: str) -> int:
         """The number of items or texts at this scale."""
@@ -64,6 +67,8 @@ PAPERS: Mapping[str, str] = {
 
 _CAPTIONS = ("captions/coco_val_sample.json",)
 _ENCODER = "a laptop with the extra embed (MiniLM)"
+# Fewer texts have too few of some lengths, or none for training.
+_FEWEST_TEXTS = 50
 _RATINGS = "huse/summarization_ratings.csv"
 
 _CAPTION_TEXTS = ("coco/train.txt", "coco/test.txt")
@@ -71,7 +76,12 @@ _CORPORA = ("coco/train.txt", "coco/test.txt", "news/valid.txt", "news/test.txt"
 
 REPRODUCTIONS: dict[str, Reproducible] = {
     "qd-figure-1": Reproducible(
-        "LL and SE on a toy distribution: real is on the frontier", "li2020", (), (20, 20, 20), qd.reproduce_figure_1
+        "LL and SE on a toy distribution: real is on the frontier",
+        "li2020",
+        (),
+        (20, 20, 20),
+        qd.reproduce_figure_1,
+        fewest=2,
     ),
     "qd-figure-2": Reproducible(
         "mixtures with noise and real text, by BLEU and by CR",
@@ -79,6 +89,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         _CORPORA,
         (300, 40_000, 40_000),
         qd.reproduce_figure_2,
+        fewest=_FEWEST_TEXTS,
     ),
     "qd-figure-3": Reproducible(
         "CR, NRR and CND over the temperature of a language model",
@@ -87,9 +98,15 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         (200, 10_000, 40_000),
         qd.reproduce_figure_3,
         "a GPU, or hours of one core: an LSTM of 128 units, 30 epochs on 40,000 texts",
+        fewest=_FEWEST_TEXTS,
     ),
     "qd-figure-4": Reproducible(
-        "pairs that do not match: real is below the frontier", "li2020", (), (20, 20, 20), qd.reproduce_figure_4
+        "pairs that do not match: real is below the frontier",
+        "li2020",
+        (),
+        (20, 20, 20),
+        qd.reproduce_figure_4,
+        fewest=2,
     ),
     "qd-figure-6": Reproducible(
         "BLEU, NSBLEU, CR, NRR and CND of optima on synthetic data", "li2020", (), (3, 3, 3), qd.reproduce_figure_6
@@ -107,6 +124,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         _CORPORA,
         (300, 40_000, 40_000),
         qd.reproduce_table_2,
+        fewest=_FEWEST_TEXTS,
     ),
     "dd-published": Reproducible(
         "Kendall's tau from the printed Tables 2, 3 and 6", "cai2020", (), (10, 10, 10), reproduce_published
@@ -117,6 +135,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         _CAPTION_TEXTS,
         (250, 10_000, 35_000),
         ddn.reproduce_table_2,
+        fewest=_FEWEST_TEXTS,
     ),
     "dd-table-3": Reproducible(
         "DD falls with more training texts; how well metrics rank the generators (items: texts of the pool)",
@@ -132,6 +151,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         _CAPTION_TEXTS,
         (250, 10_000, 35_000),
         ddn.reproduce_table_4,
+        fewest=_FEWEST_TEXTS,
     ),
     "dd-table-5": Reproducible(
         "Kendall's tau of metrics with the oracle dd, synthetic texts",
@@ -139,6 +159,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         _CAPTION_TEXTS,
         (250, 10_000, 35_000),
         ddn.reproduce_table_5,
+        fewest=_FEWEST_TEXTS,
     ),
     "dd-figure-2": Reproducible(
         "metrics of generators over temperatures, real texts",
@@ -146,6 +167,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         _CAPTION_TEXTS,
         (250, 10_000, 35_000),
         ddn.reproduce_figure_2,
+        fewest=_FEWEST_TEXTS,
     ),
     "trm-table-1": Reproducible(
         "p-values with a single candidate per image",
@@ -197,6 +219,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         msj.TABLE_1_FILES,
         (150, 10_000, 10_000),
         msj.reproduce_table_1,
+        fewest=_FEWEST_TEXTS,
     ),
     "msj-table-4": Reproducible(
         "NLL, Oracle-NLL and Bhattacharyya distance on texts of an oracle",
@@ -205,6 +228,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         (100, 2_000, 50_000),
         msj.reproduce_table_4,
         "a GPU: four models over 5,000 words, 50,000 texts, 80 epochs and 500 adversarial rounds",
+        fewest=_FEWEST_TEXTS,
     ),
     "msj-figure-1": Reproducible(
         "diversity against quality over temperatures",
@@ -212,6 +236,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         _CORPORA,
         (60, 1_000, 20_000),
         msj.reproduce_figure_1,
+        fewest=_FEWEST_TEXTS,
     ),
     "msj-figure-4": Reproducible(
         "correlation of metrics over generators, temperatures and corpora",
@@ -220,6 +245,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         (60, 1_000, 20_000),
         msj.reproduce_figure_4,
         "hours of a laptop: a vector for each of a million texts",
+        fewest=_FEWEST_TEXTS,
     ),
     "huse-table-1": Reproducible(
         "HUSE, HUSE-Q and HUSE-D of news summaries",
@@ -320,6 +346,8 @@ def reproduce(
         raise InputError(Setting("scale", scale), f"; wanted {', '.join(SCALES[:-1])} or {SCALES[-1]}")
     files = find_files([entry], data)
     size = entry.size(scale) if n_items is None else n_items
+    if not is_whole(size) or size < entry.fewest:
+        raise InputError(Setting("n_items", size), f"; wanted a whole number of {entry.fewest} or more")
     if work is not None and not Path(work).is_dir():
         raise InputError(Setting("work", work), ": no such folder; wanted one that exists")
     run = Run(name, scale, size, seed, progress or Silent(), None if work is None else Path(work))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import F64
+from textassay.errors import InputError, Setting
 from textassay.inference.result import signature
 from textassay.models.choose import train_model
 from textassay.reproduce.result import Claim, CurveAt, Line, NamedPoint, Numbers, Panel, Reproduction, Row, Run
@@ -340,6 +341,10 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
     claims = []
     for source in found.sources:
         results = {name: source[name] for name in names}
+        for name, result in results.items():
+            if result.undefined is not None:
+                reason = f"; {name} of {source.name} has no value ({result.undefined}); wanted more texts"
+                raise InputError(Setting("n_items", run.n_items), reason)
         rows = [
             Row(
                 name.upper(),
