@@ -91,6 +91,7 @@ def test_the_published_claims_hold(found: Reproduction) -> None:
         assert all(cell.interval and cell.estimate in cell.interval for row in grid.cells for cell in row)
 
 
+@pytest.mark.slow
 def test_figure_9_shows_the_same(data: Path) -> None:
     assert [claim.agrees for claim in reproduce("trm-figure-9", data=str(data), n_items=100).claims] == [True] * 4
 

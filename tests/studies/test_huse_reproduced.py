@@ -30,6 +30,7 @@ def test_table_1(table: Reproduction) -> None:
         figure(table)
 
 
+@pytest.mark.slow
 def test_the_table_has_the_intervals_of_the_command(data: Path, table: Reproduction) -> None:
     """One signature, one number: both ways must draw the same resamples."""
     found = huse(str(data / "huse" / "summarization_ratings.csv"), n_resamples=999, stability=False)
@@ -39,6 +40,7 @@ def test_the_table_has_the_intervals_of_the_command(data: Path, table: Reproduct
         assert row.numbers[2:4] == (result.interval.low, result.interval.high)
 
 
+@pytest.mark.slow
 def test_figure_5(data: Path) -> None:
     found = reproduce("huse-figure-5", data=str(data))
     items, ratings = found.panels
