@@ -245,7 +245,7 @@ def test_other_numbers_of_windows_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["lsa:windows=2", "minilm:windows=2:int8", "minilm:pool=cls", "minilm:windows=2:windows=3"]
+    "spec", ["lsa:windows=2", "minilm:windows=2:int8", "lsa:pool=cls", "minilm:windows=2:windows=3"]
 )
 def test_options_where_they_do_not_belong(spec: str) -> None:
     with pytest.raises(InputError, match="no encoder"):

@@ -131,7 +131,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("encoder", "message"),
         [
-            ("minilmm", "no encoder 'minilmm'; there are: minilm, minilm:int8"),
+            ("minilmm", "no encoder 'minilmm'; there are: minilm[:pool=cls|mean|pooler], minilm:int8"),
             ("minilm:int4", "no encoder 'minilm:int4'"),
             ("lsa:3", "no encoder 'lsa:3'"),
             ("st:", "no encoder 'st:'"),

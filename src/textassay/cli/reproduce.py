@@ -112,13 +112,15 @@ def _run(
 
 def _list() -> None:
     from rich import box
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     from textassay.cli.screen import output_console
     from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
 
-    table = Table("name", "what it shows", "data", "the scale paper needs", box=box.SIMPLE_HEAD, pad_edge=False)
+    # A name of a file that does not fit is continued on the next line.
+    data = Column("data", overflow="fold")
+    table = Table("name", "what it shows", data, "the scale paper needs", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, entry in REPRODUCTIONS.items():
         table.add_row(name, entry.title, _shown_files(entry.files), entry.hardware)
     missing = Table("not reproduced", "reason", box=box.SIMPLE_HEAD, pad_edge=False)

@@ -125,8 +125,8 @@ def sweep(
     >>> names, verbs = ("cat", "dog", "cow", "owl", "hen"), ("sat", "ran", "ate", "slept")
     >>> pets = [f"{article} {name} {verb}" for article in ("a", "the") for name in names for verb in verbs]
     >>> found = sweep(train_model("ngram:order=2", pets), pets, temperature="0.5,1", metrics="cnd,nrr", n_resamples=0)
-    >>> found.names, found.best[0].setting
-    (('t=0.5', 't=1'), 't=1')
+    >>> found.names, [best.setting for best in found.best]
+    (('t=0.5', 't=1'), ['t=0.5', 't=1'])
     """
     plan, workers, counter = Plan(level, n_resamples, seed).checked(), get_engine(engine), progress or Silent()
     real = _checked_reference(reference)
