@@ -209,7 +209,7 @@ def asked_for() -> argparse.Namespace:
     parser.add_argument("--smoke", action="store_true", help="few raters for a few seconds")
     options = parser.parse_args()
     if options.smoke:
-        options.seconds, options.raters, options.kills = 3.0, 5, 1
+        options.seconds, options.raters, options.kills = 1.0, 5, 1
     if unknown := set(options.parts) - PARTS.keys():
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     return options
