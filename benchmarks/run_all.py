@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-# `embeddings` also runs `quantised`, `neighbours` and `encoding`.
-SPEED = ("startup", "ngrams", "models", "embeddings", "conditional", "huse", "survey")
+# `embeddings` also runs `quantised`, `neighbours` and `encoding`. The longest come first, so that tests that run several
+# at a time do not wait for one of them at the end.
+SPEED = ("embeddings", "survey", "startup", "ngrams", "models", "conditional", "huse")
 STATISTICS = (
     "calibration", "calibration_items", "calibration_huse", "calibration_designs", "family_wise", "situations", "power",
     "stress",
