@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-# `embeddings` also runs `quantised`, `neighbours` and `encoding`. The longest come first, so that tests that run several
+# `embeddings` also runs `quantised`, `neighbours` and `encoding`. The longest come first, so that tests that run two
 # at a time do not wait for one of them at the end.
 SPEED = ("embeddings", "survey", "startup", "ngrams", "models", "conditional", "huse")
 STATISTICS = (
