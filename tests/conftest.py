@@ -1,6 +1,7 @@
 """Shared helpers: materials from lists of texts, and the folder of real data where there is one."""
 
 import os
+import signal
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,10 @@ settings.register_profile("search", deadline=None, suppress_health_check=[Health
 # The same examples every time: whether a change may land must not hang on chance.
 settings.register_profile("gate", settings.get_profile("search"), derandomize=True)
 settings.load_profile(os.environ.get("TEXTASSAY_EXAMPLES", "search"))
+
+# A shell starts background jobs with SIGINT ignored, and so would be every program that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 
