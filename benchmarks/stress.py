@@ -1,7 +1,6 @@
 """Stress of the metrics on captions: the study behind docs/stress.md, and the check of the law of contamination.
 
     python benchmarks/stress.py             # the default study, about half an hour; continues where it stopped
-    python benchmarks/stress.py --short     # fewer runs and undamaged draws
     python benchmarks/stress.py --law       # one measurement against brute force, with times
     python benchmarks/stress.py --page      # only writes docs/stress.md from benchmarks/stress.json
     python benchmarks/stress.py --smoke     # a few seconds, writes nothing
@@ -39,9 +38,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
 TABLE, PAGE, HEAD = ROOT / "benchmarks/stress.json", ROOT / "docs/stress.md", ROOT / "benchmarks/stress_head.md"
 RECORDS = ROOT / "benchmarks" / "results" / "stress.jsonl"
-FULL: tuple[dict[str, Any], ...] = ({},)
-# With fewer runs and undamaged draws.
-SHORT: tuple[dict[str, Any], ...] = ({"n_runs": 5, "n_draws": 599},)
 SQUARED = ("cnd", "mmd", "energy")
 
 
@@ -65,7 +61,8 @@ def texts(name: str) -> Sample:
     return read_sample(DATA / name)
 
 
-def study(records: Path, settings: dict[str, Any]) -> Stress:
+def study(records: Path) -> Stress:
+    """The study with its default settings."""
     records.parent.mkdir(parents=True, exist_ok=True)
     return stress(
         texts("coco/test.txt"),
@@ -73,14 +70,14 @@ def study(records: Path, settings: dict[str, Any]) -> Stress:
         training=texts("coco/train.txt"),
         records=records,
         progress=Steps(),
-        **settings,
     )
 
 
 def law(*, size: int, runs: int, strengths: Sequence[float]) -> Iterator[dict[str, Any]]:
     """Mean shift of each squared distance by contamination: from one measurement, and by brute force, with times."""
     real, other = texts("coco/test.txt"), texts("news/test.txt")
-    encoder = remember(fit_lsa(real.texts.to_pylist()), [*real.texts.to_pylist(), *other.texts.to_pylist()], store=None)
+    everything = [*real.texts.to_pylist(), *other.texts.to_pylist()]
+    encoder = remember(fit_lsa(everything), everything, store=None)
     settings = Settings(get_tokenizer(), encoder)
     rng = stream(0, "law")
     for request in parse_requests(SQUARED):
@@ -196,7 +193,6 @@ def smoke() -> None:
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--smoke", action="store_true", help="a very small study, no files")
-    ask.add_argument("--short", action="store_true", help="fewer runs and undamaged draws")
     ask.add_argument("--law", action="store_true", help="only the check of the law of contamination")
     ask.add_argument("--page", action="store_true", help="only write the page")
     ask.add_argument("--records", type=Path, default=RECORDS, help="file of records (default: %(default)s)")
@@ -210,8 +206,7 @@ def main() -> None:
     if asked.law:
         table["law"] = list(law(size=asked.law_size, runs=asked.law_runs, strengths=STRENGTHS))
     elif not asked.page:
-        found = [study(asked.records, settings) for settings in (SHORT if asked.short else FULL)]
-        table["studies"] = [json.loads(each.to_json()) for each in found]
+        table["studies"] = [json.loads(study(asked.records).to_json())]
     TABLE.write_text(json.dumps(table, ensure_ascii=False) + "\n", encoding="utf-8")
     write_page(table)
 

@@ -1,8 +1,10 @@
 """The stress study: results, repeatability, continuation, and bad input."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.laws import corpus
@@ -47,6 +49,19 @@ def test_number_of_workers_and_interruptions_do_not_change_a_byte(tmp_path: Path
     path.write_bytes(b"".join(lines[: len(lines) // 2]) + b'{"key": ["run"')
     assert stress(reference(), **settings(), engine="local:2", records=path).to_json(timings=False) == wanted
     assert len(path.read_bytes().splitlines()) == len(lines)
+
+
+def test_undamaged_draws_are_independent_and_encoded_as_in_compare(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    asked = settings() | {"metrics": "cr,vendi", "damages": "blend", "sizes": 20, "strengths": [1], "n_draws": 39}
+    found = stress(reference(), **asked, records=path)
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    values = np.array([record["values"]["cr-2"] for record in records if record["key"][0] in ("null", "fresh")])
+    assert values.shape == (16, 5)
+    # The value of `cr` hardly depends on how a set of texts is divided: divisions of one set would repeat it.
+    assert values.var(axis=1).mean() > 0.5 * values.var()
+    # Words that only the other corpus has are known to the encoder: its texts are not all the same.
+    assert found["vendi"].cell("blend", 20).values[1] > -5
 
 
 @pytest.mark.parametrize(

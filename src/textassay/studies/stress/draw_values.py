@@ -1,15 +1,17 @@
-"""Values of metrics on draws: a candidate against a reference, and many divisions of one set of real texts.
+"""Values of metrics on draws: a candidate against a reference, and sets of undamaged draws.
 
 A metric that describes one sample has the difference between candidate and reference as its value, as in the tests of
-`compare`. Undamaged draws are cheap to get in numbers: two samples drawn from the pool are a random division of a
-random set of its texts, and metrics that know all divisions of a set at once (`exchange`) give many values for little
-more than the time of one.
+`compare`. Two samples drawn from the pool are a random division of a random set of its texts. Metrics on vectors know
+several divisions of a set at once (`exchange`) for little more than the time of one, and their values depend on the
+division much more than on the set. Values of other metrics, such as `cr`, depend mostly on the set, so these metrics
+are measured on draws of their own.
 """
 
 import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -68,30 +70,33 @@ class Measurer:
         with np.errstate(divide="ignore", invalid="ignore"):
             return {request.label: _estimate(request, roles) for request in requests}
 
-    def undamaged(self, drawn: Draw, rows: int) -> dict[str, list[float]]:
-        """Values of each metric for this many divisions of the texts of a draw into two samples."""
-        candidate, reference = self.materials(drawn, drawn.candidate)
-        sizes = (len(drawn.candidate), len(drawn.reference))
-        seed = int(stream(self.stock.seed, "stress", "divisions", *drawn.key).integers(2**31))
-        design = independent(sizes, seed)
+    def undamaged(self, draws: Sequence[Draw]) -> dict[str, Any]:
+        """Values of each metric, as many as there are draws, and the p-value of the overall test on the first draw.
+
+        Metrics on vectors are measured on divisions of the texts of the first draw, all others on each draw.
+        """
+        first = self.materials(draws[0], draws[0].candidate)
+        divided = [request for request in self.requests if _is_divided(request)]
+        others = [request for request in self.requests if request not in divided]
+        pairs = chain([first], (self.materials(drawn, drawn.candidate) for drawn in draws[1:]))
+        parts = [self.values(*pair, others) for pair in pairs]
+        found = {request.label: [part[request.label] for part in parts] for request in others}
+        found |= self._divisions(first, divided, len(draws), *draws[0].key)
+        return {"values": found, "p": self.overall_p(*first, *draws[0].key)}
+
+    def _divisions(
+        self, pair: tuple[Material, Material], requests: Sequence[Request], rows: int, *key: str | int
+    ) -> dict[str, list[float]]:
+        """Values of metrics on vectors for this many divisions of the texts of two samples; the first is as drawn."""
+        seed = int(stream(self.stock.seed, "stress", "divisions", *key).integers(2**31))
+        candidate, reference = pair
+        design = independent((len(candidate.sample), len(reference.sample)), seed)
         masks = design.labellings(rows - 1, seed)
         resamples = Resamples(design.units, (masks, ~masks))
-        quick = [request for request in self.requests if has_exact_exchange(request)]
+        quick = [request for request in requests if has_exact_exchange(request)]
         found = {request.label: _exchanged(request, candidate, reference, resamples) for request in quick}
-        others = [request for request in self.requests if request not in quick]
-        fast = [request for request in others if all(hasattr(kind, "resample") for kind in request.metric.views)]
-        found |= _resampled(fast, Pool((candidate, reference)), resamples)
-        slow = [request for request in others if request not in fast]
-        both = np.concatenate((drawn.candidate, drawn.reference))
-        parts = [
-            self.values(*self._divided(both[mask[design.units]], both[~mask[design.units]]), slow)
-            for mask in (masks if slow else ())
-        ]
-        return found | {request.label: [part[request.label] for part in parts] for request in slow}
-
-    def _divided(self, mine: I64, theirs: I64) -> tuple[Material, Material]:
-        candidate, reference = (Material(self.stock.sample(side, "part"), self.settings) for side in (mine, theirs))
-        return candidate, reference
+        rest = [request for request in requests if request not in quick]
+        return found | _resampled(rest, Pool(pair), resamples)
 
     def overall_p(self, candidate: Material, reference: Material, *key: str | int) -> float:
         """The p-value of the overall test with a fixed number of exchanges; `key` chooses them."""
@@ -125,6 +130,12 @@ OVERALL = "overall"
 def has_exact_exchange(request: Request) -> bool:
     """Whether the metric's fast function over labellings returns its values, and no expansion of them."""
     return request.metric.exchange is not None and request.metric.test == "permutation"
+
+
+def _is_divided(request: Request) -> bool:
+    """Whether undamaged values are those of several divisions of one set: metrics on vectors that have a fast way."""
+    resampled = all(hasattr(kind, "resample") for kind in request.metric.views)
+    return request.metric.reads_vectors and (has_exact_exchange(request) or resampled)
 
 
 def _estimate(request: Request, roles: Mapping[str, Material]) -> float:

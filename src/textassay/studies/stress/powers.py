@@ -38,9 +38,9 @@ class Powers:
 
     def overall(self) -> StressColumn:
         """The overall test: its own p-values, by exchanges."""
-        sizes, tested = self.design.sizes, range(self.design.n_tested)
+        sizes = self.design.sizes
         cells = [self._overall_cell(size, damage) for size in sizes for damage in self.design.damages]
-        alarms = [float(np.mean([self._rejects(("level", size, place)) for place in tested])) for size in sizes]
+        alarms = [float(np.mean([self._rejects(key) for key in self.design.sets(size)])) for size in sizes]
         options = {"exchanges": EXCHANGES}
         return StressColumn(
             name=OVERALL_NAME,
@@ -49,7 +49,7 @@ class Powers:
             aspect="both",
             better="lower",
             false_alarms=tuple(alarms),
-            n_false_alarms=self.design.n_tested,
+            n_false_alarms=2 * self.design.n_sets,
             seconds=self._seconds(OVERALL),
             deviations=(math.nan,) * len(sizes),
             cells=tuple(cells),

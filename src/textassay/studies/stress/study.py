@@ -34,7 +34,7 @@ from textassay.studies.stress.powers import Powers
 from textassay.studies.stress.records import Records
 from textassay.studies.stress.result import DamageInfo, Stress
 from textassay.studies.stress.stock import FEWEST_TEXTS, Stock, build, damaged_texts, divide, limited, topics_of
-from textassay.studies.stress.workload import DIVISIONS, Design, Workload
+from textassay.studies.stress.workload import DRAWS_PER_SET, Design, Workload
 from textassay.version import __version__
 
 SIZES, STRENGTHS = (500, 2000), (0.1, 0.3, 1.0)
@@ -77,7 +77,8 @@ def stress(
     other, training
         Texts of another corpus for the damage `blend`, and a generator's training texts for `copy`.
     encoder
-        The encoder of metrics on vectors and of topics. `lsa` is fitted on the reference.
+        The encoder of metrics on vectors and of topics. `lsa` is fitted on the reference and on the texts of `other`
+        and `training`, as `compare` fits it on reference and candidates.
     n_runs, n_draws
         Runs per damage, strength and size; and undamaged draws for critical values, and again for false alarms.
     records
@@ -211,7 +212,7 @@ def _stocked(
         progress.step(1)
     stock = build(pool, made, np.zeros(len(pool), np.int64), seed=seed)
     everything = Sample.of(stock.texts, name=real.name)
-    seen = show_all(encoder, reference=real, candidates={}, used=[everything], progress=progress)
+    seen = show_all(encoder, reference=real, candidates=banks, used=[everything], progress=progress)
     return replace(stock, topics=topics_of(seen.encode(pool.texts.to_pylist()), seed)), seen
 
 
@@ -225,7 +226,7 @@ def _identity(real: Sample, banks: Mapping[str, Sample], measurer: Measurer, see
         "encoder": measurer.settings.required_encoder.name,
         "metrics": [request.label for request in measurer.requests],
         **_opened_models(measurer.requests),
-        "divisions": DIVISIONS,
+        "draws per set": DRAWS_PER_SET,
         "seed": seed,
     }
 

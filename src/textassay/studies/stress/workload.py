@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from textassay.corpus.hashed_ngrams import Sequences
@@ -15,11 +16,9 @@ from textassay.studies.stress.draw_values import Measurer
 from textassay.studies.stress.records import Key, Records
 from textassay.studies.stress.stock import Draw
 
-# Divisions of one set of real texts into two samples that count as undamaged draws. With more of them, values such as
-# those of `cr`, which depend on the set more than on its division, would come from too few sets.
-DIVISIONS = 5
-# The overall test is slower than a metric: one undamaged draw in this many is tested for its false alarms.
-_TESTED = 5
+# Undamaged draws that are measured together, as one piece of work: a set of them. Metrics on vectors, which are slow,
+# are measured on this many divisions of the texts of one draw, and the overall test once.
+DRAWS_PER_SET = 5
 _NONE = "none"
 
 
@@ -35,13 +34,12 @@ class Design:
 
     @property
     def n_sets(self) -> int:
-        """Sets of real texts whose divisions are the undamaged draws."""
-        return math.ceil(self.n_draws / DIVISIONS)
+        """Sets of undamaged draws for critical values, and as many for false alarms."""
+        return math.ceil(self.n_draws / DRAWS_PER_SET)
 
-    @property
-    def n_tested(self) -> int:
-        """Undamaged draws on which the overall test is applied."""
-        return math.ceil(self.n_draws / _TESTED)
+    def sets(self, size: int) -> list[Key]:
+        """The keys of all sets of undamaged draws at a size."""
+        return [(kind, size, place) for kind in ("null", "fresh") for place in range(self.n_sets)]
 
     def runs(self, size: int, damage: Damage) -> list[list[Key]]:
         """The keys of each run at a size: without damage first, then at each strength."""
@@ -54,12 +52,9 @@ class Design:
         """All pieces of work."""
         for size in self.sizes:
             unit = max(size // 100, 1)
-            for place in range(self.n_sets):
-                for kind in ("null", "fresh"):
-                    # First of all: without critical values there is no result.
-                    yield Job((kind, size, place), 2 * unit, -1 + (place + 0.5) / self.n_sets)
-            for place in range(self.n_tested):
-                yield Job(("level", size, place), unit, (place + 0.5) / self.n_tested)
+            for key in self.sets(size):
+                # First of all: without critical values there is no result.
+                yield Job(key, 3 * unit, -1 + (int(key[2]) + 0.5) / self.n_sets)
             pairs = [(_NONE, 0.0), *((damage.name, each) for damage in self.damages for each in self.strengths)]
             for place in range(self.n_runs):
                 for damage, strength in pairs:
@@ -104,13 +99,12 @@ class Workload:
 
     def _do(self, job: Job) -> None:
         kind, size, place, *damage = job.key
-        drawn = self.measurer.stock.draw(str(kind), int(size), int(place))
-        if kind in ("null", "fresh"):
-            found: dict[str, Any] = {"values": self.measurer.undamaged(drawn, DIVISIONS)}
-        elif kind == "level":
-            found = {"p": self.measurer.overall_p(*self.measurer.materials(drawn, drawn.candidate), *drawn.key)}
+        draw = partial(self.measurer.stock.draw, str(kind), int(size))
+        if kind == "run":
+            found = self._damaged_run(draw(int(place)), str(damage[0]), float(damage[1]))
         else:
-            found = self._damaged_run(drawn, str(damage[0]), float(damage[1]))
+            begin = int(place) * DRAWS_PER_SET
+            found = self.measurer.undamaged([draw(number) for number in range(begin, begin + DRAWS_PER_SET)])
         self.records.put(job.key, _without_nan(found))
         self.progress.step(job.steps)
 
