@@ -124,7 +124,12 @@ def test_bad_input_is_one_line(folder: Path, run_command: Command) -> None:
     refused("m.safetensors", *FAST, "--json", "real.txt", wanted="real.txt: is also an input")
     refused("m.safetensors", *FAST, "--resume", "real.txt", wanted="real.txt: is also an input")
     refused("m.safetensors", *FAST, "--resume", "few.txt", wanted="few.txt:1: not a part of a sweep")
-    refused("m.safetensors", *FAST, "--save-samples", "few.txt", wanted="few.txt: ")
+    refused("m.safetensors", *FAST, "--save-samples", "few.txt", wanted="--save-samples few.txt: not a folder")
+    refused("m.safetensors", *FAST, "--save-samples", "few.txt/a", wanted="few.txt/a: not a folder; wanted a folder")
+    refused("m.safetensors", *FAST, "--top-k", "1e300", wanted="--top-k 1e+300; wanted at most 1,000,000,000 tokens")
+    refused("m.safetensors", *FAST, "--top-k", "2e9", wanted="--top-k 2000000000; wanted at most 1,000,000,000 tokens")
+    needs = "the metric 'copying' needs training texts; give them with --train"
+    refused("m.safetensors", *FAST, "-m", "copying", wanted=needs)
     assert sorted(os.listdir()) == ["few.txt", "m.safetensors", "other.safetensors", "real.txt"]
 
 

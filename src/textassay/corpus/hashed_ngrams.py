@@ -114,7 +114,7 @@ class Sequences:
 
     @classmethod
     def from_tokens(cls, tokens: Tokens) -> Self:
-        """Hash tokens that are already at hand."""
+        """Hash tokens that are already read."""
         marks = ~np.asarray(pc.match_substring_regex(tokens.vocabulary, r"[\p{L}\p{N}]"), dtype=bool)
         return cls(hash_words(tokens.vocabulary)[tokens.ids], tokens.offsets, marks[tokens.ids])
 

@@ -20,6 +20,10 @@ Progress = Callable[[str, int, int], None]
 Texts = Sample | Iterable[str]
 
 
+# More tokens than any vocabulary has.
+_MOST_TOP_K = 1_000_000_000
+
+
 @dataclass(frozen=True)
 class Decoding:
     """How the next token is chosen: temperature, then the `top_k` most probable tokens, then the nucleus of `top_p`.
@@ -43,6 +47,8 @@ class Decoding:
             greedy: tuple[str | Setting, ...] = ("; greedy decoding is ", Setting("top_k", 1))
             hint = greedy if self.temperature == 0 else ()
             raise InputError(Setting("temperature", self.temperature), "; wanted a finite number above 0", *hint)
+        if self.top_k is not None and is_number(self.top_k) and self.top_k > _MOST_TOP_K:
+            raise InputError(Setting("top_k", self.top_k), f"; wanted at most {_MOST_TOP_K:,} tokens")
         if self.top_k is not None and not (is_whole(self.top_k) and self.top_k >= 1):
             raise InputError(Setting("top_k", self.top_k), "; wanted a whole number of 1 or more")
         if self.top_p is not None and not (is_number(self.top_p) and 0 < self.top_p <= 1):

@@ -115,7 +115,7 @@ def _signature(run: Run, images: Images) -> str:
     )
 
 
-_VECTORS = "BERT stands for vectors of {encoder} here; the paper's are of MiniLM, which the scale paper uses."
+_VECTORS = "BERT means vectors of {encoder} here; the paper's are of MiniLM, which the scale paper uses."
 
 
 def _vector_note(images: Images) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
         design=f"{len(images.items):,} images of COCO: one caption by a model, or one held-out reference, against four "
         "references. Mean over images of the exact p-value, among the five ways to choose the candidate.",
         differs=(
-            "The captions of CLIPCap and VLP are not at hand; the model is that of the captions in the file.",
+            "The captions of CLIPCap and VLP are not available here; the model is that of the captions in the file.",
             "The printed values fit the mean of the images' p-values, which is computed here, not the harmonic mean.",
             *_vector_note(images),
         ),
@@ -223,7 +223,7 @@ def reproduce_table_3(files: Sequence[Path], run: Run) -> Reproduction:
         "images of the natural log of the exact p-value, among all ten ways to choose the two. It would be -0.79 if "
         "all p-values were equally likely.",
         differs=(
-            "The paper has ten against ten captions of the c40 split of COCO, which is not at hand.",
+            "The paper has ten against ten captions of the c40 split of COCO, which is not available here.",
             *_vector_note(images),
         ),
         claims=claims,
@@ -261,9 +261,9 @@ def _stand_ins(images: Images) -> list[tuple[str, ...]]:
     return [images.everyone[place].references[:_REFERENCES] for place in likeness.argmax(axis=1).tolist()]
 
 
-_STAND_IN = (
-    "No captioning model is at hand that writes several captions per image. Its stand-in are people's captions of the "
-    "most similar other image: fluent and almost right."
+_NO_MODEL = (
+    "No captioning model that writes several captions per image is available here. People's captions of the most "
+    "similar other image, which are fluent and almost right, are used instead."
 )
 
 
@@ -321,7 +321,7 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
         design=f"{len(images.items):,} images of COCO: one to five candidates against five references; the mean over "
         "images of the natural log of the exact p-value. Lower is more sensitive.",
         differs=(
-            _STAND_IN,
+            _NO_MODEL,
             "The second panel repeats the one caption of a model in the file, as the paper does for beams.",
             "The printed gains are those of O2NA on MSR-VTT.",
             *_vector_note(images),
@@ -392,7 +392,7 @@ def reproduce_figure_7(files: Sequence[Path], run: Run) -> Reproduction:
             best != _ENCODERS[0],
         ),
         Claim(
-            "with every encoder, people are not told from people",
+            "with every encoder, people are not distinguished from people",
             ", ".join(f"{name} {value:.2f}" for name, value in people.items()) + " (-0.79 if all p are equally likely)",
             min(people.values()) > -1.0,
         ),
@@ -404,14 +404,14 @@ def reproduce_figure_7(files: Sequence[Path], run: Run) -> Reproduction:
         design=f"{run.n_items:,} images of COCO: MMD with one to five candidates against five references, and with two "
         "against three references of the same image; the mean over images of the natural log of the exact p-value.",
         differs=(
-            _STAND_IN,
-            "GloVe, FastText and CLIP are not at hand; LSA, fitted on the captions, takes their place. The scale paper "
-            "adds MiniLM.",
+            _NO_MODEL,
+            "GloVe, FastText and CLIP are not available here; LSA, fitted on the captions, is used instead. The scale "
+            "paper adds MiniLM.",
             "The speed of encoders is in the benchmarks.",
         ),
         claims=claims,
         conclusion="As in the paper, vectors of meaning or of co-occurrence are more sensitive than a bag of words, "
-        "and none tells people from people."
+        "and none distinguishes people from people."
         if all(claim.agrees for claim in claims)
         else f"{sum(claim.agrees for claim in claims)} of {len(claims)} findings show; {best} is the most sensitive.",
         options=run.options,
@@ -465,7 +465,7 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
         "references, and two against three references; the vectors of all captions of an image form two clusters, and "
         "MAUVE (scale 5) and METEOR are computed for all ways to choose the candidates.",
         differs=(
-            _STAND_IN,
+            _NO_MODEL,
             "The human captions are two against three, the paper's five against five.",
             *_vector_note(images),
         ),

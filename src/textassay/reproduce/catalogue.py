@@ -290,15 +290,15 @@ NOT_REBUILT: tuple[NotRebuilt, ...] = (
     NotRebuilt("Table 2 (efficiency)", "chan2022", "times on the authors' machine, with two GPUs"),
     NotRebuilt("Figures 4 and 10 to 13", "chan2022", "single captions chosen by the authors"),
     NotRebuilt("Figures 5 and 6", "chan2022", "need CLIPCap, VLP and TVT: no weights, images or GPU here"),
-    NotRebuilt("MSR-VTT in every table", "chan2022", "neither the videos nor their 20 captions are at hand"),
+    NotRebuilt("MSR-VTT in every table", "chan2022", "neither the videos nor their 20 captions are available here"),
     NotRebuilt("Table 2", "montahaei2019", "no samples of GANs trained on news are published"),
     NotRebuilt("Figures 2 and 3", "montahaei2019", "bars of the numbers in Tables 1 to 4"),
-    NotRebuilt("Table 3", "montahaei2019", "the IMDB reviews as the authors prepared them are not at hand"),
+    NotRebuilt("Table 3", "montahaei2019", "the IMDB reviews as the authors prepared them are not available here"),
     NotRebuilt("Figure 2", "hashimoto2019", "the ratings of Reddit comments are not published in this form"),
     NotRebuilt(
         "Table 1 and Figure 4 at other temperatures and tasks",
         "hashimoto2019",
-        "only the ratings of summarization at t = 1.0 are at hand",
+        "only the ratings of summarization at t = 1.0 are available",
     ),
 )
 

@@ -21,7 +21,7 @@ from textassay.studies.huse.result import TITLES, DecisionMap, StabilityPoint
 from textassay.studies.huse.scores import RatedPlan, balanced, measure
 from textassay.studies.huse.stability import stability
 
-# Summarization at temperature 1.0, the one setting of Table 1 whose ratings are at hand.
+# Summarization at temperature 1.0, the one setting of Table 1 whose ratings are available.
 PUBLISHED = {"huse": 0.53, "huse_q": 0.58, "huse_d": 0.95}
 # Table 1: HUSE, HUSE-Q and HUSE-D by task and generator.
 TABLE_1 = {
@@ -289,7 +289,7 @@ def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
         paper="hashimoto2019",
         design="The 200 summaries at t = 1.0 by log-probability per token and mean rating; in the shaded area most of "
         "the 16 nearest neighbours are from the model.",
-        differs=("Figure 4 has panels for t = 0.9 and t = 0.7 too, whose ratings are not at hand.",),
+        differs=("Figure 4 has panels for t = 0.9 and t = 0.7 too, whose ratings are not available here.",),
         claims=claims,
         conclusion="As in the paper, ratings rather than probabilities separate people from the model at t = 1.0, and "
         "items with high ratings and high probabilities are the hardest to tell apart."

@@ -263,7 +263,7 @@ def reproduce_figure_1(files: Sequence[Path], run: Run) -> Reproduction:
         differs=(
             "The paper's models are an LSTM and three GANs, trained on 40,000 texts; here they are n-gram models of "
             "order 2, 3 and 5. No curve is fitted to the points.",
-            "The IMDB reviews are not at hand, and the panel of the oracle is in msj-table-4 as numbers.",
+            "The IMDB reviews are not available here, and the panel of the oracle is in msj-table-4 as numbers.",
         ),
         claims=claims,
         conclusion="As in the paper, MS-Jaccard-4 without temperatures ranks the models as their dominance over all "

@@ -69,7 +69,7 @@ def split_sentences(text: str) -> list[str]:
     """Cut a text at white space after a full stop, question or exclamation mark, and at line breaks.
 
     Titles and initials end no sentence, nor does a stop that a small letter follows; so a sentence that ends in `U.S.`
-    is not told from the next one.
+    is not separated from the next one.
 
     >>> split_sentences("Mr. Speaker, I thank you. \\"Why?\\" you may ask. U.S. wheat rose 3.5 percent.")
     ['Mr. Speaker, I thank you.', '"Why?" you may ask.', 'U.S. wheat rose 3.5 percent.']

@@ -1,6 +1,6 @@
 """The encoder of a study: chosen and checked first, then applied to every text once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from textassay.corpus.printable import shortened
@@ -44,6 +44,18 @@ def choose(
         raise no_encoder()
     names = ", ".join(dict.fromkeys(request.metric.name for request in needing))
     return Choice([request for request in requests if request not in needing], None, (left_out(names),))
+
+
+def measurable(requests: Sequence[Request], named: Collection[str], train: Setting, *, given: bool) -> list[Request]:
+    """The metrics that can be measured: without training texts, those that need them are left out.
+
+    A metric that was asked for by name is an error then; `train` is the setting that gives the texts.
+    """
+    needing = [request for request in requests if not given and "train" in request.metric.roles]
+    for request in needing:
+        if request.metric.name in named:
+            raise InputError(f"the metric {request.label!r} needs training texts; give them with ", train)
+    return [request for request in requests if request not in needing]
 
 
 def check_encoder(encoder: object) -> None:

@@ -49,6 +49,14 @@ def test_finished_parts_are_read_and_not_drawn_again(model: NgramModel, tmp_path
     assert counting.asked == 3 * PART + 7
 
 
+def test_two_sweeps_do_not_share_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "work"
+    with work_file(path), pytest.raises(InputError, match=r"work: another sweep is using this file; .* resume=\.\.\."):
+        work_file(path).__enter__()
+    with work_file(path):
+        pass
+
+
 def test_an_incomplete_line_is_lost_and_nothing_else(model: NgramModel, tmp_path: Path) -> None:
     path, draw = tmp_path / "work", Draw(2 * PART, 0)
     texts = drawn(model, draw, path)

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -68,8 +69,8 @@ def sweep(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="A model whose probabilities stand for those of real text. Adds the distance of each setting from it "
-            "(bhattacharyya), oracle_nll, model_entropy and nll.",
+            help="A model whose probabilities are taken as those of real text. Adds the distance of each setting from "
+            "it (bhattacharyya), oracle_nll, model_entropy and nll.",
         ),
     ] = None,
     field: options.Field = None,
@@ -155,7 +156,9 @@ def sweep(
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
     deliver_outcome(found, targets, quiet=quiet, timings=not no_timings)
     if work is not None and resume is None:
-        os.unlink(work)
+        # Another sweep with the same output may have removed it.
+        with suppress(FileNotFoundError):
+            os.unlink(work)
 
 
 def _work_file(outputs: list[str | None]) -> str | None:
@@ -180,12 +183,18 @@ def _note_continued(work: str, *, quiet: bool) -> None:
 
 
 def _check_folder(folder: str | None) -> None:
-    from textassay.corpus.files import failures_named
-    from textassay.corpus.printable import shortened
+    from textassay.errors import InputError, Setting
 
-    if folder is not None:
-        with failures_named(shortened(folder)):
-            os.makedirs(folder, exist_ok=True)
+    if folder is None:
+        return
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        is_file = isinstance(error, FileExistsError | NotADirectoryError)
+        reason = "not a folder" if is_file else (error.strerror or str(error)).lower()
+        raise InputError(
+            Setting("save_samples", folder), f": {reason}; wanted a folder that exists or can be made"
+        ) from None
 
 
 def _save(found: "Sweep", folder: str) -> None:

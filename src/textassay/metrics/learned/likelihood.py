@@ -129,9 +129,9 @@ def oracle_nll(candidate: ModelTexts, /, *, oracle: str = "", per: Per = "text")
 
     .. math:: \mathrm{NLL}_{oracle} = -\frac{1}{M} \sum_{x \in C} \ln p(x)
 
-    The oracle p stands for real text: a model whose samples were the training texts of the generator, or any other
-    trained model (`oracle=FILE`, `oracle=oracle:DIR`). `per=token` divides by all tokens in place of texts; tokens
-    include the end of a text if the oracle has one.
+    The oracle p is used as the distribution of real text: a model whose samples were the training texts of the
+    generator, or any other trained model (`oracle=FILE`, `oracle=oracle:DIR`). `per=token` divides by all tokens in
+    place of texts; tokens include the end of a text if the oracle has one.
 
     It sees texts that the oracle finds improbable.
 

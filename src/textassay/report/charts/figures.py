@@ -25,7 +25,7 @@ from textassay.report.charts.svg import (
 from textassay.reproduce.result import Cell, Grid, Line, Matrix, Panel, Reproduction, Steps
 from textassay.studies.wording import number, plus_minus
 
-# Colours from worst to best, each with the ink that stands out on it; they stay the same on light and dark pages.
+# Colours from worst to best, each with a readable text colour; they stay the same on light and dark pages.
 _ANCHORS = ((16, 33, 66), (32, 92, 140), (112, 166, 196), (240, 246, 250))
 STEPS = 24
 _LIGHTER = "lighter is better"
@@ -71,7 +71,7 @@ def luminance(rgb: tuple[int, int, int]) -> float:
 
 
 def heat_maps(grids: Sequence[Grid], *, title: str, summary: str) -> str:
-    """All grids below each other, each on its own scale of colours: an SVG file that stands by itself."""
+    """All grids below each other, each on its own scale of colours: a complete SVG file."""
     width = _MAP_LEFT + max(_width(grid) for grid in grids) + 16
     parts: list[Markup] = []
     top = 12.0

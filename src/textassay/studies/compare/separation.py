@@ -28,7 +28,7 @@ _MOST, _WIDTH = 10, 160
 def what_separates(candidate: Material, reference: Material, *, most: int = _MOST) -> Separation | None:
     """The phrases and texts by which the ridge classifier of `dd` separates two samples; None if it cannot.
 
-    Features are hashed, so a feature is traced back to the phrases of both samples that it stands for. Phrases are
+    Features are hashed, so a feature is traced back to the phrases of both samples that it represents. Phrases are
     ranked by their weight times the difference between the shares of texts that contain them: one that shares a feature
     with an important phrase by chance differs little and is ranked low.
     """

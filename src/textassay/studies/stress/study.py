@@ -26,7 +26,7 @@ from textassay.inference.result import sample_field
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.encoding import choose, show_all
+from textassay.studies.encoding import choose, measurable, show_all
 from textassay.studies.outcome import settings_of
 from textassay.studies.stress.damages import Damage, choose_damages
 from textassay.studies.stress.draw_values import Measurer
@@ -187,10 +187,7 @@ def _requests(metrics: list[str], families: list[str], encoder: str | Encoder, *
     if isinstance(encoder, str) and encoder.startswith("vectors:"):
         raise InputError(Setting("encoder", encoder), "; damaged texts have no vectors in a file; wanted an encoder")
     found = choose(parse_requests(metrics, families=families), encoder, named=named, families=families).requests
-    for request in found:
-        if "train" in request.metric.roles and not has_training and request.metric.name in named:
-            raise InputError(f"the metric {request.label!r} needs training texts; give them with ", Setting("training"))
-    return [request for request in found if has_training or "train" not in request.metric.roles]
+    return measurable(found, named, Setting("training"), given=has_training)
 
 
 def _stocked(

@@ -76,7 +76,9 @@ def _number(name: str, text: Any, given: Any) -> float:
 def _fitting(name: str, value: float) -> float:
     """The value as the parameter takes it: whole numbers for `top_k`, and only what a decoding setting can have."""
     rounded = float(f"{value:.{_DIGITS}g}")
-    fitted: Any = int(rounded) if name == "top_k" and rounded == int(rounded) else rounded
+    # A number with more digits stays as it is, for the error message.
+    is_count = name == "top_k" and abs(rounded) < 10**_DIGITS and rounded == int(rounded)
+    fitted: Any = int(rounded) if is_count else rounded
     Decoding(**{name: fitted})
     return float(fitted) if name != "top_k" else int(fitted)
 

@@ -1,4 +1,4 @@
-"""Measures of a sweep against an oracle, a model whose probabilities stand for those of real text."""
+"""Measures of a sweep against an oracle, a model whose probabilities are taken as those of real text."""
 
 from dataclasses import dataclass
 from typing import Any

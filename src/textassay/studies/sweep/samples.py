@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, BinaryIO
 from textassay.corpus.files import failures_named
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample, as_text_array, digest_of
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.rng import stream
 from textassay.models.base import Decoding, Generator
 
@@ -49,6 +50,7 @@ def work_file(path: str | os.PathLike[str] | None) -> Iterator[WorkFile]:
     with failures_named(where):
         file = open(path, "a+b")  # noqa: SIM115
     with file:
+        _lock(file, where)
         file.seek(0)
         content = file.read()
         whole = content[: content.rfind(b"\n") + 1]
@@ -56,6 +58,24 @@ def work_file(path: str | os.PathLike[str] | None) -> Iterator[WorkFile]:
         _check_rest(content[len(whole) :], where, line=whole.count(b"\n") + 1)
         file.truncate(len(whole))
         yield WorkFile(done, file)
+
+
+def _lock(file: BinaryIO, where: str) -> None:
+    """Keep other sweeps from writing the file until it is closed, where the system has such locks."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(
+            f"{where}: another sweep is using this file; wait until it ends, or choose another file with ",
+            Setting("resume"),
+        ) from None
+    except OSError:
+        # Some network folders have no locks.
+        return
 
 
 def _parts(content: bytes, where: str) -> Iterator[tuple[str, list[str]]]:

@@ -33,7 +33,7 @@ from textassay.models.choose import get_model
 from textassay.studies.compare.result import Column
 from textassay.studies.compare.sizes import Cut, cut_samples
 from textassay.studies.compare.study import CandidateMeasured, Measurer, as_sample
-from textassay.studies.encoding import choose, show_all
+from textassay.studies.encoding import choose, measurable, show_all
 from textassay.studies.outcome import Settings, settings_of
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points
@@ -99,7 +99,7 @@ def sweep(
         As in `compare`. By default cr, bleu, nrr, entropy, self_bleu, cnd, ms_jaccard and dd; also frechet with an
         encoder.
     oracle
-        A model whose probabilities stand for those of real text. The Bhattacharyya distance of each setting from it,
+        A model whose probabilities are taken as those of real text. The Bhattacharyya distance of each setting from it,
         its likelihood of the texts (`oracle_nll`), the entropy of each setting (`model_entropy`) and the likelihood of
         texts of the oracle (`nll`) are measured, too.
     level
@@ -136,6 +136,8 @@ def sweep(
     names = listed(metrics) or ([] if listed(families) else [*DEFAULT_METRICS, *(WITH_ENCODER if encoder else ())])
     families = listed(families)
     choice = choose(parse_requests(names, families=families), encoder, named=set(names), families=families)
+    asked = {spec.partition(":")[0].strip() for spec in names}
+    requests = measurable(choice.requests, asked, Setting("train"), given=train is not None)
     words = get_tokenizer(tokenizer, lowercase=lowercase)
     opened = _all_opened(models, counter)
     judge_model = None if oracle is None else _opened(oracle)
@@ -147,7 +149,7 @@ def sweep(
         seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=counter)
     settings = ViewSettings(words, seen)
     measurer = Measurer(
-        requests=choice.requests,
+        requests=requests,
         settings=settings,
         cut=cut,
         train=None if train is None else Material(as_sample(train, "train"), settings),
