@@ -11,7 +11,8 @@ from textassay.inference.progress import Silent
 from textassay.reproduce import discrepancy_paper as dd
 from textassay.reproduce.catalogue import reproduce
 from textassay.reproduce.discrepancy_paper import Experiment, Unit
-from textassay.reproduce.result import Run
+from textassay.reproduce.result import Reproduction, Run
+from textassay.studies.agreement.study import agree
 
 DONE: list[Unit] = []
 
@@ -68,6 +69,18 @@ def test_a_stopped_run_continues_from_its_folder(folder: str, tmp_path: Path) ->
     DONE.clear()
     reproduce("dd-table-3", data=folder, scale="smoke", work=str(work), seed=1)
     assert len(DONE) == 10
+
+
+def test_agreement_reads_the_json_of_the_generators(folder: str, tmp_path: Path) -> None:
+    found = reproduce("dd-table-3", data=folder, scale="smoke")
+    path = tmp_path / "dd-table-3.json"
+    path.write_text(found.to_json(), encoding="utf-8")
+    assert Reproduction.from_json(path.read_text(encoding="utf-8")) == found
+    agreed = agree(path, ">".join(f"lstm-{share}-0" for share in reversed(dd.SHARES)))
+    assert len(agreed.systems) == 10
+    assert agreed["dd classifier=cnn size=laptop"]["kendall"].estimate == 1.0
+    assert agreed["mauve"]["kendall"].p_value == pytest.approx(2 / 120)
+    assert agreed["bleu-5"]["kendall"].undefined == "all systems have the same value"
 
 
 def test_bad_settings_are_refused(folder: str, tmp_path: Path) -> None:

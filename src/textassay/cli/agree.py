@@ -12,7 +12,8 @@ def agree(
         list[str],
         typer.Argument(
             metavar="RESULTS...",
-            help="JSON files of textassay compare, conditional, sweep or huse, with the same reference.",
+            help="JSON files of textassay compare, conditional, sweep, huse or reproduce dd-table-3, with the same "
+            "reference.",
         ),
     ],
     gold: Annotated[

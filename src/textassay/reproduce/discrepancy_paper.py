@@ -17,14 +17,17 @@ from pathlib import Path
 
 import numpy as np
 
+from textassay.corpus.readers import read_sample
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Silent
-from textassay.inference.result import signature
+from textassay.inference.result import Result, result_of, sample_field, signature
 from textassay.inference.rng import stream
+from textassay.metrics.registry import Request, parse_requests
 from textassay.models.choose import train_model
 from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
 from textassay.reproduce.sweeps import TOKENIZER, draw_texts, measure
 from textassay.studies.agreement.correlation import tau_b, tau_p_value
+from textassay.studies.compare.result import Column, Comparison
 from textassay.version import __version__
 
 SHARES = ("0.2", "0.4", "0.6", "0.8", "1.0")
@@ -125,6 +128,7 @@ _DD = tuple(name for name in _METRICS if name.startswith("DD"))
 # Metrics that are slow or read vectors are measured on fewer texts.
 _ON_VECTORS = ("DD, embedding", "Frechet", "MAUVE")
 _ON_NETWORK = ("DD, network",)
+_NO_VALUE = "the metric has no value for the texts of this generator"
 _KINDS = {"LSTM": "lstm", "5-gram": "ngram"}
 _PUBLISHED_NAMES = {"DD": "DD, network", "BLEU-5": "BLEU-5", "LM score": "LM score", "FED": "Frechet"}
 
@@ -215,6 +219,7 @@ def reproduce_generators(files: Sequence[Path], run: Run) -> Reproduction:
         ),
         tables=(_tau_table(taus), *(_value_table(found, experiment, kind) for kind in _KINDS)),
         panels=tuple(_dd_panel(found, experiment, kind) for kind in _KINDS),
+        scores=_scores(found, experiment, files[1], run.seed),
     )
 
 
@@ -299,6 +304,32 @@ def _values(experiment: Experiment, files: Sequence[Path], seed: int, unit: Unit
 
 def _with_unknown(texts: Sequence[str], known: set[str]) -> list[str]:
     return [" ".join(word if word in known else "<unk>" for word in text.split()) for text in texts]
+
+
+def _scores(found: Found, experiment: Experiment, real: Path, seed: int) -> Comparison:
+    """The values of every generator as a comparison with the file of real texts, from which each seed draws its own."""
+    specs = [spec.format(size=experiment.network) for spec, _ in _METRICS.values()]
+    requests = dict(zip(_METRICS, parse_requests(specs), strict=True))
+    texts, n = read_sample(str(real)), experiment.texts
+
+    def result(unit: Unit, name: str, request: Request) -> Result:
+        value, data = found[unit][name], {"generator": unit, "file": sample_field(texts), "texts": n}
+        fixed = signature(request.metric.name, request.signed_options, data=data, resampling={"seed": seed})
+        return result_of(request, value, signature=fixed, n=n, undefined=_NO_VALUE if math.isnan(value) else None)
+
+    columns = [
+        Column(str(unit), n, "", tuple(result(unit, *named) for named in requests.items()))
+        for unit in sorted(found, key=str)
+    ]
+    return Comparison(
+        reference=Column(texts.name, len(texts), texts.digest, ()),
+        real=Column("real v real", 0, "", ()),
+        candidates=tuple(columns),
+        labels=tuple(request.label for request in requests.values()),
+        contests=(),
+        level=0.95,
+        notes=(),
+    )
 
 
 def _metric_values(

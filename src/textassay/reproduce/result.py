@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType
 from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 from textassay.errors import InputError
 from textassay.inference.progress import Progress
 from textassay.inference.result import Interval
+from textassay.studies.compare.result import Comparison
 from textassay.version import __version__
 
 # Seconds for a check, minutes on a laptop, and the sizes of the paper.
@@ -178,6 +179,8 @@ class Reproduction:
 
     `options` are the ones that it was made with, as on the command line; `notes` are further remarks. `conclusion` is
     one sentence on where this agrees with the paper and where not. `files` are the names of the data files.
+    `scores` are the values of metrics for single systems. The JSON form has them under the keys that `compare` uses, so
+    that `agree` reads it.
     """
 
     name: str
@@ -195,6 +198,7 @@ class Reproduction:
     panels: tuple[Panel, ...] = ()
     matrices: tuple[Matrix, ...] = ()
     files: tuple[str, ...] = ()
+    scores: Comparison | None = None
 
     @property
     def n_agreeing(self) -> int:
@@ -208,19 +212,23 @@ class Reproduction:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """JSON text with every number."""
-        plain = {"textassay": __version__, **asdict(self), "options": dict(self.options)}
+        plain = {"textassay": __version__, **asdict(replace(self, scores=None)), "options": dict(self.options)}
+        del plain["scores"]
+        if self.scores is not None:
+            plain |= self.scores.to_dict()
         return json.dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read the text that `to_json` has written."""
         try:
-            found: Self = _built(cls, json.loads(text))
+            plain = json.loads(text)
+            found: Self = _built(cls, {**plain, "scores": None})
+            return replace(found, scores=Comparison.from_dict(plain)) if "candidates" in plain else found
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"no reproduction in JSON: {error}; wanted a file that textassay reproduce wrote"
             ) from None
-        return found
 
 
 def _built(kind: Any, plain: Any) -> Any:

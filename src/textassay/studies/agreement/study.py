@@ -38,8 +38,9 @@ def agree(results: Any, gold: Any, *, plane: str | Sequence[str] | None = None, 
     Parameters
     ----------
     results
-        The JSON file of `compare`, `conditional` or `huse`, such an outcome, or a list of these. A system may be in
-        several files with different metrics. All files must have the same reference.
+        The JSON file of `compare`, `conditional`, `sweep`, `huse` or `reproduce dd-table-3`, an outcome of one of the
+        first four, or a list of these. A system may be in several files with different metrics. All files must have the
+        same reference.
     gold
         The right order, best first: `"a>b=c>d"` or a list of names; or a quantity per system: a dict, or a file with
         `system` and `score` (higher is better) or `rank`; or a file with one system per line, best first; or the label
