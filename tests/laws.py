@@ -73,7 +73,7 @@ def cut_and_merge_is_the_whole(request: Request, cuts: Sequence[int] = (0, 1, 7,
     """
     materials = roles(corpus(1, 30), corpus(2, 25))
     kinds: list[tuple[str, Any]] = list(zip(request.metric.roles, request.metric.views, strict=True))
-    whole = request(*(materials[role].view(kind) for role, kind in kinds))
+    whole = request.value(*(materials[role].view(kind) for role, kind in kinds))
     merged: list[Any] = []
     for role, kind in kinds:
         texts = materials[role].sample.texts.to_pylist()
@@ -81,9 +81,9 @@ def cut_and_merge_is_the_whole(request: Request, cuts: Sequence[int] = (0, 1, 7,
         parts = [material(texts[a:b]).view(kind) for a, b in pairwise(bounds)]
         merged.append(reduce(lambda one, other: one.merge(other), parts))
     if adds_floats(request):
-        assert np.isclose(request(*merged), whole, rtol=1e-9, atol=0)
+        assert np.isclose(request.value(*merged), whole, rtol=1e-9, atol=0)
     else:
-        assert np.float64(request(*merged)).tobytes() == np.float64(whole).tobytes()
+        assert np.float64(request.value(*merged)).tobytes() == np.float64(whole).tobytes()
 
 
 def interval_holds_the_estimate(request: Request) -> None:
@@ -119,12 +119,12 @@ def resampling_is_counting_anew(request: Request) -> None:
         pool = Pool((material(texts[0]), material(texts[1])))
         found = leave_groups_out([request], pool, seed=0, progress=Silent())[request]
         for part, values in enumerate(found.by_sample):
-            labels = group_labels(pool.sizes[part], stream(0, "groups", part))
+            labels = group_labels(len(pool.parts[part].sample), stream(0, "groups", part))
             for group, value in enumerate(values):
                 left = [*texts]
                 left[part] = [text for text, label in zip(texts[part], labels, strict=True) if label != group]
                 views = [material(side).view(kind) for side in left]
-                plain = request(*views[: len(request.metric.roles)])
+                plain = request.value(*views[: len(request.metric.roles)])
                 assert np.isclose(value, plain, rtol=1e-9, atol=1e-15), (value, plain)
 
 
@@ -156,7 +156,9 @@ def _exchanges_agree(request: Request, texts: list[list[str]]) -> None:
     plain = []
     for mask in masks[:, units]:
         one, other = (material(pooled[rows]).view(kind) for rows in (mask, ~mask))
-        plain.append(request(one, other) if request.metric.compares else request(one) - request(other))
+        plain.append(
+            request.value(one, other) if request.metric.compares else request.value(one) - request.value(other)
+        )
     if request.metric.test == "permutation":
         assert np.allclose(quick, plain, rtol=1e-6, atol=1e-9), np.abs(quick - np.array(plain)).max()
     else:

@@ -40,7 +40,7 @@ def within_bounds(request: Request) -> None:
     """The value lies in the declared range, whatever the items are like."""
     low, high = request.metric.bounds_for(request.options)
     for seed, apart in [(0, 0.0), (1, 0.8), (2, 50.0), (3, -50.0)]:
-        value = request(Ratings.of(rated_items(40, seed=seed, apart=apart)))
+        value = request.value(Ratings.of(rated_items(40, seed=seed, apart=apart)))
         assert low <= value <= high, f"{request.label}: {value} is outside of {low} to {high}"
 
 
@@ -48,7 +48,7 @@ def order_does_not_matter(request: Request) -> None:
     """Items and ratings may come in any order."""
     rated = rated_items(60, seed=4)
     rng = np.random.default_rng(0)
-    wanted = request(Ratings.of(rated))
+    wanted = request.value(Ratings.of(rated))
     for _ in range(5):
         places, order = rng.permutation(60), rng.permutation(len(rated.ratings))
         again = RatedItems(
@@ -60,14 +60,14 @@ def order_does_not_matter(request: Request) -> None:
             rated.ratings[order],
             rated.scale,
         )
-        assert request(Ratings.of(again)) == wanted, f"{request.label}: another order, another value"
+        assert request.value(Ratings.of(again)) == wanted, f"{request.label}: another order, another value"
 
 
 def cut_and_merged_is_whole(request: Request) -> None:
     """A view put together from parts gives the same value."""
     whole = Ratings.of(rated_items(50, seed=5))
     parts = whole.take(np.arange(17)).merge(whole.take(np.arange(17, 50)))
-    assert request(parts) == request(whole), f"{request.label}: not the value of the whole"
+    assert request.value(parts) == request.value(whole), f"{request.label}: not the value of the whole"
 
 
 def interval_holds_the_estimate(request: Request) -> None:

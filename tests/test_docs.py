@@ -185,7 +185,7 @@ def test_the_metric_in_contributing_works(monkeypatch: pytest.MonkeyPatch) -> No
     metric = registry.all_metrics()["hapax"]
     request = Request(metric, {"n": 1})
     kind: Any = metric.views[0]
-    assert float(request(material(["a a b", "c b d"]).view(kind))) == 0.5
+    assert float(request.value(material(["a a b", "c b d"]).view(kind))) == 0.5
     assert "hapax" in generate.metric_page(metric)
     for law in LAWS:
         # A law that does not apply to this metric skips; the others must still run.

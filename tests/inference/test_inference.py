@@ -61,7 +61,7 @@ def test_groups_are_even_and_every_text_is_left_out_once() -> None:
 
 
 def run_tests(requests: list[Request], pool: Pool, *, n_resamples: int) -> PermutationTests:
-    design = independent(pool.sizes, 0)
+    design = independent([len(part.sample) for part in pool.parts], 0)
     return permutation_tests(requests, pool, design, n_resamples=n_resamples, seed=0, progress=Silent())
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.laws import corpus
 from textassay import Item, ItemSet, Result, conditional
 from textassay.inference.p_values import is_significant
+from textassay.report.conditional.content import p_at_most
 from textassay.studies.conditional.verdict import (
     SENTENCES,
     Contrasts,
@@ -17,7 +18,6 @@ from textassay.studies.conditional.verdict import (
     Overall,
     judge_system,
     miss_of,
-    p_at_most,
 )
 from textassay.studies.outcome import Contest
 from textassay.studies.wording import Verdict

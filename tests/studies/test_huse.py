@@ -84,7 +84,7 @@ def test_scores_by_k_are_those_of_each_k_alone() -> None:
     view = Ratings.of(rated_items(80, seed=4))
     for at in scores_by_k(view, chosen=16, tied="released", per="token"):
         requests = parse_requests([f"{name}:k={at.k}" for name in ("huse", "huse_q", "huse_d")], on="ratings")
-        assert [request(view) for request in requests] == pytest.approx([at.huse, at.huse_q, at.huse_d])
+        assert [request.value(view) for request in requests] == pytest.approx([at.huse, at.huse_q, at.huse_d])
 
 
 def test_the_map_is_red_where_the_model_is() -> None:
@@ -170,7 +170,7 @@ class TestStability:
         points = stability(view, requests, plan(), most_k=8)
         for along, n in (("items", 80), ("ratings", 5)):
             (last,) = [point for point in points if (point.along, point.n) == (along, n)]
-            assert last.mean == pytest.approx(requests[0](view))
+            assert last.mean == pytest.approx(requests[0].value(view))
         assert all(point.low <= point.mean <= point.high for point in points)
 
     def test_fewer_ratings_are_noisier_and_score_higher(self) -> None:

@@ -1,5 +1,6 @@
 """Output files: checked before the work starts, and written completely or not at all."""
 
+import glob
 import os
 import stat
 import sys
@@ -86,11 +87,15 @@ def check_writable(targets: Iterable[str | None], inputs: Iterable[str] = ()) ->
 
 def _files_of(inputs: Iterable[str]) -> list[str]:
     """The files that inputs name: patterns expanded, and the file of `vectors:FILE`."""
+    names = [source.partition(":")[2] if source.startswith("vectors:") else source for source in inputs]
+    found = [path for name in names for path in (_expanded(name) if glob.has_magic(name) else [name])]
+    return [path for path in found if path != STANDARD_OUTPUT and os.path.exists(path)]
+
+
+def _expanded(name: str) -> list[str]:
     from textassay.corpus.files import is_pattern, pattern_files
 
-    names = [source.partition(":")[2] if source.startswith("vectors:") else source for source in inputs]
-    found = [path for name in names for path in (pattern_files(name)[0] if is_pattern(name) else [name])]
-    return [path for path in found if path != STANDARD_OUTPUT and os.path.exists(path)]
+    return pattern_files(name)[0] if is_pattern(name) else [name]
 
 
 def _is_input_stream(target: str) -> bool:

@@ -82,6 +82,7 @@ class ProgressBar:
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task(what, total=steps)
+        self.step(0)
 
     def step(self, steps: int) -> None:
         """Advance by `steps` steps."""

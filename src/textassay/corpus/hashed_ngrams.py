@@ -103,9 +103,17 @@ class Sequences:
 
     words: U64
     offsets: NDArray[np.int64]
-    _marks: NDArray[np.bool_] | None = None
+    # True for tokens without a letter or digit, such as a full stop; None where nothing is known of the tokens.
+    marked: NDArray[np.bool_] | None = field(default=None, repr=False)
+    lengths: NDArray[np.int64] = field(init=False, repr=False)
+    marks: NDArray[np.bool_] = field(init=False, repr=False)
     # The last order asked for and its hashes: orders are asked for one after the other, and each goes on from there.
     _last: dict[str, tuple[int, U64]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        marks = np.zeros(len(self.words), dtype=bool) if self.marked is None else self.marked
+        object.__setattr__(self, "lengths", np.diff(self.offsets))
+        object.__setattr__(self, "marks", marks)
 
     @classmethod
     def of(cls, material: Tokenised, /) -> Self:
@@ -124,6 +132,12 @@ class Sequences:
         words, marks = np.concatenate((self.words, other.words)), np.concatenate((self.marks, other.marks))
         return type(self)(words, offsets, marks)
 
+    def take(self, texts: NDArray[np.int64]) -> Self:
+        """These texts, in this order."""
+        sizes = self.lengths[texts]
+        words = self.words[ranges(self.offsets[texts], sizes)]
+        return type(self)(words, np.concatenate(([0], np.cumsum(sizes))))
+
     def without_marks(self) -> Self:
         """The texts without their punctuation; a text that is nothing else keeps it."""
         texts = np.repeat(np.arange(len(self)), self.lengths)
@@ -131,16 +145,6 @@ class Sequences:
         kept = ~self.marks | (words == 0)[texts]
         offsets = np.concatenate(([0], np.cumsum(np.bincount(texts[kept], minlength=len(self)))))
         return type(self)(self.words[kept], offsets, self.marks[kept])
-
-    @property
-    def marks(self) -> NDArray[np.bool_]:
-        """True for tokens without a letter or digit, such as a full stop; false where nothing is known of tokens."""
-        return np.zeros(len(self.words), dtype=bool) if self._marks is None else self._marks
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Words a text."""
-        return np.diff(self.offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -164,6 +168,15 @@ class Sequences:
             grams = chain(grams[:-1], self.words[k:]) if len(grams) > 1 else grams[:0]
         self._last["order"] = (n, grams)
         return grams
+
+
+def text_keys(sequences: Sequences) -> U64:
+    """A hash of each text's words in order; all texts without words have the same hash."""
+    place = np.arange(len(sequences.words)) - np.repeat(sequences.offsets[:-1], sequences.lengths)
+    placed = chain(mix(place.astype(np.uint64)), sequences.words)
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(placed)))
+    # Sums and their differences wrap around at 2^64, so the difference is the sum over one text.
+    return mix(np.diff(sums[sequences.offsets]))
 
 
 @dataclass(frozen=True, eq=False)

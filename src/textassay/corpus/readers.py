@@ -391,6 +391,14 @@ def _counted(opened: Opened, wanted: Wanted, notes: Counter[str]) -> Iterator[Ro
 ONE = "candidate"
 
 
+def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:
+    """A sample from any kind of input, with the groups of its texts if they are asked for."""
+    found = texts if isinstance(texts, Sample) else read_sample(texts, name=name, group=group)
+    if group is not None and found.groups is None:
+        raise InputError(f"{name}: a sample without groups; make it with read_sample(..., group={group!r})")
+    return found
+
+
 def named_candidates(candidates: Any) -> dict[str, Any]:
     """Candidates by name; each value is what `read_sample` takes, or a `Sample`.
 

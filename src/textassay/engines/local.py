@@ -32,18 +32,14 @@ class LocalEngine:
         tasks = list(pieces)
         workers = min(self.workers or os.cpu_count() or 1, len(tasks))
         with single_threaded_products():
-            return _mapped(work, tasks, workers)
-
-
-def _mapped(work: Callable[[A], B], tasks: list[A], workers: int) -> list[B]:
-    if workers <= 1:
-        return [work(piece) for piece in tasks]
-    pool = ThreadPoolExecutor(workers)
-    try:
-        return [future.result() for future in [pool.submit(work, piece) for piece in tasks]]
-    finally:
-        # After a failure or Ctrl-C, do not wait for running pieces; after success there are none.
-        pool.shutdown(wait=False, cancel_futures=True)
+            if workers <= 1:
+                return [work(piece) for piece in tasks]
+            pool = ThreadPoolExecutor(workers)
+            try:
+                return [future.result() for future in [pool.submit(work, piece) for piece in tasks]]
+            finally:
+                # After a failure or Ctrl-C, do not wait for running pieces; after success there are none.
+                pool.shutdown(wait=False, cancel_futures=True)
 
 
 def get_engine(engine: str | Engine | None) -> Engine:

@@ -107,7 +107,9 @@ def leave_groups_out(
     if joint:
         labels = folds_of_groups([part.sample.groups for part in pool.parts], seed)
     else:
-        labels = tuple(group_labels(size, stream(seed, "groups", part)) for part, size in enumerate(pool.sizes))
+        labels = tuple(
+            group_labels(len(part.sample), stream(seed, "groups", place)) for place, part in enumerate(pool.parts)
+        )
     found: dict[Request, Replicates] = {}
     requests = [request for request in requests if _has_different_texts(request, pool)]
     for request in requests:
@@ -166,7 +168,7 @@ def _by_resampling(
     with np.errstate(divide="ignore", invalid="ignore"):
         for views in kind.resample(pool, Resamples(units, tuple(masks))):
             for request in requests:
-                values[request].append(np.atleast_1d(request(*views[: len(request.metric.roles)])))
+                values[request].append(np.atleast_1d(request.value(*views[: len(request.metric.roles)])))
     whole = {request: np.concatenate(values[request]) for request in requests}
     return {request: tuple(np.split(found, ends[:-1])[: len(request.metric.roles)]) for request, found in whole.items()}
 

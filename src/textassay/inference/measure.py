@@ -151,7 +151,7 @@ def _point(request: Request, roles: Mapping[str, Material]) -> _Point:
         return _Point(math.nan, {}, reason, 0.0)
     views: list[Any] = [roles[role].view(kind) for role, kind in zip(metric.roles, metric.views, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        estimate = float(request(*views))
+        estimate = float(request.value(*views))
         parts = metric.parts(*views, **request.options) if metric.parts else {}
     undefined = metric.undefined if math.isnan(estimate) else None
     return _Point(estimate, parts, undefined, time.perf_counter() - started)

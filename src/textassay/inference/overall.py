@@ -35,6 +35,7 @@ from textassay.inference.overall_bank import (
     bank_statistics,
     gram_counts,
     kernel_sums,
+    merge_views,
     pooled_vectors,
     text_counts,
 )
@@ -220,6 +221,7 @@ def overall_test(
     one_group = design.kind == "grouped" and min(design.n_groups) < 2
     if one_group or not is_significant(design.smallest_p(MOST_RAISED), plan.level):
         return replace(nothing, undefined=_too_few(design, nothing.n, plan.level))
+    merge_views(pool)
     masks, statistics, p = _tested(pool, design, members, plan)
     if progress is not None:
         progress.step(1)
@@ -304,7 +306,7 @@ def _shared_texts(pool: Pool, resamples: Resamples) -> tuple[float, float]:
         in_both[rows] = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0)
         if rows.start == 0:
             copies = float((mine[:, 0] * (theirs[:, 0] > 0)).sum())
-    return copies / pool.sizes[0], float(at_least(in_both)[0] / len(in_both))
+    return copies / len(pool.parts[0].sample), float(at_least(in_both)[0] / len(in_both))
 
 
 def _closer(members: Sequence[Member], statistics: F64) -> float:

@@ -299,9 +299,13 @@ def text_counts(pool: Pool, resamples: Resamples) -> Iterator[tuple[slice, F64, 
         yield rows, mine, total - mine
 
 
+def _traits_of(pool: Pool) -> F64:
+    return pool.once("traits", lambda: text_traits(pool.merged(Sequences), pool.merged(TextNgrams)))
+
+
 def _traits(pool: Pool, resamples: Resamples) -> F64:
     """How far apart the means of a few numbers per text are, in units of their spread (Hotelling's T squared)."""
-    traits = text_traits(pool.merged(Sequences), pool.merged(TextNgrams))
+    traits = _traits_of(pool)
     centred = traits - traits.mean(axis=0)
     values, directions = np.linalg.eigh(centred.T @ centred / len(centred))
     kept = values > max(1e-9 * float(values.max()), 1e-12)
@@ -363,6 +367,15 @@ def views_of_bank(material: Material) -> tuple[type[Any], ...]:
     """The views of a material that the members of the bank read."""
     vectors = () if material.settings.encoder is None else (Vectors,)
     return (Sequences, TextNgrams, TextEdges, NearDuplicates, *vectors)
+
+
+def merge_views(pool: Pool) -> None:
+    """Count the n-grams, the openings and endings, the repeated texts and the traits of both samples together."""
+    for n in (1, 2):
+        pool.merged(TextNgrams).order(n)
+    pool.merged(TextEdges).order(1)
+    pool.merged(NearDuplicates)
+    _traits_of(pool)
 
 
 def bank_statistics(pool: Pool, design: Design, masks: Bool, *, members: Sequence[Member]) -> F64:

@@ -416,10 +416,13 @@ def _statistics(
     values: dict[Request, list[Any]] = {request: [] for request in others}
     for kind in dict.fromkeys(request.metric.views[0] for request in others):
         mine = [request for request in others if request.metric.views[0] is kind]
-        for candidate, reference in kind.resample(pool, resamples):  # type: ignore[attr-defined]
-            for request in mine:
-                values[request].append(np.atleast_1d(_statistic(request, candidate, reference)))
-            progress.step(len(values[mine[0]][-1]) * len(mine))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for candidate, reference in kind.resample(pool, resamples):  # type: ignore[attr-defined]
+                for request in mine:
+                    value, compares = request.value, request.metric.compares
+                    gap = value(candidate, reference) if compares else value(candidate) - value(reference)
+                    values[request].append(np.atleast_1d(_towards_worse(request, gap)))
+                progress.step(len(values[mine[0]][-1]) * len(mine))
     return found | {request: np.concatenate(rows) for request, rows in values.items()}
 
 
@@ -432,13 +435,6 @@ def _exchanged(request: Request, pool: Pool, resamples: Resamples, progress: Pro
         values: F64 = exchange(*views, resamples=resamples, **request.options)
     progress.step(len(values))
     return _towards_worse(request, values)
-
-
-def _statistic(request: Request, candidate: Any, reference: Any) -> Any:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if not request.metric.compares:
-            return request(candidate) - request(reference)
-        return _towards_worse(request, request(candidate, reference))
 
 
 def _towards_worse(request: Request, values: Any) -> Any:

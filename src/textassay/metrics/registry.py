@@ -8,7 +8,7 @@ import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -321,17 +321,17 @@ class Request:
     label: str = field(init=False, compare=False)
     bounds: tuple[float, float] = field(init=False, compare=False)
     minimum: int = field(init=False, compare=False)
+    # The metric's function of its views, with these options.
+    value: Callable[..., Any] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", partial(self.metric.function, **self.options))
         object.__setattr__(self, "label", label_under(self.metric, self.options))
         object.__setattr__(self, "bounds", self.metric.bounds_for(self.options))
         object.__setattr__(self, "minimum", self.metric.minimum_for(self.options))
 
     def __hash__(self) -> int:
         return hash((self.metric.name, *self.options.items()))
-
-    def __call__(self, *views: Any) -> Any:
-        return self.metric.function(*views, **self.options)
 
     @property
     def signed_options(self) -> dict[str, Any]:

@@ -114,6 +114,11 @@ class Material:
         view: V = self._views[kind]
         return view
 
+    def build(self, kinds: Iterable[type[Any]], /) -> None:
+        """Build the views of these kinds."""
+        for kind in kinds:
+            self.view(kind)
+
     def _shared(self, kind: type[V]) -> V:
         """The view of this kind, shared with every other material of the same texts and settings."""
         key = (kind, self.sample.digest)
@@ -133,11 +138,6 @@ class Pool(Memo):
 
     parts: tuple[Material, ...]
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Texts in each part."""
-        return tuple(len(part.sample) for part in self.parts)
 
     def merged(self, kind: type[V], /) -> V:
         """The pooled view of this kind, merged once."""

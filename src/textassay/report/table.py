@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -56,20 +57,35 @@ class Figure:
 _EMPTY = Figure("")
 
 
-def figure(result: Result, adjusted: float = math.nan, *, level: float, unadjusted: str = "") -> Figure:
-    """The cell of a result; `unadjusted` is the text of its p-value before the adjustment."""
+def figure(
+    result: Result,
+    adjusted: float = math.nan,
+    *,
+    level: float,
+    floor: float | None = None,
+    unadjusted: str = "",
+) -> Figure:
+    """The cell of a result.
+
+    `unadjusted` is the text of its p-value before the adjustment. With `floor`, the smallest p-value that was possible,
+    the cell has both p-values.
+    """
     if result.undefined is not None:
         reason = shortened(result.undefined, 160)
         return Figure(number(math.nan), detail=reason, note=f"No number: {reason}.")
-    interval, details = result.interval, []
+    interval, percent, details = result.interval, level_text(level), []
+    beside = spread(result.estimate, low=interval.low, high=interval.high) if interval else ""
     if interval is not None:
-        details.append(f"{level_text(level)} interval {number(interval.low)} to {number(interval.high)}")
+        details.append(f"{percent} interval {number(interval.low)} to {number(interval.high)}")
+    if floor is not None and result.p_value is not None:
+        unadjusted = p_text(result.p_value, floor=floor)
     if unadjusted:
         details.append(f"p {unadjusted} before adjustment")
     return Figure(
         number(result.estimate),
-        spread=spread(result.estimate, low=interval.low, high=interval.high) if interval else "",
+        spread=beside,
         marked=is_significant(adjusted, level),
+        p="" if floor is None or math.isnan(adjusted) else p_text(adjusted, floor=floor),
         detail=", ".join(details),
     )
 
@@ -133,17 +149,17 @@ def metric_lines(
     outcome: Outcome,
     baseline: ResultColumn,
     *,
+    adjusted: Sequence[Sequence[float]],
     cell: Callable[[ResultColumn, Result, float], Figure],
     size: Callable[[Result], str],
     section: Callable[[Result], str],
 ) -> list[Line]:
     """One row per metric, and a second one where the columns were measured again at the size of the baseline.
 
-    `cell` makes a cell from a column, one of its results and the adjusted p-value, NaN without a test. `size` and
-    `section` read the result of the baseline.
+    `adjusted` has the adjusted p-values of each column, NaN without a test. `cell` makes a cell from a column, one of
+    its results and the adjusted p-value. `size` and `section` read the result of the baseline.
     """
     found = []
-    adjusted = [outcome.adjusted_p_values(column) for column in outcome.columns]
     for place, (label, base) in enumerate(zip(outcome.labels, baseline.results, strict=True)):
         real = cell(baseline, base, math.nan)
         results = [column.results[place] for column in outcome.columns]
@@ -210,6 +226,24 @@ def grid(lines: Sequence[Line]) -> Grid:
         tests=any(one.tested for one in shown),
         again=any(one.at for one in shown),
     )
+
+
+def table_content(
+    outcome: Outcome, lines: Sequence[Line], baseline: Sequence[Result], *, target: str
+) -> dict[str, Any]:
+    """What a page shows of the table: its rows, short names of the columns, and how to read the metrics."""
+    return {
+        "grid": grid(lines),
+        "short_names": short_names([shortened(column.name, 60) for column in outcome.columns]),
+        "better": {better: better_words(better, target) for better in ARROWS},
+        "guide": guide(baseline, target=target),
+    }
+
+
+def places_with_bars(outcome: Outcome) -> list[int]:
+    """The places of metrics for which any column has a number to draw."""
+    places = range(len(outcome.labels))
+    return [place for place in places if any(math.isfinite(each.results[place].estimate) for each in outcome.columns)]
 
 
 def interval_legend(results: Iterable[Result], level: float, *, of: str) -> list[str]:

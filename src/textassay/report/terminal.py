@@ -43,10 +43,14 @@ def notes(lines: Iterable[str]) -> list[Text]:
     return [dim(f"note: {line}") for line in lines]
 
 
-def heading(name: str, rest: str, *, before: str = "") -> Text:
-    """The first line: the name of what was measured, and its sizes."""
+def heading(name: str, rest: str, *, before: str = "", width: int | None = None) -> Text:
+    """The first line: the name of what was measured, and its sizes; two lines where one is wider than `width`."""
     shown, *_ = fitted_names([printable(name)], MOST_NAME)
-    return Text.assemble(before, (shown, "bold"), cut(rest))
+    title = Text.assemble(before, (shown, "bold"), cut(rest))
+    if width is None or title.cell_len <= width:
+        return title
+    first, _, second = rest.partition("; ")
+    return Text.assemble(before, (shown, "bold"), cut(f"{first};"), f"\n  {second}")
 
 
 def named_lines(rows: Iterable[tuple[Text, Text]], *, width: int) -> Table:

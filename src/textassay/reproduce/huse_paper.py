@@ -44,7 +44,7 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
     _check_items(rated[0], run.n_items)
     plan = RatedPlan(_LEVEL, run.by_scale(99, _RESAMPLES, _RESAMPLES), run.seed, LocalEngine(), run.progress)
     results = [measure(each, requests, plan).results for each in rated]
-    kept = [request(Ratings.of(rated[0])) for request in exact]
+    kept = [request.value(Ratings.of(rated[0])) for request in exact]
     columns = ("published", "from ratings", "from", "to", "from the items file", "ties kept")
     rows = [
         Row(TITLES[first.metric], (PUBLISHED[first.metric], first.estimate, *_ends(first), second.estimate, tied))
@@ -186,7 +186,7 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
     rated = balanced(read_ratings(str(files[0])), seed=run.seed)
     _check_items(rated, run.n_items)
     view = Ratings.of(rated)
-    ours = {request.metric.name: request(view) for request in parse_requests(list(PUBLISHED), on="ratings")}
+    ours = {request.metric.name: request.value(view) for request in parse_requests(list(PUBLISHED), on="ratings")}
     pairs = [(task, list(models.values())) for task, models in TABLE_1.items() if len(models) > 1]
     lost = [(task, before, after) for task, (before, after) in pairs]
     wrong = [

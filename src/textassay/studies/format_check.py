@@ -88,7 +88,7 @@ def spikes(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> It
 
 def _units(texts: pa.Array, tokenizer: Tokenizer) -> Iterator[tuple[str, I64]]:
     yield "words", _counts(texts, _PIECE, _IN_PIECE)
-    yield "tokens", tokenizer(texts).lengths
+    yield "tokens", np.diff(tokenizer(texts).offsets)
     yield "characters", np.asarray(pc.utf8_length(pc.utf8_trim_whitespace(texts)), dtype=np.int64)
 
 

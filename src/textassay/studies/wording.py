@@ -124,8 +124,3 @@ def cited_p(p: float, *, floor: float = 0.0, n_tests: int = 1) -> str:
 def compared(text: str) -> str:
     """A p-value with its sign of comparison: `= 0.043`, `< 0.001`, `≤ 0.001`."""
     return text.replace("<", "< ") if text[0] in "<≤" else f"= {text}"
-
-
-def at_floor(p: float, n_draws: float) -> bool:
-    """Whether a p-value is the smallest one that this number of draws can give; False if the number is not known."""
-    return not math.isnan(n_draws) and p <= 1.000001 / (n_draws + 1)

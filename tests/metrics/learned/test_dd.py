@@ -69,8 +69,10 @@ def test_the_jackknife_leaves_out_classified_texts(classifier: str) -> None:
     scores = fitted.scores(fitted.counts(units, is_mine[None]), fitted.counts(units, ~is_mine[None]))
     right = (scores[fitted.case_of, 0] <= 0) == is_mine
     whole = right[is_mine].mean() + right[~is_mine].mean() - 1
-    assert whole == pytest.approx(asked(*views))
-    labels = np.concatenate([group_labels(size, stream(0, "groups", part)) for part, size in enumerate(pool.sizes)])
+    assert whole == pytest.approx(asked.value(*views))
+    labels = np.concatenate(
+        [group_labels(len(one.sample), stream(0, "groups", part)) for part, one in enumerate(pool.parts)]
+    )
     for part, values in enumerate(found.by_sample):
         for fold, value in enumerate(values):
             kept = (is_mine != (part == 0)) | (labels != fold)

@@ -78,7 +78,7 @@ def test_the_jackknife_trains_again_without_each_group(name: str) -> None:
     vocabulary = Vocabulary.learn(THEIRS, tokenizer="whitespace", min_count=2)
     for part, group in ((0, 0), (0, 7), (1, 0), (1, 19)):
         left = [MINE, THEIRS]
-        labels = group_labels(pool.sizes[part], stream(0, "groups", part))
+        labels = group_labels(len(pool.parts[part].sample), stream(0, "groups", part))
         left[part] = [text for text, label in zip(left[part], labels, strict=True) if label != group]
         trained_on, scored = reversed(left) if name == "lm_score" else left
         scores = train(trained_on, vocabulary=vocabulary).log_prob(scored)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy as scipy_entropy
 
 from tests.conftest import material
-from textassay.corpus.hashed_ngrams import Sequences
+from textassay.corpus.hashed_ngrams import Sequences, text_keys
 from textassay.metrics.ngrams import duplicates as sketches
 from textassay.metrics.ngrams.counts import Ngrams, distinct, entropy
 from textassay.metrics.ngrams.duplicates import PASSAGE, NearDuplicates, copied_shares, copying, repetition
@@ -215,10 +215,10 @@ def test_pairs_of_long_texts_are_checked_a_few_at_a_time(monkeypatch: pytest.Mon
         sizes.append(int(np.diff(starts)[pairs].sum()))
         return jaccard(grams, starts, pairs)
 
-    whole = sketches.similar_pairs(sequences, sketches.text_keys(sequences), n=2, similarity=0.8)
+    whole = sketches.similar_pairs(sequences, text_keys(sequences), n=2, similarity=0.8)
     monkeypatch.setattr(sketches, "_jaccard", watched)
     monkeypatch.setattr(sketches, "_SHINGLES_AT_ONCE", 20_000)
-    again = sketches.similar_pairs(sequences, sketches.text_keys(sequences), n=2, similarity=0.8)
+    again = sketches.similar_pairs(sequences, text_keys(sequences), n=2, similarity=0.8)
     assert len(sizes) > 5
     assert max(sizes) < 20_000 + 2 * 1002
     assert again.tolist() == whole.tolist()

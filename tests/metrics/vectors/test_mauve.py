@@ -142,7 +142,7 @@ def test_exchanged_blocks_are_measured_anew(spec: str) -> None:
         candidate, reference, resamples=Resamples(units, (masks, ~masks)), **request.options
     )
     pooled = joint(candidate, reference).values
-    plain = [request(Vectors(pooled[row[units]]), Vectors(pooled[~row[units]])) for row in masks]
+    plain = [request.value(Vectors(pooled[row[units]]), Vectors(pooled[~row[units]])) for row in masks]
     assert quick == pytest.approx(plain, rel=1e-12)
     assert len(set(quick)) == 3
 
@@ -183,10 +183,10 @@ def test_degenerate_samples_have_a_value(name: str) -> None:
     best, worst = (1.0, 0.01) if name == "mauve" else (0.0, 1.0)
     same = Vectors(np.full((30, 5), 0.7, dtype=np.float32))
     zero = Vectors(np.zeros((30, 5), dtype=np.float32))
-    assert request(same, Vectors(same.values.copy())) == best
-    assert request(zero, Vectors(zero.values.copy())) == best
-    assert request(zero, same) == pytest.approx(worst, abs=0.01)
-    assert abs(request(mixture(30, 1, dimension=5), same) - best) > 0.2
+    assert request.value(same, Vectors(same.values.copy())) == best
+    assert request.value(zero, Vectors(zero.values.copy())) == best
+    assert request.value(zero, same) == pytest.approx(worst, abs=0.01)
+    assert abs(request.value(mixture(30, 1, dimension=5), same) - best) > 0.2
 
 
 def test_too_few_texts_are_undefined() -> None:

@@ -65,7 +65,7 @@ def test_one_measurement_predicts_what_brute_force_measures(
         for strength, row in values.items():
             count = round(strength * size)
             mine = [real[place] for place in order[size : 2 * size - count]] + [other[p] for p in foreign[:count]]
-            row[run] = request(_material(mine, settings).view(kind), reference)
+            row[run] = request.value(_material(mine, settings).view(kind), reference)
     for strength in STRENGTHS:
         moved = values[strength].mean() - values[0.0].mean()
         error = np.hypot(values[strength].std(), values[0.0].std()) / np.sqrt(runs)

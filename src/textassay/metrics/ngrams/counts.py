@@ -218,7 +218,7 @@ class Ngrams:
     @classmethod
     def of_texts(cls, texts: TextNgrams, /) -> Self:
         """The sums over texts whose n-grams are counted."""
-        return cls(np.int64(len(texts)), lambda n: _table(texts.order(n), texts.sizes(n)))
+        return cls(np.int64(len(texts)), lambda n: _table(texts, n))
 
     def merge(self, other: Self, /) -> Self:
         """Tables of both samples together."""
@@ -233,7 +233,8 @@ class Ngrams:
     @classmethod
     def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
         """One block of rows at a time: tables with a leading axis."""
-        matrices = NgramPool(pool.merged(cls.source), resamples.units, resamples.n_units)
+        n_units = resamples.n_units
+        matrices = NgramPool(pool.merged(cls.source), resamples.units, n_units)
         for begin in range(0, len(resamples.masks[0]), matrices.block):
             rows = [mask[begin : begin + matrices.block] for mask in resamples.masks]
             first = cls._under(matrices, rows[0])
@@ -271,7 +272,8 @@ def _subtract(whole: Table, part: Table) -> Table:
     )
 
 
-def _table(incidence: Incidence, sizes: NDArray[np.int64]) -> Table:
+def _table(texts: TextNgrams, n: int) -> Table:
+    sizes, incidence = texts.sizes(n), texts.order(n)
     counts = incidence.counts.astype(np.int64)
     return Table(
         keys=incidence.keys,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from textassay.corpus.arrays import I64, U64, Bool
-from textassay.corpus.hashed_ngrams import Sequences, chain, mix, order_of, ranges, starts_of_runs
+from textassay.corpus.hashed_ngrams import Sequences, chain, mix, order_of, ranges, starts_of_runs, text_keys
 from textassay.metrics.registry import Value, metric
 from textassay.metrics.views import Material, Pool, Resamples
 
@@ -43,11 +43,11 @@ class NearDuplicates:
         runs = starts_of_runs(keys[order])
         class_of = np.empty(len(keys), dtype=np.int64)
         class_of[order] = np.repeat(np.arange(len(runs) - 1), np.diff(runs))
-        return cls(_chosen(sequences, order[runs[:-1]]), keys, class_of, np.diff(runs), len(keys))
+        return cls(sequences.take(order[runs[:-1]]), keys, class_of, np.diff(runs), len(keys))
 
     def merge(self, other: Self, /) -> Self:
         """Group the texts of both samples."""
-        mine, theirs = (_chosen(view.sequences, view.class_of) for view in (self, other))
+        mine, theirs = (view.sequences.take(view.class_of) for view in (self, other))
         return self.from_sequences(mine.merge(theirs))
 
     def present(self, classes: NDArray[np.int64]) -> NDArray[Any]:
@@ -175,13 +175,6 @@ def copying(candidate: Sequences, train: Sequences, /, *, span: int = 8) -> Valu
 _ROWS_AT_ONCE = 64
 
 
-def _chosen(sequences: Sequences, texts: NDArray[np.int64]) -> Sequences:
-    """The sequences of these texts, in this order."""
-    sizes = sequences.lengths[texts]
-    words = sequences.words[ranges(sequences.offsets[texts], sizes)]
-    return Sequences(words, np.concatenate(([0], np.cumsum(sizes))))
-
-
 # The length of a passage in words: longer than a common phrase.
 PASSAGE = 16
 
@@ -219,15 +212,6 @@ NEIGHBOURS = 8
 # Shingles of the pairs that are checked at a time, at about forty bytes each. The limit is not in pairs, because a pair
 # of long texts has thousands of shingles.
 _SHINGLES_AT_ONCE = 8_000_000
-
-
-def text_keys(sequences: Sequences) -> U64:
-    """A hash of each text's words in order; all texts without words have the same hash."""
-    place = np.arange(len(sequences.words)) - np.repeat(sequences.offsets[:-1], sequences.lengths)
-    placed = chain(mix(place.astype(np.uint64)), sequences.words)
-    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(placed)))
-    # Sums and their differences wrap around at 2^64, so the difference is the sum over one text.
-    return mix(np.diff(sums[sequences.offsets]))
 
 
 def shingles(sequences: Sequences, n: int) -> tuple[U64, NDArray[np.int64]]:

@@ -24,7 +24,6 @@ from textassay.report.charts.svg import (
     text_width,
 )
 from textassay.report.table import figure, short_names
-from textassay.studies.outcome import Outcome
 from textassay.studies.wording import number
 
 _WIDTH, _LEFT, _RIGHT = 360.0, 98.0, 306.0
@@ -60,12 +59,6 @@ class Baseline:
     missing: str
     bar: Bar
     reason: str = "no number"
-
-
-def places_with_bars(outcome: Outcome) -> list[int]:
-    """The places of metrics for which any column has a number to draw."""
-    places = range(len(outcome.labels))
-    return [place for place in places if any(drawable(column.results[place]) for column in outcome.columns)]
 
 
 def strip_axis(baseline: Result, bars: Iterable[Bar]) -> Axis:

@@ -1,24 +1,17 @@
 """What all forms of a comparison's report show: the metric table, its legend, missing numbers, and the summary."""
 
-import math
-from dataclasses import replace
-
 from textassay.corpus.printable import shortened
-from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report.table import (
     MARK,
-    Figure,
     Line,
     better_legend,
     figure,
     interval_legend,
-    level_of,
     metric_lines,
     summary,
 )
 from textassay.studies.compare.result import Column, Comparison, Finding
-from textassay.studies.wording import p_text
 
 # What "closer is better" refers to.
 TARGET = "real text"
@@ -34,39 +27,35 @@ _VERBS = {
 def outcome_sentence(comparison: Comparison) -> str:
     """The outcome in one sentence."""
     verdicts = {column.name: column.verdict for column in comparison.candidates}
-    if [*map(level_of, verdicts.values())] == ["same"]:
+    if [verdict and verdict.level for verdict in verdicts.values()] == ["same"]:
         return f"No difference between {shortened(comparison.candidates[0].name, 60)} and the reference was found."
     return summary(verdicts, _VERBS, what="candidates")
 
 
 def table_lines(comparison: Comparison) -> list[Line]:
     """The rows of the metric table, real v real first in each."""
-    floor = comparison.floor
+    level, floor = comparison.level, comparison.floor
     return metric_lines(
         comparison,
         comparison.real,
-        cell=lambda _, result, adjusted: _cell(result, adjusted, level=comparison.level, floor=floor),
+        adjusted=[comparison.adjusted_p_values(column) for column in comparison.columns],
+        cell=lambda _, result, adjusted: figure(result, adjusted, level=level, floor=floor),
         size=lambda real: f"n = {real.n:,}",
         section=lambda real: real.aspect,
     )
 
 
-def _cell(result: Result, adjusted: float, *, level: float, floor: float) -> Figure:
-    unadjusted = "" if result.p_value is None else p_text(result.p_value, floor=floor)
-    shown = figure(result, adjusted, level=level, unadjusted=unadjusted)
-    return shown if math.isnan(adjusted) else replace(shown, p=p_text(adjusted, floor=floor))
-
-
 def legend(comparison: Comparison) -> list[str]:
     """How to read the table."""
     results = [result for column in comparison.candidates for result in column.results]
+    distances = _distance_legend(comparison)
     lines = interval_legend(results, comparison.level, of="the expected value at this sample size")
     if any(result.p_value is not None for result in results):
         lines.append(
             f"{MARK} differs from the reference: permutation test with p <= {1 - comparison.level:g}, adjusted for all"
             " metrics and never smaller than the p-value of the overall test"
         )
-    return [*lines, *_distance_legend(comparison), *better_legend(results, target="the value of real text")]
+    return [*lines, *distances, *better_legend(results, target="the value of real text")]
 
 
 _DISTANCES = {

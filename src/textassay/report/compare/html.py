@@ -10,12 +10,20 @@ from markupsafe import Markup
 from textassay.corpus.printable import many, printable, shortened
 from textassay.inference.result import Result
 from textassay.report.charts.plane import NARROW, WIDE, PlaneChart, Point
-from textassay.report.charts.strips import Bar, Baseline, Strip, places_with_bars, strip_axis, strip_chart
+from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
 from textassay.report.charts.svg import Axis, drawable
 from textassay.report.compare.content import TARGET, format_findings, outcome_sentence, table_lines
 from textassay.report.compare.meaning import MeaningView, meaning_views
 from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, grouped_strips, setting_rows
-from textassay.report.table import ARROWS, better_words, figure, grid, guide, level_text, paired_rows, short_names
+from textassay.report.table import (
+    better_words,
+    figure,
+    level_text,
+    paired_rows,
+    places_with_bars,
+    short_names,
+    table_content,
+)
 from textassay.studies.compare.meaning import FAR
 from textassay.studies.compare.result import Column, Comparison, Phrase
 from textassay.studies.outcome import falls, plane_places
@@ -175,10 +183,10 @@ def render_html(comparison: Comparison) -> str:
     It stays under 1.5 MB by leaving out examples, charts and signatures, in that order, and states what is left out.
     Verdicts and the table are always complete, so only a table of many thousands of cells can exceed the limit.
     """
+    shared = _shared(comparison)
     page = Page.of(
         "compare/page.html.j2", styles=("page.css",), scripts=("page.js",), filters={"highlighted": _highlighted}
     )
-    shared = _shared(comparison)
     text, _ = page.first_within(MOST_BYTES, (_content(comparison, limits, shared) for limits in _LADDER))
     return text
 
@@ -186,13 +194,12 @@ def render_html(comparison: Comparison) -> str:
 def _shared(comparison: Comparison) -> dict[str, Any]:
     """What does not depend on the limits and is made once: table, plane, differences, and the charts of metrics."""
     candidates = comparison.candidates
-    drawn = places_with_bars(comparison)
     signatures = [
         (column.name, result.signature)
         for column in (comparison.real, *candidates)
         for result in (*column.results, *column.at_baseline_size.values())
     ]
-    return {
+    facts = {
         "c": comparison,
         "columns": list(enumerate(candidates)),
         "format_differs": any(format_findings(column, harmless=False) for column in candidates),
@@ -203,17 +210,14 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
         "far": FAR,
         "signatures": signatures,
         "summary": outcome_sentence(comparison),
-        "grid": grid(table_lines(comparison)),
+        **table_content(comparison, table_lines(comparison), comparison.real.results, target=TARGET),
         "contests": paired_rows(comparison, comparison.contests),
-        "short_names": short_names([shortened(column.name, 60) for column in candidates]),
-        "better": {better: better_words(better, TARGET) for better in ARROWS},
         "separated": [(place, column) for place, column in enumerate(candidates) if column.separation is not None],
-        "guide": guide(comparison.real.results, target=TARGET),
         "settings": _settings(comparison),
-        "plane": draw_plane(comparison),
-        "strips": [strip(comparison, place) for place in drawn[: _LADDER[0].strips]],
-        "strips_in_all": len(drawn),
     }
+    drawn = places_with_bars(comparison)
+    strips = [strip(comparison, place) for place in drawn[: _LADDER[0].strips]]
+    return facts | {"strips": strips, "strips_in_all": len(drawn), "plane": draw_plane(comparison)}
 
 
 def _content(comparison: Comparison, limits: Limits, shared: dict[str, Any]) -> dict[str, Any]:
@@ -221,9 +225,10 @@ def _content(comparison: Comparison, limits: Limits, shared: dict[str, Any]) -> 
         "limits": limits,
         "meanings": _meanings(comparison, limits),
         "contests": shared["contests"][: limits.contests],
-        "strips": grouped_strips(shared["strips"][: limits.strips]),
+        "strips": shared["strips"][: limits.strips],
     }
-    return content | {"sections": list(_sections(comparison, content))}
+    sections = list(_sections(comparison, content))
+    return content | {"sections": sections, "strips": grouped_strips(content["strips"])}
 
 
 def _sections(comparison: Comparison, content: dict[str, Any]) -> Iterator[tuple[str, str]]:

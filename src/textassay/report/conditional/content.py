@@ -11,7 +11,6 @@ from textassay.report.table import (
     Figure,
     Line,
     better_legend,
-    every_note,
     figure,
     interval_legend,
     metric_lines,
@@ -24,7 +23,6 @@ from textassay.studies.conditional.result import (
     SystemColumn,
     chance_of,
 )
-from textassay.studies.conditional.verdict import p_at_most
 from textassay.studies.outcome import ResultColumn
 from textassay.studies.wording import listed, number, p_text, share
 
@@ -62,11 +60,6 @@ def heading(conditional: Conditional) -> str:
     written = (len(item.candidates.get(column.name, ())) for item in items for column in conditional.systems)
     systems = f"{many(len(conditional.systems), 'system')} with {_count(written, 'candidate')} per item"
     return f"{many(len(items), 'item')} with {references}{' each' if len(items) > 1 else ''}; {systems}"
-
-
-def all_notes(conditional: Conditional) -> list[str]:
-    """The notes of the items and of the study, each once."""
-    return every_note(conditional.items.notes, conditional.notes)
 
 
 def _count(numbers: Iterable[int], what: str) -> str:
@@ -111,22 +104,24 @@ def counts(column: SystemColumn) -> str:
 def table_lines(conditional: Conditional) -> list[Line]:
     """The rows of the metric table, the human column first in each; rows of one distance belong together."""
     human = conditional.human
+    sizes = [part_sizes(result, conditional.human_sizes) for result in human.results]
     lines = metric_lines(
         conditional,
         human,
+        adjusted=[conditional.adjusted_p_values(column) for column in conditional.columns],
         cell=lambda column, result, adjusted: _cell(conditional, column, result, adjusted),
         size=lambda result: part_sizes(result, conditional.human_sizes),
         section=lambda result: str(result.options.get("distance", "vectors")),
     )
-    results = iter(human.results)
-    return [line if line.at else _with_sizes(line, next(results), conditional) for line in lines]
-
-
-def _with_sizes(line: Line, human: Result, conditional: Conditional) -> Line:
-    """The row with the sizes in its human cell, if that has a number: a row without `at` has its systems at others."""
-    first, *others = line.figures
-    shown = part_sizes(human, conditional.human_sizes) if first.estimate and human.undefined is None else ""
-    return replace(line, size="", figures=(replace(first, size=shown), *others))
+    # Sizes are in the human cell, if that has a number: a row without `at` has its systems at other sizes.
+    rows = iter(zip(human.results, sizes, strict=True))
+    for place, line in enumerate(lines):
+        if not line.at:
+            result, shown = next(rows)
+            first, *others = line.figures
+            known = first.estimate and result.undefined is None
+            lines[place] = replace(line, size="", figures=(replace(first, size=shown if known else ""), *others))
+    return lines
 
 
 def _cell(conditional: Conditional, column: ResultColumn, result: Result, adjusted: float) -> Figure:
@@ -149,6 +144,7 @@ def _cell(conditional: Conditional, column: ResultColumn, result: Result, adjust
 def legend(conditional: Conditional, *, chance: bool) -> list[str]:
     """How to read the table; `chance` is True if its cells show what chance gives."""
     results = [result for column in conditional.systems for result in column.results]
+    repeated = _repeated_sizes(conditional)
     lines = interval_legend(results, conditional.level, of="the mean over items")
     if any(result.p_value is not None for result in results):
         lines.append(
@@ -157,7 +153,7 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
         )
     if any(column.at_baseline_size for column in conditional.systems):
         lines.append(
-            f"at {_repeated_sizes(conditional)}: measured on parts of the items with this many candidates v references,"
+            f"at {repeated}: measured on parts of the items with this many candidates v references,"
             " as small as the human ones; only these rows are comparable with the human column"
         )
     if any(line.figures[0].size for line in table_lines(conditional)):
@@ -217,19 +213,28 @@ def combined_tests(conditional: Conditional) -> list[CombinedTest]:
             system.name,
             result.p_value,
             p_at_most(result),
-            p[place],
+            _part(result.parts, "adjusted"),
             _part(result.parts, "z"),
             tuple(_part(result.parts, name) for name in OTHER_TESTS),
             _part(result.parts, "items"),
         )
         for place, label in enumerate(conditional.labels)
-        for system, p in zip(conditional.systems, conditional.adjusted(), strict=True)
+        for system in conditional.systems
         if (result := system.results[place]).p_value is not None
     ]
 
 
 def _part(parts: Mapping[str, float], name: str) -> float:
     return parts.get(name, math.nan)
+
+
+def p_at_most(result: Result) -> str:
+    """The p-value of a combined test; it is an upper bound ("≤") if no draw was as extreme as the observed value."""
+    p, draws = result.p_value, _part(result.parts, "draws")
+    if p is None:
+        return p_text(math.nan)
+    is_bound = not math.isnan(draws) and p <= 1.000001 / (draws + 1)
+    return f"≤ {p:.2g}" if is_bound else p_text(p)
 
 
 def power_lines(conditional: Conditional) -> list[str]:

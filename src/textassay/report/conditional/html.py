@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import many, shortened
 from textassay.inference.result import Result
-from textassay.report.charts.strips import Bar, Baseline, Strip, places_with_bars, strip_axis, strip_chart
+from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
 from textassay.report.charts.svg import (
     COLOURS,
     SHAPES,
@@ -26,7 +26,6 @@ from textassay.report.charts.svg import (
 )
 from textassay.report.conditional.content import (
     TARGET,
-    all_notes,
     combined_tests,
     human_parts,
     missing_lines,
@@ -35,10 +34,17 @@ from textassay.report.conditional.content import (
     part_sizes,
     table_lines,
 )
-from textassay.report.conditional.items import excerpt, item_views, items_block, worst_first
+from textassay.report.conditional.items import item_views, items_block, worst_first
 from textassay.report.items import render_with_items
 from textassay.report.page import COMMON_SETTINGS, Page, grouped_strips, setting_rows, span
-from textassay.report.table import ARROWS, better_words, grid, guide, level_text, paired_rows, short_names
+from textassay.report.table import (
+    better_words,
+    every_note,
+    level_text,
+    paired_rows,
+    places_with_bars,
+    table_content,
+)
 from textassay.studies.conditional.result import (
     KIND_WORDS,
     KINDS,
@@ -227,7 +233,7 @@ def _shape(kind: str) -> int:
 
 def kind_bar(counts: Sequence[int]) -> Markup:
     """A bar for all items with one piece per kind; the numbers are given beside it as text."""
-    return piece_bar((kind_class(kind), count) for kind, count in zip(KINDS, counts, strict=True))
+    return piece_bar([(kind_class(kind), count) for kind, count in zip(KINDS, counts, strict=True)])
 
 
 _SCATTER_WIDTH, _SCATTER_HEIGHT = 420.0, 340.0
@@ -395,19 +401,21 @@ def render_html(conditional: Conditional) -> str:
     It stays under 1.5 MB: the items that differ most come with their texts, as many as fit, and the page states how
     many do not. Verdicts and the table are always complete, so only a table of thousands of cells can exceed the limit.
     """
+    contents = (_content(conditional, limits) for limits in _LADDER)
     page = Page.of(
         "conditional/page.html.j2",
         styles=("page.css", "items.css"),
         scripts=("page.js", "tools.js", *(f"conditional/{name}.js" for name in _SCRIPTS)),
-        filters={"kind_class": kind_class, "kind_key": kind_key, "kind_word": kind_word, "excerpt": excerpt},
+        filters={"kind_class": kind_class, "kind_key": kind_key, "kind_word": kind_word},
     )
-    contents = (_content(conditional, limits) for limits in _LADDER)
     return render_with_items(page, contents, lambda _, room: items_block(conditional, room=room))
 
 
 def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
     systems = conditional.systems
     places = worst_first(conditional)[: limits.static]
+    ranked = any(item.miss.measured for system in systems for item in system.items)
+    counts = [[system.count(kind) for kind in KINDS] for system in systems]
     signatures = [
         (column.name, result.signature)
         for column in (conditional.human, *systems)
@@ -419,30 +427,27 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         "kinds": KINDS,
         "combined_tests": combined_tests(conditional),
         "missing": missing_lines(conditional, ids=True),
-        "ranked": any(item.miss.measured for system in systems for item in system.items),
+        "ranked": ranked,
         "signatures": signatures,
-        "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
-        "notes": all_notes(conditional),
-        "summary": outcome_sentence(conditional),
-        "grid": grid(table_lines(conditional)),
+        **table_content(conditional, table_lines(conditional), conditional.human.results, target=TARGET),
         "contests": paired_rows(conditional, conditional.contests)[: limits.contests],
-        "short_names": short_names([shortened(system.name, 60) for system in systems]),
-        "better": {better: better_words(better, TARGET) for better in ARROWS},
-        "guide": guide(conditional.human.results, target=TARGET),
+        "notes": every_note(conditional.items.notes, conditional.notes),
+        "summary": outcome_sentence(conditional),
         "settings": _settings(conditional),
+        "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
     }
-    content |= _drawings(conditional, limits)
-    return content | {"sections": list(_sections(content))}
+    content |= _drawings(conditional, counts, limits)
+    sections = list(_sections(content))
+    return content | {"sections": sections, "strips": grouped_strips(content["strips"])}
 
 
-def _drawings(conditional: Conditional, limits: Limits) -> dict[str, Any]:
+def _drawings(conditional: Conditional, counts: Sequence[Sequence[int]], limits: Limits) -> dict[str, Any]:
     drawn = places_with_bars(conditional)
-    strips = [item_strip(conditional, place) for place in drawn[: limits.strips]]
     return {
-        "cards": [_card(conditional, system) for system in conditional.systems],
-        "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
         "curves": curves(conditional.sensitivity),
-        "strips": grouped_strips(strips),
+        "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
+        "cards": [_card(conditional, *each) for each in zip(conditional.systems, counts, strict=True)],
+        "strips": [item_strip(conditional, place) for place in drawn[: limits.strips]],
         "strips_in_all": len(drawn),
     }
 
@@ -476,8 +481,7 @@ def _settings(conditional: Conditional) -> list[tuple[str, str]]:
     ]
 
 
-def _card(conditional: Conditional, system: SystemColumn) -> dict[str, Any]:
-    counts = [system.count(kind) for kind in KINDS]
+def _card(conditional: Conditional, system: SystemColumn, counts: Sequence[int]) -> dict[str, Any]:
     return {
         "system": system,
         "counts": list(zip(KINDS, counts, strict=True)),

@@ -71,6 +71,7 @@ class ItemView:
 
     index: int
     item: Item
+    excerpt: str
     references: tuple[Text, ...]
     more: int
     sides: tuple[Side, ...]
@@ -123,7 +124,8 @@ def _view(
         written = folded(item.candidates.get(system.name, ()), shared=item.references)
         miss = outcome.miss if outcome else None
         sides.append(Side(system.name, miss, _cut(written, most, characters), max(len(written) - most, 0), outcome))
-    return ItemView(place, item, _cut(references, most, characters), max(len(references) - most, 0), tuple(sides))
+    shown = _cut(references, most, characters)
+    return ItemView(place, item, excerpt(item), shown, max(len(references) - most, 0), tuple(sides))
 
 
 def _cut(texts: Sequence[Text], most: int, characters: int) -> tuple[Text, ...]:

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from textassay.corpus.printable import printable, shortened
 from textassay.report.conditional.content import (
-    all_notes,
     combined,
     counts,
     heading,
@@ -20,7 +19,7 @@ from textassay.report.conditional.content import (
     table_lines,
 )
 from textassay.report.conditional.items import Worst, worst_items
-from textassay.report.table import MARK, paired_rows
+from textassay.report.table import MARK, every_note, paired_rows
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, metric_tables, notes, verdict_lines
 from textassay.report.terminal import heading as title_line
 from textassay.studies.conditional.result import Conditional
@@ -30,11 +29,12 @@ _MOST_CONTESTS = 12
 
 def render_terminal(conditional: Conditional, *, width: int, why: bool = False, top: int = 5) -> RenderableType:
     """Notes first, then the table, verdicts, differences, and `top` items; with `why` also the numbers behind cells."""
-    remarks, lines = all_notes(conditional), table_lines(conditional)
+    lines, title = table_lines(conditional), heading(conditional)
     counted = [counts(column) for column in conditional.systems]
     missing, power = missing_lines(conditional, ids=why), power_lines(conditional)
     behind = list(_behind(conditional)) if why else []
-    worst = list(_worst(conditional, width, top))
+    worst, contests = list(_worst(conditional, width, top)), list(_contests(conditional, width))
+    remarks = every_note(conditional.items.notes, conditional.notes)
     names = fitted_names([printable(column.name) for column in conditional.systems], MOST_NAME)
     columns = [conditional.human.name, *(column.name for column in conditional.systems)]
     tables, with_chance = metric_tables(lines, columns, width)
@@ -44,26 +44,16 @@ def render_terminal(conditional: Conditional, *, width: int, why: bool = False, 
     ]
     return joined(
         [
-            [_title(conditional, width), *notes(remarks)],
+            [title_line(conditional.items.name, f": {title}", width=width), *notes(remarks)],
             [*tables, *map(dim, legend(conditional, chance=with_chance))],
             list(verdict_lines(verdicts)),
-            list(_contests(conditional, width)),
+            contests,
             [dim(line) for line in missing],
             [Text(cut(line)) for line in power],
             [dim(line) for line in behind],
             worst,
         ]
     )
-
-
-def _title(conditional: Conditional, width: int) -> Text:
-    """The name of the items and the numbers of texts, in two lines where one is too short."""
-    sizes = heading(conditional)
-    title = title_line(conditional.items.name, f": {sizes}")
-    if title.cell_len <= width:
-        return title
-    items, _, systems = sizes.partition("; ")
-    return title_line(conditional.items.name, f": {items};").append(f"\n  {systems}")
 
 
 def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
@@ -90,7 +80,7 @@ def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
 
 def _behind(conditional: Conditional) -> Iterator[str]:
     """The numbers behind the cells."""
-    adjusted = ((math.nan,) * len(conditional.labels), *conditional.adjusted())
+    adjusted = ((math.nan,) * len(conditional.labels), *map(conditional.adjusted_p_values, conditional.systems))
     # The human p-value is that of one split, not of the mean over splits beside it.
     human = replace(conditional.human, results=tuple(replace(r, p_value=None) for r in conditional.human.results))
     for place, label in enumerate(conditional.labels):

@@ -9,11 +9,11 @@ from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.conditional.content import (
     OTHER_TESTS,
-    all_notes,
     counts,
     heading,
     legend,
     missing_lines,
+    p_at_most,
     part_sizes,
     power_lines,
     table_lines,
@@ -21,9 +21,8 @@ from textassay.report.conditional.content import (
 from textassay.report.conditional.items import Worst, worst_items
 from textassay.report.csv_writer import csv_text, known
 from textassay.report.page import fragment
-from textassay.report.table import paired_rows
+from textassay.report.table import every_note, paired_rows
 from textassay.studies.conditional.result import Conditional, SystemColumn
-from textassay.studies.conditional.verdict import p_at_most
 from textassay.studies.outcome import plain_row
 from textassay.studies.wording import p_text
 
@@ -44,7 +43,10 @@ def render_markdown(conditional: Conditional) -> str:
     everyone = (conditional.human, *conditional.systems)
     return markdown.document(
         f"{markdown.cut(conditional.items.name)}: {heading(conditional)}",
-        [*(f"Note: {markdown.cut(note)}" for note in all_notes(conditional)), *map(_verdict, conditional.systems)],
+        [
+            *(f"Note: {markdown.cut(note)}" for note in every_note(conditional.items.notes, conditional.notes)),
+            *map(_verdict, conditional.systems),
+        ],
         sections,
         (r.signature for c in everyone for r in (*c.results, *c.at_baseline_size.values())),
     )
@@ -65,14 +67,13 @@ def _z(value: float) -> str:
 
 def _p_values(conditional: Conditional) -> list[str]:
     """The combined test of every metric, and other ways to combine the p-values of items."""
-    columns = zip(conditional.systems, conditional.adjusted(), strict=True)
     lines = [
         [markdown.cut(label), markdown.cut(column.name), markdown.escaped(p_at_most(result)),
-         _p(adjusted[place]),
+         _p(result.parts.get("adjusted", math.nan)),
          _z(result.parts.get("z", math.nan)), *(_p(result.parts.get(name, math.nan)) for name in OTHER_TESTS),
          f"{result.n:,}"]
-        for column, adjusted in columns
-        for place, (label, result) in enumerate(zip(conditional.labels, column.results, strict=True))
+        for column in conditional.systems
+        for label, result in zip(conditional.labels, column.results, strict=True)
         if result.p_value is not None
     ]  # fmt: skip
     head = ["metric", "system", "p", "adjusted p", "z", *(f"{words} p" for words in OTHER_TESTS.values()), "items"]
@@ -120,8 +121,8 @@ def csv_rows(conditional: Conditional) -> list[dict[str, Any]]:
     """One row per result, the human ones first: over all items, at the size of the human parts, then per item."""
     unadjusted = tuple(math.nan for _ in conditional.labels)
     found = _column(conditional, conditional.human, unadjusted)
-    for system, adjusted in zip(conditional.systems, conditional.adjusted(), strict=True):
-        found += _column(conditional, system, adjusted)
+    for system in conditional.systems:
+        found += _column(conditional, system, conditional.adjusted_p_values(system))
     return found
 
 
@@ -179,5 +180,5 @@ def render_notebook(conditional: Conditional) -> str:
         lines=table_lines(conditional),
         facts=[],
         legend=legend(conditional, chance=True),
-        notes=all_notes(conditional)[:_MOST_NOTES],
+        notes=every_note(conditional.items.notes, conditional.notes)[:_MOST_NOTES],
     )

@@ -7,7 +7,8 @@ within a sample, the order of one sample beside that of the other, and near-dupl
 None of them sees texts of one prompt in shuffled order that have no field for the prompt and differ in their wording.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from textassay.inference.order import CHARACTERS, FEWEST, alignment_test, order_
 from textassay.inference.p_values import is_significant
 from textassay.inference.rng import stream
 from textassay.metrics.ngrams.duplicates import NearDuplicates
+from textassay.studies.compare.sizes import cut_to
 from textassay.studies.wording import share
 
 PAIR, GROUP = "the option pair", "the option group"
@@ -66,15 +68,16 @@ def check_dependence(
     declared = tuple(_declared(candidate, reference, named))
     if declared:
         return declared
-    in_order = {name: sample for name, sample in named.items() if sorted_by(sample) is None}
-    ordered = tuple(_ordered(in_order, tokenizer, seed))
-    together = bool(ordered)
-    return (
-        *_sorted(named),
-        *ordered,
-        *(_aligned(candidate, reference, tokenizer, seed, together) if len(in_order) == 2 else ()),
-        *_clustered(candidate, reference, tuple(named), tokenizer, seed),
-    )
+    by = {name: sorted_by(sample) for name, sample in named.items()}
+    orders = {
+        name: order_test(sample, tokenizer=tokenizer, seed=seed) for name, sample in named.items() if by[name] is None
+    }
+    ordered = tuple(_ordered(orders))
+    aligned = math.nan
+    if len(orders) == 2:
+        aligned = alignment_test(candidate, reference, tokenizer=tokenizer, together=bool(ordered), seed=seed)
+    clusters = own_clusters(candidate, reference, tokenizer=tokenizer, seed=seed)
+    return *_sorted(by), *ordered, *_aligned(aligned), *_clustered(tuple(named), clusters)
 
 
 def _named(sample: Sample, role: str) -> str:
@@ -168,24 +171,22 @@ def sorted_by(sample: Sample) -> str | None:
     return None
 
 
-def _sorted(named: dict[str, Sample]) -> Iterator[DependenceWarning]:
-    for name, sample in named.items():
-        by = sorted_by(sample)
-        if by is not None:
+def _sorted(by: Mapping[str, str | None]) -> Iterator[DependenceWarning]:
+    for name, what in by.items():
+        if what is not None:
             yield DependenceWarning(
                 "sorted",
-                f"{name}: the texts are sorted by {by}, so their order cannot show whether they are independent",
+                f"{name}: the texts are sorted by {what}, so their order cannot show whether they are independent",
                 None,
             )
 
 
-def _ordered(named: dict[str, Sample], tokenizer: Tokenizer, seed: int) -> Iterator[DependenceWarning]:
-    """One warning for all samples whose order is not a random one."""
-    near, apart = {}, {}
-    for name, sample in named.items():
-        beside, distance, chance = order_test(sample, tokenizer=tokenizer, seed=seed)
+def _ordered(orders: Mapping[str, tuple[float, int, float]]) -> Iterator[DependenceWarning]:
+    """One warning for all samples whose order is not a random one, given what `order_test` found for each."""
+    near, apart = [], {}
+    for name, (beside, distance, chance) in orders.items():
         if is_significant(beside, 1 - CHANCE):
-            near[name] = sample
+            near.append(name)
         elif is_significant(chance, 1 - CHANCE):
             apart[name] = distance
     if near:
@@ -207,10 +208,7 @@ def _ordered(named: dict[str, Sample], tokenizer: Tokenizer, seed: int) -> Itera
 # One order beside the other
 
 
-def _aligned(
-    candidate: Sample, reference: Sample, tokenizer: Tokenizer, seed: int, together: bool
-) -> Iterator[DependenceWarning]:
-    p = alignment_test(candidate, reference, tokenizer=tokenizer, together=together, seed=seed)
+def _aligned(p: float) -> Iterator[DependenceWarning]:
     if is_significant(p, 1 - CHANCE):
         yield DependenceWarning(
             "aligned",
@@ -232,12 +230,8 @@ class Clusters:
     number: int
 
 
-def _clustered(
-    candidate: Sample, reference: Sample, names: tuple[str, ...], tokenizer: Tokenizer, seed: int
-) -> Iterator[DependenceWarning]:
-    for name, who, found in zip(
-        names, ("generator", "source"), own_clusters(candidate, reference, tokenizer=tokenizer, seed=seed), strict=True
-    ):
+def _clustered(names: tuple[str, ...], clusters: tuple[Clusters, Clusters]) -> Iterator[DependenceWarning]:
+    for name, who, found in zip(names, ("generator", "source"), clusters, strict=True):
         if found.number >= CLUSTERS and found.share - found.by_chance >= CLUSTER_SHARE:
             yield DependenceWarning(
                 "near_duplicates",
@@ -257,7 +251,7 @@ def own_clusters(
     that all its texts fall there. What exceeds that are groups, or a sample that repeats what the other does not have.
     """
     parts = [
-        sample.cut(CLUSTER_TEXTS, stream(seed, "dependence", "clusters", sample.digest)).texts
+        cut_to(sample, CLUSTER_TEXTS, stream(seed, "dependence", "clusters", sample.digest)).texts
         for sample in (candidate, reference)
     ]
     texts = pc.utf8_slice_codeunits(pa.concat_arrays(parts), 0, CHARACTERS)

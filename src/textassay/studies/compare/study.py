@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.printable import many
-from textassay.corpus.readers import named_candidates, read_sample
+from textassay.corpus.readers import as_sample, named_candidates
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
@@ -100,8 +100,9 @@ class Measurer:
         if self.baseline:
             measured = [(self.describing, self._plain()), (self.comparing, self._real_parts()), *measured]
         tested = [part for name in self.cut.candidates for part in self._tested(name) if self.plan.n_resamples]
-        pairs = [pair for requests, roles in measured for pair in views_read(requests, roles)]
-        pairs += [(part, kind) for part in tested for kind in views_of_bank(part)]
+        # First the views of the overall test: others are made from them.
+        pairs = [(part, kind) for part in tested for kind in views_of_bank(part)]
+        pairs += [pair for requests, roles in measured for pair in views_read(requests, roles)]
         read: dict[Material, list[type[Any]]] = {}
         for material, kind in dict.fromkeys(pairs):
             read.setdefault(material, []).append(kind)
@@ -268,18 +269,18 @@ def compare(
     `explain` adds what puts the numbers in context: the baseline of real text against real text, format differences,
     phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
     """
-    plan, workers = Plan(level, n_resamples, seed).checked(), get_engine(engine)
+    workers, progress = get_engine(engine), progress or Silent()
     if pair is not None and group is not None:
         raise InputError("both pair and group given; wanted one of them")
-    progress = progress or Silent()
+    given, words = named_candidates(candidates), get_tokenizer(tokenizer, lowercase=lowercase)
+    if not given:
+        raise InputError("no candidate given; wanted at least one sample to compare with the reference")
+    plan = Plan(level, n_resamples, seed).checked().enough_for(len(given))
     metrics, families = listed(metrics), listed(families)
     named = {spec.partition(":")[0].strip() for spec in metrics}
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
-    words = get_tokenizer(tokenizer, lowercase=lowercase)
     field = pair or group
-    samples = {name: as_sample(texts, name, group=field) for name, texts in named_candidates(candidates).items()}
-    if not samples:
-        raise InputError("no candidate given; wanted at least one sample to compare with the reference")
+    samples = {name: as_sample(texts, name, group=field) for name, texts in given.items()}
     real = as_sample(reference, "reference", group=field)
     chosen = _answerable(choice.requests, train is not None, named)
     baseline = n_resamples > 0 if explain is None else explain
@@ -293,7 +294,7 @@ def compare(
         settings=settings,
         cut=cut,
         train=None if train is None else Material(as_sample(train, "train"), settings),
-        plan=plan.enough_for(len(samples)),
+        plan=plan,
         progress=progress,
         baseline=baseline,
     )
@@ -302,14 +303,6 @@ def compare(
         measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes, sight=_sight(seen)
     )
     return study.run(workers)
-
-
-def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:
-    """A sample from any kind of input, with the groups of its texts if they are asked for."""
-    found = texts if isinstance(texts, Sample) else read_sample(texts, name=name, group=group)
-    if group is not None and found.groups is None:
-        raise InputError(f"{name}: a sample without groups; make it with read_sample(..., group={group!r})")
-    return found
 
 
 def _sight(seen: Remembered | None) -> Sight:
@@ -338,7 +331,7 @@ class _Study:
         measurer, cut, names = self.measurer, self.measurer.cut, list(self.measurer.cut.candidates)
         views = measurer.views()
         measurer.progress.start("comparing", measurer.steps())
-        engine.map(_build, views.items())
+        engine.map(lambda read: read[0].build(read[1]), views.items())
         tasks: list[Callable[[], Any]] = [
             measurer.real,
             *(partial(measurer.candidate, name) for name in names),
@@ -484,12 +477,6 @@ def _remarks_on(requests: Sequence[Request], column: Column) -> Iterable[str]:
     for request, result in zip(requests, column.results, strict=True):
         remarks = request.metric.remarks(result.parts) if request.metric.remarks else ()
         yield from (f"{column.name}: {request.label}: {remark}" for remark in remarks)
-
-
-def _build(read: tuple[Material, list[type[Any]]]) -> None:
-    material, kinds = read
-    for kind in kinds:
-        material.view(kind)
 
 
 def _corrected(columns: list[Column], level: float) -> list[Column]:

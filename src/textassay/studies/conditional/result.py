@@ -154,10 +154,6 @@ class Conditional(Outcome):
     sensitivity: tuple[Sensitivity, ...] = ()
     settings: Settings = field(default_factory=dict)
 
-    def adjusted(self) -> tuple[tuple[float, ...], ...]:
-        """The p-values after correction for the whole table, one tuple per system; NaN where there is no test."""
-        return tuple(tuple(result.parts.get("adjusted", math.nan) for result in s.results) for s in self.systems)
-
     @property
     def columns(self) -> tuple[SystemColumn, ...]:
         """The systems."""

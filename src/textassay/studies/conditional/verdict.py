@@ -20,7 +20,7 @@ from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.items.trm import shares
 from textassay.studies.conditional.result import Miss, chance_of
 from textassay.studies.outcome import Contest
-from textassay.studies.wording import NO_TEST, Verdict, at_floor, cited_p, number, p_text
+from textassay.studies.wording import NO_TEST, Verdict, cited_p, number
 
 UNTESTED = Miss("untested", math.nan, math.nan, math.nan)
 # Candidates are off target when the closer side is at most three times as close as the other: |spread| <= place / 2.
@@ -190,14 +190,6 @@ def _cited(label: str, result: Result) -> str:
     """The value and, if it is not 0 by chance, the value by chance."""
     chance = chance_of(result)
     return f"{label} {number(result.estimate)}" + ("" if math.isnan(chance) else f", by chance {number(chance)}")
-
-
-def p_at_most(result: Result) -> str:
-    """The p-value of a combined test; it is an upper bound ("≤") if no draw was as extreme as the observed value."""
-    p = result.p_value
-    if p is None:
-        return p_text(math.nan)
-    return f"≤ {p:.2g}" if at_floor(p, result.parts.get("draws", math.nan)) else p_text(p)
 
 
 def _directions(misses: Overall | None, level: float) -> Iterable[str]:

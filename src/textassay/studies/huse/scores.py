@@ -224,11 +224,11 @@ def spread_of(
 
     def of_other_ratings(rng: np.random.Generator) -> list[float]:
         part = with_other_ratings(view, rng)
-        return [request(part) for request in requests]
+        return [request.value(part) for request in requests]
 
     def of_other_raters(rng: np.random.Generator) -> list[float]:
         part = with_other_raters(view, rng)
-        return [request(part) for request in requests]
+        return [request.value(part) for request in requests]
 
     noise = _variance(plan.over(of_other_ratings, n=n, what="ratings-only"), nothing)
     if not crossed:
@@ -290,7 +290,7 @@ def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> 
 
     def scores_of(rng: np.random.Generator) -> list[float]:
         part = resampled(view, groups, rng)
-        return [request(part) for request in requests]
+        return [request.value(part) for request in requests]
 
     plan.progress.start("resampling", plan.n_resamples)
     values = plan.over(scores_of, n=plan.n_resamples, what="bootstrap").reshape(-1, len(requests))
@@ -319,7 +319,7 @@ class _Point:
 
 def _point(request: Request, view: Ratings) -> _Point:
     """A score and the numbers behind it, which an undefined score does not have."""
-    estimate, parts = float(request(view)), request.metric.parts
+    estimate, parts = float(request.value(view)), request.metric.parts
     return _Point(estimate, {} if parts is None or math.isnan(estimate) else parts(view, **request.options))
 
 
@@ -391,7 +391,7 @@ class Chance:
     def _under(self, request: Request, labels: NDArray[np.bool_]) -> F64:
         if request.metric.exchange is not None:
             return np.asarray(request.metric.exchange(self.view, labels, **request.options), dtype=np.float64)
-        return np.array([request(replace(self.view, is_model=column)) for column in labels.T])
+        return np.array([request.value(replace(self.view, is_model=column)) for column in labels.T])
 
     def summary(self, null: F64) -> dict[str, float]:
         """Mean and range of the exchanges, and the score below which a test is significant after correction."""

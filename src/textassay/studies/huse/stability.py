@@ -127,7 +127,7 @@ def _of_fewer_ratings(view: Ratings, requests: Sequence[Request], n: int, rng: n
 
 
 def _scores(view: Ratings, requests: Sequence[Request]) -> list[float]:
-    return [request(view) for request in requests]
+    return [request.value(view) for request in requests]
 
 
 def _points(along: str, n: int, values: F64, requests: Sequence[Request], level: float) -> list[StabilityPoint]:

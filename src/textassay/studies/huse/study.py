@@ -122,7 +122,7 @@ def _on_rounding(view: Ratings, requests: Sequence[Request], results: Sequence[R
     """Scores that depend on how ties were rounded."""
     for request, result in zip(requests, results, strict=True):
         if request.options["variant"] == "released":
-            exact = replace(request, options={**request.options, "variant": "exact"})(view)
+            exact = replace(request, options={**request.options, "variant": "exact"}).value(view)
             if abs(exact - result.estimate) >= 0.005:
                 released = f"{titled(request.label)} is {result.estimate:.2f} with the rounding of the released program"
                 yield f"{released} and {exact:.2f} with exact ties (variant exact)"

@@ -142,7 +142,7 @@ def _estimate(request: Request, roles: Mapping[str, Material]) -> float:
     materials = [roles[role] for role in request.metric.roles]
     if any(len(material.sample) < request.minimum for material in materials):
         return math.nan
-    return float(request(*(one.view(kind) for one, kind in zip(materials, request.metric.views, strict=True))))
+    return float(request.value(*(one.view(kind) for one, kind in zip(materials, request.metric.views, strict=True))))
 
 
 def _exchanged(request: Request, candidate: Material, reference: Material, resamples: Resamples) -> list[float]:
@@ -163,6 +163,7 @@ def _resampled(requests: Sequence[Request], pool: Pool, resamples: Resamples) ->
             for request in mine:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     compares = request.metric.compares
-                    value = request(candidate, reference) if compares else request(candidate) - request(reference)
+                    of = request.value
+                    value = of(candidate, reference) if compares else of(candidate) - of(reference)
                 found[request.label] += np.atleast_1d(np.asarray(value, dtype=np.float64)).tolist()
     return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from textassay.corpus.files import unused_name
 from textassay.corpus.printable import many, shortened
-from textassay.corpus.readers import read_sample
+from textassay.corpus.readers import as_sample, read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
@@ -32,7 +32,7 @@ from textassay.models.base import Decoding, Generator
 from textassay.models.choose import get_model
 from textassay.studies.compare.result import Column
 from textassay.studies.compare.sizes import Cut, cut_samples
-from textassay.studies.compare.study import CandidateMeasured, Measurer, as_sample
+from textassay.studies.compare.study import CandidateMeasured, Measurer
 from textassay.studies.encoding import choose, measurable, show_all
 from textassay.studies.outcome import Settings, settings_of
 from textassay.studies.sweep.best import Best, Valued, find_best
