@@ -28,9 +28,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
-from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.minilm import minilm, minilm_int8
 from textassay.encoders.remembered import remember
+from textassay.encoders.vector_store import open_store
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result

@@ -41,9 +41,9 @@ from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import remember
+from textassay.encoders.vector_store import open_store
 from textassay.inference.overall import OverallPlan, overall_test
 from textassay.inference.overall_bank import TERMS
 from textassay.inference.p_values import is_significant

@@ -24,17 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.choose import Surroundings, get_distance
 from textassay.distances.text_table import TextTable
-from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
+from textassay.encoders.vector_store import open_store
 from textassay.engines.local import LocalEngine
-from textassay.inference.items.combining import fisher, harmonic_mean, simes
-from textassay.inference.items.item_figures import measure_item, towards_worse, ways
-from textassay.inference.items.over_items import bootstrap_interval
+from textassay.inference.combining import fisher, harmonic_mean, simes
+from textassay.inference.item_figures import measure_item, towards_worse, ways
+from textassay.inference.over_items import bootstrap_interval
 from textassay.inference.p_values import is_significant
 from textassay.inference.progress import Silent
 from textassay.metrics.registry import Request, parse_requests

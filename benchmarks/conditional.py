@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.choose import BUILT_IN, NEEDS_ENCODER, Surroundings, get_distance, pooled_scores
 from textassay.distances.text_table import TextTable
-from textassay.inference.items.item_figures import measure_item, ways
+from textassay.inference.item_figures import measure_item, ways
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.registry import parse_requests
 

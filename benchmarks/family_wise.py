@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textassay import compare
-from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.choose import get_encoder
 from textassay.encoders.remembered import remember
+from textassay.encoders.vector_store import open_store
 from textassay.engines.local import LocalEngine
 from textassay.inference.p_values import is_significant
 from textassay.studies.compare.result import Column

@@ -24,9 +24,9 @@ import numpy as np
 from designs import PREFIX, captions, lines
 from situations import replaced, spliced, take
 
-from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.choose import get_encoder
 from textassay.encoders.remembered import remember
+from textassay.encoders.vector_store import open_store
 from textassay.models.ngrams.ngram import NgramModel, train
 
 ROOT = Path(__file__).resolve().parents[1]

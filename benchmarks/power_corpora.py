@@ -19,9 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from textassay.distances.wordnet import find_wordnet
-from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.minilm import minilm_int8
 from textassay.encoders.remembered import remember
+from textassay.encoders.vector_store import open_store
 from textassay.errors import InputError
 from textassay.inference.rng import stream
 from textassay.models.ngrams.ngram import train

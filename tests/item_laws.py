@@ -11,7 +11,7 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.bleu import JointCounts
 from textassay.distances.choose import Surroundings, get_distance
 from textassay.distances.text_table import TextTable
-from textassay.inference.items.item_figures import Figures, item_values, measure_item, parts, ways
+from textassay.inference.item_figures import Figures, item_values, measure_item, parts, ways
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import Request
 from textassay.studies.conditional.per_item import Pools

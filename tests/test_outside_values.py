@@ -21,8 +21,8 @@ from tests.distances.pairs import captions, made, table_of
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.packed_texts import PackedTexts
 from textassay.distances.wordnet import find_wordnet
+from textassay.inference.combining import fisher, harmonic_mean, simes
 from textassay.inference.intervals import wilson
-from textassay.inference.items.combining import fisher, harmonic_mean, simes
 from textassay.inference.p_values import holm
 from textassay.inference.ratings.krippendorff import alpha
 from textassay.metrics.ngrams.bleu import bleu_scores

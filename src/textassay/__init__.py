@@ -7,9 +7,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from textassay import metrics
     from textassay.corpus.budget import reading_limit
-    from textassay.corpus.items.item_set import Item, ItemSet, read_items
-    from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
-    from textassay.corpus.ratings.readers import read_ratings
+    from textassay.corpus.item_set import Item, ItemSet, read_items
+    from textassay.corpus.rated_items import RatedItem, RatedItems
+    from textassay.corpus.rating_files import read_ratings
     from textassay.corpus.readers import read_sample
     from textassay.corpus.sample import Sample
     from textassay.errors import InputError
@@ -74,11 +74,11 @@ _HOMES = {
     "Frontier": "textassay.studies.frontier.result",
     "InputError": "textassay.errors",
     "Interval": "textassay.inference.result",
-    "Item": "textassay.corpus.items.item_set",
-    "ItemSet": "textassay.corpus.items.item_set",
+    "Item": "textassay.corpus.item_set",
+    "ItemSet": "textassay.corpus.item_set",
     "HuseResult": "textassay.studies.huse.result",
-    "RatedItem": "textassay.corpus.ratings.rated_items",
-    "RatedItems": "textassay.corpus.ratings.rated_items",
+    "RatedItem": "textassay.corpus.rated_items",
+    "RatedItems": "textassay.corpus.rated_items",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
     "Stress": "textassay.studies.stress.result",
@@ -91,8 +91,8 @@ _HOMES = {
     "huse": "textassay.studies.huse.study",
     "metrics": "textassay.metrics",
     "own_pair": "textassay.studies.frontier.own_functions",
-    "read_items": "textassay.corpus.items.item_set",
-    "read_ratings": "textassay.corpus.ratings.readers",
+    "read_items": "textassay.corpus.item_set",
+    "read_ratings": "textassay.corpus.rating_files",
     "read_sample": "textassay.corpus.readers",
     "reading_limit": "textassay.corpus.budget",
     "save_model": "textassay.models.choose",

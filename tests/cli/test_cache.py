@@ -10,9 +10,9 @@ import pytest
 
 from tests.conftest import ToyEncoder
 from textassay.cli.main import run
-from textassay.encoders.cache.folder import encoder_folder
-from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.cache_folder import encoder_folder
 from textassay.encoders.remembered import remember
+from textassay.encoders.vector_store import open_store
 
 
 @pytest.fixture

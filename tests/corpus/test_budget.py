@@ -15,7 +15,7 @@ import pytest
 
 import textassay as ta
 from textassay.corpus import budget
-from textassay.corpus.items.item_set import read_items
+from textassay.corpus.item_set import read_items
 from textassay.corpus.readers import read_sample
 from textassay.errors import InputError
 

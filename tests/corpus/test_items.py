@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from textassay.corpus.items.item_set import Item, ItemSet, read_items
+from textassay.corpus.item_set import Item, ItemSet, read_items
 from textassay.errors import InputError
 
 RECORDS: list[dict[str, Any]] = [

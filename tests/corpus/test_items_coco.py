@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from textassay.corpus.items.item_set import Item, read_items
+from textassay.corpus.item_set import Item, read_items
 from textassay.errors import InputError
 
 ANNOTATIONS: list[dict[str, Any]] = [

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus.items.item_files import is_caption
-from textassay.corpus.items.item_set import ItemSet, read_items
+from textassay.corpus.item_files import is_caption
+from textassay.corpus.item_set import ItemSet, read_items
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
 

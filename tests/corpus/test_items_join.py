@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from textassay.corpus.items.item_set import read_items
+from textassay.corpus.item_set import read_items
 from textassay.errors import InputError
 
 WITH_IDS = [{"id": "a", "references": ["a", "b"]}, {"id": "b", "references": ["c", "d"]}]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from textassay.corpus.items.item_set import Item, ItemSet, read_items
+from textassay.corpus.item_set import Item, ItemSet, read_items
 
 
 def test_what_is_odd_is_noted_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

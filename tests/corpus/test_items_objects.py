@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from textassay.corpus.items.item_set import Item, ItemSet, read_items
+from textassay.corpus.item_set import Item, ItemSet, read_items
 from textassay.errors import InputError
 
 RECORDS: list[dict[str, Any]] = [

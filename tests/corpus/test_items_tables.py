@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus.items.item_set import Item, ItemSet, read_items
+from textassay.corpus.item_set import Item, ItemSet, read_items
 from textassay.errors import InputError
 
 ITEMS = (

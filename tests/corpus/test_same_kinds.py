@@ -13,8 +13,8 @@ import pytest
 from tests.corpus.test_readers import StandInDataset
 
 from textassay.cli.main import run
-from textassay.corpus.items.item_set import read_items
-from textassay.corpus.ratings.readers import read_ratings
+from textassay.corpus.item_set import read_items
+from textassay.corpus.rating_files import read_ratings
 from textassay.corpus.readers import read_sample
 from textassay.errors import InputError
 from textassay.survey.create.records import read_records

@@ -11,8 +11,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.remembered import remember
+from textassay.encoders.vector_store import open_store
 
 
 @dataclass

@@ -11,11 +11,11 @@ from tests.conftest import ToyEncoder
 from tests.encoders.tiny_models import need
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.sample import Sample
-from textassay.encoders.cache.contents import chosen, contents
-from textassay.encoders.cache.vector_store import open_store
+from textassay.encoders.cache_contents import chosen, contents
 from textassay.encoders.choose import get_encoder
 from textassay.encoders.lsa import fit_lsa
 from textassay.encoders.remembered import Remembered, read, remember, sampled
+from textassay.encoders.vector_store import open_store
 from textassay.encoders.windows import TokenCounter
 from textassay.inference.progress import Silent
 from textassay.studies.encoding import show_all

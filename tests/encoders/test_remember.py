@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from tests.conftest import ROOT
 from tests.encoders.crash_run import SlowEncoder, content, many_texts
 from textassay.encoders.base import Encoder
-from textassay.encoders.cache.segments import keys_of
-from textassay.encoders.cache.vector_store import Store, open_store
 from textassay.encoders.remembered import remember
+from textassay.encoders.segments import keys_of
+from textassay.encoders.vector_store import Store, open_store
 from textassay.errors import InputError
 
 

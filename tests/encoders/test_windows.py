@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.encoders.tiny_models import LONGEST, WORDS, need
 from textassay.corpus.arrays import F32, I64
-from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.sample import Sample
 from textassay.encoders.base import Encoder
 from textassay.encoders.choose import check_name, get_encoder

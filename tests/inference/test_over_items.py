@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from textassay.inference.items import over_items
-from textassay.inference.items.over_items import FEWEST_ITEMS, MOST_FLIPPED, bootstrap_interval, paired
+from textassay.inference import over_items
 from textassay.inference.measure import Difference
+from textassay.inference.over_items import FEWEST_ITEMS, MOST_FLIPPED, bootstrap_interval, paired
 
 NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 

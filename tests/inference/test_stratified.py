@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from textassay.inference.items.item_figures import (
+from textassay.inference.item_figures import (
     DRAWS,
     Tally,
     Unit,

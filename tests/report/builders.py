@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 import textassay as ta
-from textassay.corpus.items.item_set import Item, ItemSet
-from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
+from textassay.corpus.item_set import Item, ItemSet
+from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.meaning import Meaning, Region, UnmatchedText
 from textassay.studies.compare.result import Column, Comparison, Finding, Phrase

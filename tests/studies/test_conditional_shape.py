@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.inference.result import Result
 from textassay.studies.conditional.result import KINDS, Conditional, SystemColumn
 from textassay.studies.conditional.study import conditional

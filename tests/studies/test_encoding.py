@@ -214,7 +214,7 @@ class TestBadInput:
         def full(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("textassay.encoders.cache.vector_store.write_segment", full)
+        monkeypatch.setattr("textassay.encoders.vector_store.write_segment", full)
         monkeypatch.setattr("textassay.studies.encoding.get_encoder", lambda *_, **__: ToyEncoder())
         texts = [f"{text} once" for text in corpus(5, 40)]
         found = compare(texts, {"x": corpus(6, 40)}, encoder="minilm", metrics=["mmd"], n_resamples=0)

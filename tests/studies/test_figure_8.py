@@ -14,7 +14,7 @@ from textassay.corpus.arrays import F64
 from textassay.distances.choose import Surroundings, get_distance
 from textassay.distances.text_table import TextTable
 from textassay.errors import InputError
-from textassay.inference.items.item_figures import item_values
+from textassay.inference.item_figures import item_values
 from textassay.metrics.registry import parse_requests
 from textassay.reproduce.catalogue import reproduce
 from textassay.reproduce.result import Reproduction

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import plan, rated_items
-from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
+from textassay.corpus.rated_items import RatedItem, RatedItems
 from textassay.errors import InputError
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests

@@ -13,8 +13,8 @@ import pytest
 
 import textassay
 from tests.rating_laws import rated_items
-from textassay.corpus.ratings.rated_items import RatedItems
-from textassay.corpus.ratings.readers import raters_are_known
+from textassay.corpus.rated_items import RatedItems
+from textassay.corpus.rating_files import raters_are_known
 from textassay.errors import InputError
 from textassay.metrics.registry import parse_requests
 from textassay.studies.huse.result import HuseResult

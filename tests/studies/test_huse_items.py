@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import plan, rated_items
-from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.corpus.rated_items import RatedItems
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.studies.huse.item_votes import judged_items, kinds_by_chance, scores_by_k

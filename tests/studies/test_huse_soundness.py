@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.corpus.rated_items import RatedItems
 from textassay.errors import InputError
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.ratings.resamples import Groups

@@ -9,7 +9,7 @@ import typer
 from textassay.corpus.printable import many
 
 if TYPE_CHECKING:
-    from textassay.encoders.cache.contents import Contents
+    from textassay.encoders.cache_contents import Contents
 
 app = typer.Typer(help="Show or clear the cache of sentence vectors.", no_args_is_help=True)
 
@@ -21,9 +21,9 @@ def info() -> None:
     Set TEXTASSAY_CACHE to another folder, or to `off` to switch the cache off. TEXTASSAY_CACHE_LIMIT sets its maximum
     size.
     """
-    from textassay.corpus.byte_sizes import shown_size
-    from textassay.encoders.cache.contents import contents
-    from textassay.encoders.cache.folder import cache_limit
+    from textassay.corpus.budget import shown_size
+    from textassay.encoders.cache_contents import contents
+    from textassay.encoders.cache_folder import cache_limit
 
     root, limit = _root(), cache_limit()
     if root is None:
@@ -53,8 +53,8 @@ def clear(
 
     Other files in the folder are kept.
     """
-    from textassay.corpus.byte_sizes import shown_size
-    from textassay.encoders.cache.contents import chosen, contents, remove_contents
+    from textassay.corpus.budget import shown_size
+    from textassay.encoders.cache_contents import chosen, contents, remove_contents
     from textassay.errors import InputError
 
     root = _root()
@@ -83,7 +83,7 @@ def _on_a_terminal() -> bool:
 
 
 def _root() -> Path | None:
-    from textassay.encoders.cache.folder import cache_root
+    from textassay.encoders.cache_folder import cache_root
     from textassay.errors import InputError
 
     try:

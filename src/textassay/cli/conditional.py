@@ -50,7 +50,7 @@ def conditional(
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
-    from textassay.corpus.items.item_set import read_items
+    from textassay.corpus.item_set import read_items
     from textassay.engines.local import get_engine
     from textassay.studies.conditional.study import conditional as run
 

@@ -51,7 +51,7 @@ def huse(
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
-    from textassay.corpus.ratings.readers import read_ratings
+    from textassay.corpus.rating_files import read_ratings
     from textassay.engines.local import get_engine
     from textassay.report.huse.text_forms import render_markdown
     from textassay.studies.huse.study import huse as run

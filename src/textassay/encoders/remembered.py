@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.printable import many, shortened
 from textassay.encoders.base import Encoder, sees
-from textassay.encoders.cache.contents import TOKENS_NAME
-from textassay.encoders.cache.segments import Keys, keys_of
-from textassay.encoders.cache.vector_store import Store, sub_store
+from textassay.encoders.cache_contents import TOKENS_NAME
+from textassay.encoders.segments import Keys, keys_of
+from textassay.encoders.vector_store import Store, sub_store
 from textassay.encoders.windows import BEGINNING, TokenCounter, chunks, cut_texts, may_be_long
 from textassay.errors import InputError
 

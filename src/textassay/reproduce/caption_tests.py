@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from textassay.corpus.items.item_set import Item, read_items
+from textassay.corpus.item_set import Item, read_items
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.choose import Surroundings, get_distance
 from textassay.distances.text_table import TextTable
 from textassay.encoders.choose import get_encoder
 from textassay.errors import InputError, Setting
-from textassay.inference.items.combining import mean_log_p, mean_p
-from textassay.inference.items.item_figures import measure_item, ways
+from textassay.inference.combining import mean_log_p, mean_p
+from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.result import signature
 from textassay.inference.rng import stream
 from textassay.metrics.registry import parse_requests

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import Bool
-from textassay.corpus.ratings.rated_items import RatedItems
-from textassay.corpus.ratings.readers import read_ratings
+from textassay.corpus.rated_items import RatedItems
+from textassay.corpus.rating_files import read_ratings
 from textassay.engines.local import LocalEngine
 from textassay.errors import InputError, Setting
 from textassay.inference.result import Result, signature

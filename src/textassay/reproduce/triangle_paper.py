@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.items.item_set import ItemSet, read_items
+from textassay.corpus.item_set import ItemSet, read_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.choose import Distance, Surroundings, get_distance, pooled_scores
 from textassay.distances.text_table import TextTable
 from textassay.errors import InputError, Setting
-from textassay.inference.items.item_figures import item_values
-from textassay.inference.items.over_items import FEWEST_ITEMS, bootstrap_interval
+from textassay.inference.item_figures import item_values
+from textassay.inference.over_items import FEWEST_ITEMS, bootstrap_interval
 from textassay.inference.progress import Progress
 from textassay.inference.result import Interval, signature
 from textassay.inference.rng import stream

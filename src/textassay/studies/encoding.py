@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
 from textassay.encoders.base import Encoder
-from textassay.encoders.cache.vector_store import open_store
 from textassay.encoders.choose import DEFAULT, check_name, default_is_installed, get_encoder, missing_default
 from textassay.encoders.remembered import MOST_SAME, MOST_UNKNOWN, Reading, Remembered, read, remember
+from textassay.encoders.vector_store import open_store
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request

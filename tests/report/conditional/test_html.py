@@ -22,7 +22,7 @@ from tests.report.builders import (
     many_items,
     one_candidate,
 )
-from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.report.conditional.content import outcome_sentence
 from textassay.report.conditional.html import curves, kind_bar, render_html, scatters
 from textassay.report.conditional.items import excerpt, folded, item_views, items_block, profile, worst_first

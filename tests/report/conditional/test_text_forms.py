@@ -129,8 +129,8 @@ class TestTable:
         for p, marked in ((0.05 / 12, True), (0.0042, False), (0.02, False)):
             shown = on_screen(conditional(("only",), labels=["trm meteor"], p=p), 80)
             assert ("1.31 ±0.020*" in shown) == marked
-        for p, wanted in ((0.02, [0.24]), (None, [math.nan])):
-            found = conditional(("only",), labels=["trm meteor"], p=p)
+        for tested, wanted in ((0.02, [0.24]), (None, [math.nan])):
+            found = conditional(("only",), labels=["trm meteor"], p=tested)
             assert found.adjusted_p_values(found.systems[0]) == pytest.approx(wanted, nan_ok=True)
 
     def test_estimates_alone_have_no_legend_for_what_is_not_there(self) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textassay.corpus.printable import begins_like_formula
-from textassay.corpus.ratings.readers import read_ratings
+from textassay.corpus.rating_files import read_ratings
 from textassay.corpus.tables import delimited_rows
 from textassay.report.csv_writer import csv_text
 from textassay.survey.model import Study, SurveyItem

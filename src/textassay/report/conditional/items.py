@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from textassay.corpus.items.item_set import Item
+from textassay.corpus.item_set import Item
 from textassay.corpus.printable import shortened
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 from textassay.corpus.printable import many, shortened
-from textassay.corpus.ratings.rated_items import NOBODY
-from textassay.corpus.ratings.readers import raters_are_known
+from textassay.corpus.rated_items import NOBODY
+from textassay.corpus.rating_files import raters_are_known
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics, citation
 from textassay.report.table import every_note, level_text, summary

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from textassay.corpus.printable import many, shortened
-from textassay.corpus.ratings.readers import raters_are_known
+from textassay.corpus.rating_files import raters_are_known
 from textassay.inference.result import Result
 from textassay.report.charts.decision_map import STEPS, draw_map, kind_class, kind_key, source_key
 from textassay.report.charts.score_charts import METRICS, draw_plane, k_curves, stability_curves

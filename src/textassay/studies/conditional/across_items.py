@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from textassay.corpus.items.item_set import ItemSet
-from textassay.inference.items.combining import fisher, harmonic_mean, mean_log_p, mean_p, raw_harmonic_mean, simes
-from textassay.inference.items.item_figures import Figures, Tally, towards_worse
-from textassay.inference.items.over_items import FLIPS, Clusters, bootstrap_interval, paired
+from textassay.corpus.item_set import ItemSet
+from textassay.inference.combining import fisher, harmonic_mean, mean_log_p, mean_p, raw_harmonic_mean, simes
+from textassay.inference.item_figures import Figures, Tally, towards_worse
+from textassay.inference.over_items import FLIPS, Clusters, bootstrap_interval, paired
 from textassay.inference.plan import enough_resamples
 from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.metrics.registry import Request

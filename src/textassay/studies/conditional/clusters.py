@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textassay.corpus.arrays import I64
-from textassay.corpus.items.item_set import Item
+from textassay.corpus.item_set import Item
 from textassay.inference.rng import stream
 
 # A shorter text is written twice by chance.

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.engines.local import Engine
-from textassay.inference.items.item_figures import DRAWS, Drawing, Unit, plan_drawing, summed, towards_worse
-from textassay.inference.items.over_items import Clusters
+from textassay.inference.item_figures import DRAWS, Drawing, Unit, plan_drawing, summed, towards_worse
+from textassay.inference.over_items import Clusters
 from textassay.inference.p_values import holm, step_down
 from textassay.inference.plan import enough_resamples
 from textassay.inference.progress import Progress

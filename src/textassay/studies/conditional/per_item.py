@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, F64
-from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.distances.bleu import Bleu
 from textassay.distances.choose import Distance, pooled_scores, pooled_shares
 from textassay.distances.text_table import TextTable
-from textassay.inference.items.item_figures import (
+from textassay.inference.item_figures import (
     Drawing,
     Figures,
     Tally,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
-from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.inference.result import Result, one_nan
 from textassay.studies.outcome import (
     Contest,

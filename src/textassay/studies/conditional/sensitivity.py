@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.items.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.engines.local import Engine
-from textassay.inference.items.item_figures import measure_ways, towards_worse
+from textassay.inference.item_figures import measure_ways, towards_worse
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.progress import Progress
 from textassay.inference.rng import stream

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textassay.corpus.items.item_set import ItemSet
+from textassay.corpus.item_set import ItemSet
 from textassay.corpus.printable import quoted
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from textassay.corpus.items.item_set import ItemSet, read_items
+from textassay.corpus.item_set import ItemSet, read_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError, Setting
-from textassay.inference.items.item_figures import towards_worse
+from textassay.inference.item_figures import towards_worse
 from textassay.inference.p_values import holm
 from textassay.inference.progress import Progress, Silent
 from textassay.metrics.registry import Request, listed
@@ -211,7 +211,7 @@ def _one_of_each(items: ItemSet, groups: Sequence[Sequence[int]]) -> ItemSet:
 
 
 def _asymptotic_p(plan: ItemPlan) -> Callable[..., float] | None:
-    from textassay.inference.items.triangle_null import asymptotic_p
+    from textassay.inference.triangle_null import asymptotic_p
 
     return asymptotic_p if plan.asymptotic and plan.n_resamples else None
 

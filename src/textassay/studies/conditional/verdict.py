@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.inference.items.item_figures import Tally
+from textassay.inference.item_figures import Tally
 from textassay.inference.p_values import holm, is_significant, p_value
 from textassay.inference.result import Result
 from textassay.metrics.items.item_pool import ItemPool, Labels

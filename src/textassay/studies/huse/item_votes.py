@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.corpus.rated_items import RatedItems
 from textassay.inference.ratings.resamples import Groups
 from textassay.inference.rng import stream
 from textassay.metrics.ratings.rating_view import Per, Ratings, in_deviations

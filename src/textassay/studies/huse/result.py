@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
+from textassay.corpus.rated_items import RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
 from textassay.studies.huse.verdict import adjusted_p_values
 from textassay.studies.outcome import (

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
-from textassay.corpus.ratings.readers import raters_are_known
+from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
+from textassay.corpus.rating_files import raters_are_known
 from textassay.engines.local import Engine, LocalEngine
 from textassay.errors import InputError
 from textassay.inference.intervals import wilson

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from textassay.corpus.printable import many
-from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, checked
-from textassay.corpus.ratings.readers import raters_are_known, read_ratings
+from textassay.corpus.rated_items import RatedItem, RatedItems, checked
+from textassay.corpus.rating_files import raters_are_known, read_ratings
 from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.progress import Progress, Silent

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from textassay.corpus.items.item_files import check_unique, id_of
+from textassay.corpus.item_files import check_unique, id_of
 from textassay.corpus.printable import many, quoted, shortened
-from textassay.corpus.ratings.columns import is_blank, log_prob_of
+from textassay.corpus.rating_columns import is_blank, log_prob_of
 from textassay.corpus.readers import no_field, pick_field
 from textassay.errors import InputError
 from textassay.inference.rng import stream

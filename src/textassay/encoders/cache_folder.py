@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from textassay.corpus.byte_sizes import parse_size
+from textassay.corpus.budget import parse_size
 from textassay.corpus.printable import shortened
-from textassay.encoders.cache.segments import PREFIX, TEMPORARY, digest_of, is_own_segment, read_start
+from textassay.encoders.segments import PREFIX, TEMPORARY, digest_of, is_own_segment, read_start
 from textassay.errors import InputError
 
 PLACE, LIMIT, OFF = "TEXTASSAY_CACHE", "TEXTASSAY_CACHE_LIMIT", "off"

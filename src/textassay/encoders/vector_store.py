@@ -12,7 +12,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F32, Bool
 from textassay.encoders.base import Encoder
-from textassay.encoders.cache.folder import (
+from textassay.encoders.cache_folder import (
     NAME_FILE,
     PLACE,
     Stored,
@@ -24,7 +24,7 @@ from textassay.encoders.cache.folder import (
     keep_within,
     remove,
 )
-from textassay.encoders.cache.segments import (
+from textassay.encoders.segments import (
     SUFFIX,
     DamagedFile,
     Keys,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from textassay.corpus.files import AnyPath, check_stdin_once, named_paths
-from textassay.corpus.items.item_files import ItemFile, check_unique, joined, read_entries, system_of
+from textassay.corpus.item_files import ItemFile, check_unique, joined, read_entries, system_of
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.tables import AnySource, listed_notes
 from textassay.errors import InputError

@@ -1,1 +1,0 @@
-"""Items: references and candidates per input, and their readers."""

@@ -1,1 +1,0 @@
-"""Rated texts and their readers."""

@@ -1,1 +1,0 @@
-"""Inference over items."""
