@@ -113,7 +113,7 @@ def estimate(run: int, *, world: World, n: int, k: int) -> float:
     (request,) = parse_requests([f"huse:k={k}"], on="ratings")
     rated = world.items(n, np.random.default_rng([run, n]), rate=exactly)
     with threadpool_limits(1):
-        return float(request(Ratings.of(rated)))
+        return float(request.value(Ratings.of(rated)))
 
 
 def results(

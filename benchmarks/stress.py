@@ -126,7 +126,7 @@ def _brute(
             count = round(strength * size)
             parts = [*real.take(order[size : 2 * size - count]).texts.to_pylist()]
             parts += other.take(foreign[:count]).texts.to_pylist()
-            row[run] = request(Material(Sample.of(parts), settings).view(kind), reference)
+            row[run] = request.value(Material(Sample.of(parts), settings).view(kind), reference)
     return found
 
 
