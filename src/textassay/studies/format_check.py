@@ -380,7 +380,7 @@ def check_format(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer) 
     100 % of candidate texts have a space before punctuation (reference 0 %): the tokenizer words treats both alike
     """
     found = list(_blanks(candidate, reference))
-    if len(candidate) and len(reference):
+    if len(candidate.texts) and len(reference.texts):
         texts = _evenly_spaced(candidate.texts), _evenly_spaced(reference.texts)
         found += [*_traits(*texts, tokenizer), *_cut_offs(*texts, tokenizer), *_mean_lengths(*texts)]
     return tuple(each.finding for each in sorted(found, key=_place))
@@ -443,7 +443,7 @@ def _blanks(candidate: Sample, reference: Sample) -> Iterator[_Found]:
 
 def _blank_share(sample: Sample) -> Share:
     blank = sum(int(match[1].replace(",", "")) for note in sample.notes if (match := _BLANK_NOTE.match(note)))
-    return Share(blank, blank + len(sample))
+    return Share(blank, blank + len(sample.texts))
 
 
 def _cut_offs(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> Iterator[_Found]:

@@ -84,16 +84,20 @@ class _Here:
     quality: Result
     diversity: Result
     cloud: Sequence[tuple[float, float]]
+    described: str
 
 
 def draw_plane(found: HuseResult, *, most: int) -> Plane | None:
     """The plane with at most this many resamples, or None if one of both scores has no number."""
-    quality, diversity = found.result("huse_q"), found.result("huse_d")
+    first = {result.metric: result for result in reversed(found.results)}
+    quality, diversity = first.get("huse_q"), first.get("huse_d")
     if quality is None or diversity is None or not (drawable(quality) and drawable(diversity)):
         return None
     cloud = [(x, y) for x, y in found.cloud if math.isfinite(x) and math.isfinite(y)]
     every = math.ceil(len(cloud) / most) if cloud and most else 1
-    here = _Here(model_name(found), quality, diversity, cloud[::every] if most else [])
+    name = model_name(found)
+    described = _plane_label(name, diversity, quality)
+    here = _Here(name, quality, diversity, cloud[::every] if most else [], described)
     return Plane(_draw(here, _WIDE), _draw(here, _NARROW), len(here.cloud))
 
 
@@ -115,17 +119,17 @@ def _draw(here: _Here, canvas: Canvas) -> Markup:
         height=canvas.height,
         key=canvas.key,
         title="HUSE-D and HUSE-Q",
-        summary=_plane_label(here),
+        summary=here.described,
     )
 
 
-def _plane_label(here: _Here) -> str:
+def _plane_label(name: str, diversity: Result, quality: Result) -> str:
     values = [
-        f"{name} {score(result.estimate)} {interval_text(result.interval)}"
-        for name, result in (("HUSE-D", here.diversity), ("HUSE-Q", here.quality))
+        f"{title} {score(result.estimate)} {interval_text(result.interval)}"
+        for title, result in (("HUSE-D", diversity), ("HUSE-Q", quality))
     ]
-    others = ", ".join(f"{name} {x:.2f} and {y:.2f}" for name, x, y in LANDMARKS)
-    return f"{here.name}: {', '.join(value.strip() for value in values)}. The paper's models: {others}."
+    others = ", ".join(f"{model} {x:.2f} and {y:.2f}" for model, x, y in LANDMARKS)
+    return f"{name}: {', '.join(value.strip() for value in values)}. The paper's models: {others}."
 
 
 def _plane_ground(x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
@@ -163,7 +167,7 @@ def _point(here: _Here, x: Axis, y: Axis) -> Iterator[Markup]:
     left_right, top_bottom = ([scale(v) for v in reach(r)] for scale, r in ((x, here.diversity), (y, here.quality)))
     yield element(
         "g",
-        element("title", _plane_label(here)),
+        element("title", here.described),
         line(min(left_right), up, max(left_right), up, "bar k0"),
         line(across, min(top_bottom), across, max(top_bottom), "bar k0"),
         marker(0, across, up, 6.5),

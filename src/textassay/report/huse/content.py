@@ -8,7 +8,7 @@ from textassay.corpus.rated_items import NOBODY
 from textassay.corpus.rating_files import raters_are_known
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics, citation
-from textassay.report.table import every_note, level_text, summary
+from textassay.report.table import level_text, summary
 from textassay.studies.huse.result import KINDS, TITLES, Agreement, AtK, HuseItem, HuseResult, RaterFacts, titled
 from textassay.studies.wording import number, p_text, share
 
@@ -34,7 +34,8 @@ def heading(found: HuseResult) -> str:
     # Mean ratings do not reach the ends of the scale.
     single = f"{many(len(rated.ratings), 'rating')}{by}, scale {low:g} to {high:g}"
     given = single if rated.single else f"mean ratings only, between {low:g} and {high:g}"
-    return f"{many(len(rated), 'item')} ({len(rated) - model:,} human, {model:,} {rated.model}), {given}"
+    n = len(rated.items)
+    return f"{many(n, 'item')} ({n - model:,} human, {model:,} {rated.model}), {given}"
 
 
 def active_raters(found: HuseResult) -> set[str]:
@@ -55,11 +56,6 @@ def scale_text(found: HuseResult) -> str:
         f"{bound:g} ({label})" if (label := found.rated.labels.get(bound)) else f"{bound:g}"
         for bound in found.rated.scale
     )
-
-
-def all_notes(found: HuseResult) -> list[str]:
-    """The notes of the ratings and of the study, each once."""
-    return every_note(found.rated.notes, found.notes)
 
 
 def score(value: float) -> str:

@@ -1,8 +1,8 @@
 """The HTML report of a HUSE study."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -10,12 +10,11 @@ from markupsafe import Markup
 from textassay.corpus.printable import many, shortened
 from textassay.corpus.rating_files import raters_are_known
 from textassay.inference.result import Result
-from textassay.report.charts.decision_map import STEPS, draw_map, kind_class, kind_key, source_key
+from textassay.report.charts.decision_map import STEPS, draw_map, kind_bar, kind_class, kind_key, source_key
 from textassay.report.charts.score_charts import METRICS, draw_plane, k_curves, stability_curves
-from textassay.report.charts.svg import Axis, drawable, drawing, element, line, marker, reach, rectangle
+from textassay.report.charts.svg import Axis, drawing, element, line, marker, reach, rectangle
 from textassay.report.huse.content import (
     active_raters,
-    all_notes,
     chosen_k,
     citations,
     k_range,
@@ -28,11 +27,11 @@ from textassay.report.huse.content import (
     untested_reasons,
     whole_texts,
 )
-from textassay.report.huse.items import clearest, entry_view, groups, huse_block, source_bars
+from textassay.report.huse.items import clearest, entry_view, groups, huse_block, source_counts
 from textassay.report.huse.raters import raters
 from textassay.report.items import render_with_items
 from textassay.report.page import COMMON_SETTINGS, Page, setting_rows, setting_text, span
-from textassay.report.table import guide, level_of, level_text
+from textassay.report.table import every_note, guide, level_of, level_text
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult, titled
 from textassay.studies.wording import p_text, share
 
@@ -67,11 +66,16 @@ def scores(found: HuseResult) -> list[Score]:
     first = {result.metric: place for place, result in reversed(list(enumerate(found.results)))}
     order = [first[metric] for metric in TITLES if metric in first]
     order += [place for place in range(len(found.results)) if place not in order]
+    untested = untested_reasons(found)
+    cards = [_score(found, place, untested) for place in order]
     scale = _scale(found.results)
-    return [_score(found, place, scale) for place in order]
+    return [
+        replace(card, gauge=_gauge(place, found.results[place], scale)) if not card.undefined else card
+        for place, card in zip(order, cards, strict=True)
+    ]
 
 
-def _score(found: HuseResult, place: int, scale: Axis) -> Score:
+def _score(found: HuseResult, place: int, untested: Mapping[str, str]) -> Score:
     result = found.results[place]
     return Score(
         title=titled(found.labels[place]),
@@ -79,17 +83,17 @@ def _score(found: HuseResult, place: int, scale: Axis) -> Score:
         estimate=score(result.estimate),
         interval=_interval(result),
         p_value="" if result.p_value is None else p_text(result.p_value),
-        untested=untested_reasons(found).get(result.metric, ""),
+        untested=untested.get(result.metric, ""),
         chance=_chance(result, found.level),
         meaning=_meaning(result),
-        undefined="" if drawable(result) else result.undefined or "unknown reason",
-        gauge=_gauge(place, result, scale) if drawable(result) else None,
+        undefined="" if math.isfinite(result.estimate) else result.undefined or "unknown reason",
+        gauge=None,
     )
 
 
 def _interval(result: Result) -> str:
     interval = result.interval
-    if interval is None or not drawable(result):
+    if interval is None or not math.isfinite(result.estimate):
         return ""
     return f"{score(interval.low)} to {score(interval.high)}, {level_text(interval.level)} interval"
 
@@ -97,7 +101,7 @@ def _interval(result: Result) -> str:
 def _chance(result: Result, level: float) -> str:
     """What indistinguishable texts score at this size."""
     mean, low, high = (result.parts.get(name, math.nan) for name in ("chance", "chance_low", "chance_high"))
-    if not drawable(result) or not math.isfinite(mean):
+    if not math.isfinite(result.estimate + mean):
         return ""
     text = f"Indistinguishable texts would score {score(mean)}"
     return f"{text}, {score(low)} to {score(high)} in {level_text(level)} of cases." if low <= high else f"{text}."
@@ -105,7 +109,7 @@ def _chance(result: Result, level: float) -> str:
 
 def _meaning(result: Result) -> str:
     """One sentence; the implied error of the best discriminator is half the score."""
-    if not drawable(result):
+    if not math.isfinite(result.estimate):
         return ""
     if result.metric == "huse_d":
         return _diversity(result)
@@ -131,7 +135,8 @@ def _diversity(result: Result) -> str:
 
 def _scale(results: Sequence[Result]) -> Axis:
     """One axis for all cards, with 1 at the same place on each; it covers all intervals and bands of chance."""
-    values = [value for result in results if drawable(result) for value in (*reach(result), *_by_chance(result))]
+    drawn = [result for result in results if math.isfinite(result.estimate)]
+    values = [value for result in drawn for value in (*reach(result), *_by_chance(result))]
     known = [value for value in (*values, 0.0, 1.1) if math.isfinite(value)]
     return Axis(min(known), max(known), _LEFT, _RIGHT)
 
@@ -240,12 +245,12 @@ def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
         "groups": groups(found),
         "static": _static(found, limits),
         "raters": raters(found, most=limits.raters),
-        "signatures": [(label, result.signature) for label, result in zip(found.labels, found.results, strict=True)],
-        "level": level_of(found.verdict),
-        "summary": outcome_sentence(found),
-        "notes": all_notes(found),
-        "guide": guide(found.results, target="the human value"),
         "citations": citations(found),
+        "signatures": [(label, result.signature) for label, result in zip(found.labels, found.results, strict=True)],
+        "summary": outcome_sentence(found),
+        "level": level_of(found.verdict),
+        "notes": every_note(found.rated.notes, found.notes),
+        "guide": guide(found.results, target="the human value"),
         "settings": huse_settings(found),
         "interval": setting_text(found, "interval") or "bootstrap over items",
     }
@@ -253,11 +258,12 @@ def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
 
 
 def _drawings(found: HuseResult, limits: Limits) -> dict[str, Any]:
+    counted = source_counts(found)
     return {
         "scores": scores(found),
         "plane": draw_plane(found, most=limits.cloud),
         "map": draw_map(found, cell=limits.cell if len(found.items) > _EACH_ITS_MARK else 0.0),
-        "bars": source_bars(found),
+        "bars": [(is_model, sum(counts), kind_bar(counts)) for is_model, counts in counted],
         "by_k": k_curves(found, chosen_k(found)),
         "stability": stability_curves(found),
     }

@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
-from textassay.report.charts.decision_map import Map, kind_bar
+from textassay.report.charts.decision_map import Map
 from textassay.report.charts.svg import Axis
 from textassay.report.huse.content import (
     KINDS_EXPLAINED,
@@ -96,13 +96,9 @@ def groups(found: HuseResult) -> list[Group]:
     return found_groups
 
 
-def source_bars(found: HuseResult) -> list[tuple[bool, int, Markup]]:
-    """For each source whether it is the model, the number of its items, and a bar of their kinds."""
-    return [
-        (is_model, sum(counts), kind_bar(counts))
-        for is_model in (False, True)
-        for counts in [[count_of(found, kind, is_model=is_model) for kind in KINDS]]
-    ]
+def source_counts(found: HuseResult) -> list[tuple[bool, list[int]]]:
+    """For each source whether it is the model, and the numbers of its items of each kind."""
+    return [(model, [count_of(found, kind, is_model=model) for kind in KINDS]) for model in (False, True)]
 
 
 def entries(found: HuseResult) -> list[tuple[int, ...]]:

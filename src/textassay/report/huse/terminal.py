@@ -19,6 +19,7 @@ from textassay.report.huse.content import (
     worth_lines,
 )
 from textassay.report.huse.items import Example, examples
+from textassay.report.table import every_note
 from textassay.report.terminal import (
     MOST_NAME,
     cut,
@@ -40,16 +41,18 @@ _HEAD = ("metric", "score", "interval", "p", "chance")
 
 def render_terminal(found: HuseResult, *, width: int, why: bool = False, top: int = 0) -> RenderableType:
     """Scores, verdict, items, raters and outlook; with `why` also definitions, raters, and `top` items of each kind."""
-    size, remarks = content.heading(found), content.all_notes(found)
+    size = content.heading(found)
     explained = content.legend(found) if why else content.short_legend(found)
     missing = [*content.missing_lines(found), *(content.no_test_lines(found) if why else [])]
+    kinds = content.kinds_explained(found) if why else content.kinds_in_short(found)
+    outlook, facts, scores = list(_outlook(found, why=why)), _facts(found), list(_scores(found, width))
     return joined(
         [
-            [heading(found.rated.name, f": {size}"), *notes(remarks)],
-            [*_scores(found, width), *map(dim, explained)],
+            [heading(found.rated.name, f": {size}"), *notes(every_note(found.rated.notes, found.notes))],
+            [*scores, *map(dim, explained)],
             [*verdict_lines([("", found.verdict, ())]), *map(dim, missing)],
-            _facts(found, width, why=why),
-            list(_outlook(found, why=why)),
+            _laid_out(*facts, kinds, width),
+            outlook,
             list(_raters(found)) if why else [],
             *(_examples(found, top) if why else []),
         ]
@@ -92,22 +95,27 @@ def _rows(found: HuseResult) -> list[list[str]]:
     ]
 
 
-def _facts(found: HuseResult, width: int, *, why: bool) -> list[RenderableType]:
-    """The kinds of items per source, the scores with other numbers of neighbours, and how well raters agree."""
-    names = fitted_names([printable(name) for name, _ in content.sources(found)], min(MOST_NAME, max(width // 5, 8)))
-    failures = [
-        (name, content.counts(found, is_model=is_model))
-        for name, (_, is_model) in zip(names, content.sources(found), strict=True)
-    ]
+Lines = list[tuple[str, str]]
+
+
+def _facts(found: HuseResult) -> tuple[Lines, Lines]:
+    """The kinds of items per source; the scores with other numbers of neighbours, and how well raters agree."""
+    failures = [(name, content.counts(found, is_model=is_model)) for name, is_model in content.sources(found)]
     failures += [("chance", content.chance_counts(found))] if found.chance_kinds else []
     others = [("" if place else "raters", line) for place, line in enumerate(agreement_lines(found))]
-    others = [line for line in (content.k_range(found), *others) if line[1]]
+    return failures, [line for line in (content.k_range(found), *others) if line[1]]
+
+
+def _laid_out(failures: Lines, others: Lines, kinds: str, width: int) -> list[RenderableType]:
+    """Two blocks of lines behind their names, all names in one column."""
+    names = fitted_names([printable(name) for name, _ in failures[:2]], min(MOST_NAME, max(width // 5, 8)))
+    failures = [*zip(names, (line for _, line in failures), strict=False), *failures[2:]]
     wide = max(cell_len(name) for name, _ in (*failures, *others)) + 1
     first, second = (
         named_lines([(Text(name, style="bold"), Text(cut(line))) for name, line in lines], width=wide)
         for lines in (failures, others)
     )
-    shown: list[RenderableType] = [first, dim(content.kinds_explained(found) if why else content.kinds_in_short(found))]
+    shown: list[RenderableType] = [first, dim(kinds)]
     return [*shown, Text(""), second] if others else shown
 
 

@@ -17,6 +17,7 @@ from textassay.report.huse.content import (
 )
 from textassay.report.huse.items import VOTES, Example, examples
 from textassay.report.page import fragment
+from textassay.report.table import every_note
 from textassay.studies.huse.result import KINDS, TITLES, HuseItem, HuseResult, titled
 
 _MOST_RATERS, _MOST_NOTES = 30, 10
@@ -37,7 +38,7 @@ def render_markdown(found: HuseResult, *, top: int = 5) -> str:
     return markdown.document(
         f"{markdown.cut(found.rated.name)}: {markdown.cut(content.heading(found))}",
         [
-            *(f"Note: {markdown.cut(note)}" for note in content.all_notes(found)),
+            *(f"Note: {markdown.cut(note)}" for note in every_note(found.rated.notes, found.notes)),
             f"**{markdown.cut(found.verdict.sentence)}**",
         ],
         sections,
@@ -193,5 +194,5 @@ def render_notebook(found: HuseResult) -> str:
         rows=_rows(found),
         facts=[(name, line) for name, line in facts if line],
         legend=content.legend(found),
-        notes=[*content.missing_lines(found), *content.all_notes(found)][:_MOST_NOTES],
+        notes=[*content.missing_lines(found), *every_note(found.rated.notes, found.notes)][:_MOST_NOTES],
     )

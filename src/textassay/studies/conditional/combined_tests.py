@@ -65,17 +65,18 @@ def plan_tests(items: ItemSet, requests: Sequence[Request], plan: ItemPlan) -> T
     groups |= {system: clusters(items.items, [system]) for system in systems}
     if not plan.n_resamples:
         return Tests({}, groups, {system: {} for system in systems})
-    draws = enough_resamples(max(plan.n_resamples, DRAWS), len(requests) * len(systems), plan.level)
-    drawings: dict[str | None, Drawing] = {None: _human_drawing(items, groups[None], draws, plan)}
-    joint = {}
+    joint, units = {}, {}
     for system in systems:
         tested = [_tested([items.items[place] for place in group], system) for group in groups[system]]
         joint[system] = {_key(some): cut(some, system, seed=plan.seed) for some in tested if some}
         apart = {place for group in groups[system] for place in group}
         alone = [item for place, item in enumerate(items.items) if place not in apart]
-        units = [plan.unit(item.id, _sizes(item, system)) for item in _tested(alone, system)]
-        units += [Unit(key, plan.n_resamples + 1, listed=False) for key in joint[system]]
-        drawings[system] = plan_drawing(units, draws=draws, seed=plan.seed)
+        units[system] = [plan.unit(item.id, _sizes(item, system)) for item in _tested(alone, system)]
+        units[system] += [Unit(key, plan.n_resamples + 1, listed=False) for key in joint[system]]
+    human = _human_units(items, groups[None])
+    draws = enough_resamples(max(plan.n_resamples, DRAWS), len(requests) * len(systems), plan.level)
+    drawings: dict[str | None, Drawing] = {None: Drawing(draws, plan.seed, human)}
+    drawings |= {system: plan_drawing(units[system], draws=draws, seed=plan.seed) for system in systems}
     return Tests(drawings, groups, joint)
 
 
@@ -92,11 +93,11 @@ def _sizes(item: Item, system: str) -> tuple[int, int]:
     return len(item.candidates.get(system, ())), len(item.references)
 
 
-def _human_drawing(items: ItemSet, groups: Sequence[Sequence[int]], draws: int, plan: ItemPlan) -> Drawing:
+def _human_units(items: ItemSet, groups: Sequence[Sequence[int]]) -> dict[str, Unit]:
     """One item of each cluster: the others have the same references, or most of them."""
     left_out = {place for group in groups for place in group[1:]}
     kept = [item.id for place, item in enumerate(items.items) if place not in left_out]
-    return Drawing(draws, plan.seed, {key: Unit(key, 0, listed=False) for key in kept})
+    return {key: Unit(key, 0, listed=False) for key in kept}
 
 
 def measure_all(

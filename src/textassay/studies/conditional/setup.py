@@ -19,7 +19,7 @@ from textassay.errors import InputError
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request, parse_requests
 from textassay.studies.conditional.per_item import Pools, all_texts, table_of
-from textassay.studies.encoding import check_encoder, left_out, no_encoder, show_all
+from textassay.studies.encoding import left_out, no_encoder, show_all
 from textassay.studies.format_check import check_format
 
 Own = Mapping[str, Callable[[str, str], float]]
@@ -59,7 +59,6 @@ def set_up(
     own = distances if isinstance(distances, Mapping) else {}
     for name, function in own.items():
         check_own(name, function)
-    check_encoder(encoder)
     requests, unmeasured = _choose(metrics, list(distances), own, has_encoder=encoder is not None)
     needs = any(_needs_encoder(request) for request in requests)
     table = table_of(items, tokenizer)
@@ -67,12 +66,12 @@ def set_up(
     seen = None
     if needs:
         seen = _encoded(items, DEFAULT if encoder is None else encoder, progress)
+    on_vectors = any(request.metric.reads_vectors for request in requests)
+    values = seen.encode(table.texts) if seen is not None and on_vectors else None
     surroundings = Surroundings(table, seen, document_frequencies)
     progress.start("preparing distances", 0)
     names = dict.fromkeys(request.options["distance"] for request in requests if "distance" in request.options)
     made = {n: own_distance(n, own[n], table) if n in own else get_distance(n, surroundings) for n in names}
-    on_vectors = any(request.metric.reads_vectors for request in requests)
-    values = seen.encode(table.texts) if seen is not None and on_vectors else None
     signatures = {name: distance.signature for name, distance in made.items()}
     # Such as that WordNet is missing.
     missing = [note for distance in made.values() for note in getattr(distance, "notes", ())]

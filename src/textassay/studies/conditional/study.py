@@ -22,6 +22,7 @@ from textassay.studies.conditional.result import Conditional, ItemOutcome, Syste
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.setup import Setup, set_up
 from textassay.studies.conditional.verdict import Evidence, judge_system, overall
+from textassay.studies.encoding import check_encoder
 from textassay.studies.outcome import Contest
 
 HUMAN = "human"
@@ -59,6 +60,7 @@ def conditional(
     progress = progress or Silent()
     words = get_tokenizer(tokenizer)
     chosen = read_items(items)
+    check_encoder(encoder)
     setup = set_up(
         chosen,
         metrics=listed(metrics),
@@ -104,11 +106,11 @@ class _Study:
             _asymptotic_p(self.plan),
             tests.drawings,
         )
-        self.progress.start("measuring", len(self.items))
+        self.progress.start("measuring", len(self.items.items))
         found, sums = measure_all(work, self.items, tests, engine=self.engine, progress=self.progress)
         combined = adjusted(sums, self.setup.requests)
         measuring = self._measuring()
-        summary = Summary(self.plan, measuring, tests.clusters(len(self.items)))
+        summary = Summary(self.plan, measuring, tests.clusters(len(self.items.items)))
         human = [each.human for each in found]
         systems = {name: [each.systems[name] for each in found] for name in self.items.systems}
         contests = tuple(summary.contests(self.setup.requests, systems, (self.human_name, human)))
