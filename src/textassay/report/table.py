@@ -231,9 +231,10 @@ def grid(lines: Sequence[Line]) -> Grid:
 def table_content(
     outcome: Outcome, lines: Sequence[Line], baseline: Sequence[Result], *, target: str
 ) -> dict[str, Any]:
-    """What a page shows of the table: its rows, short names of the columns, and how to read the metrics."""
+    """What a page shows of the table: its rows, the metrics to draw, short names, and how to read the metrics."""
     return {
         "grid": grid(lines),
+        "drawn": places_with_bars(outcome),
         "short_names": short_names([shortened(column.name, 60) for column in outcome.columns]),
         "better": {better: better_words(better, target) for better in ARROWS},
         "guide": guide(baseline, target=target),

@@ -20,7 +20,6 @@ from textassay.report.table import (
     figure,
     level_text,
     paired_rows,
-    places_with_bars,
     short_names,
     table_content,
 )
@@ -199,7 +198,7 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
         for column in (comparison.real, *candidates)
         for result in (*column.results, *column.at_baseline_size.values())
     ]
-    facts = {
+    facts: dict[str, Any] = {
         "c": comparison,
         "columns": list(enumerate(candidates)),
         "format_differs": any(format_findings(column, harmless=False) for column in candidates),
@@ -215,9 +214,8 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
         "separated": [(place, column) for place, column in enumerate(candidates) if column.separation is not None],
         "settings": _settings(comparison),
     }
-    drawn = places_with_bars(comparison)
-    strips = [strip(comparison, place) for place in drawn[: _LADDER[0].strips]]
-    return facts | {"strips": strips, "strips_in_all": len(drawn), "plane": draw_plane(comparison)}
+    strips = [strip(comparison, place) for place in facts["drawn"][: _LADDER[0].strips]]
+    return facts | {"strips": strips, "plane": draw_plane(comparison)}
 
 
 def _content(comparison: Comparison, limits: Limits, shared: dict[str, Any]) -> dict[str, Any]:

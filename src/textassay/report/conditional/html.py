@@ -42,7 +42,6 @@ from textassay.report.table import (
     every_note,
     level_text,
     paired_rows,
-    places_with_bars,
     table_content,
 )
 from textassay.studies.conditional.result import (
@@ -421,7 +420,7 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         for column in (conditional.human, *systems)
         for result in (*column.results, *column.at_baseline_size.values())
     ]
-    content = {
+    content: dict[str, Any] = {
         "c": conditional,
         "limits": limits,
         "kinds": KINDS,
@@ -436,19 +435,19 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         "settings": _settings(conditional),
         "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
     }
-    content |= _drawings(conditional, counts, limits)
+    content |= _drawings(conditional, counts, content["drawn"], limits)
     sections = list(_sections(content))
     return content | {"sections": sections, "strips": grouped_strips(content["strips"])}
 
 
-def _drawings(conditional: Conditional, counts: Sequence[Sequence[int]], limits: Limits) -> dict[str, Any]:
-    drawn = places_with_bars(conditional)
+def _drawings(
+    conditional: Conditional, counts: Sequence[Sequence[int]], drawn: Sequence[int], limits: Limits
+) -> dict[str, Any]:
     return {
         "curves": curves(conditional.sensitivity),
         "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
         "cards": [_card(conditional, *each) for each in zip(conditional.systems, counts, strict=True)],
         "strips": [item_strip(conditional, place) for place in drawn[: limits.strips]],
-        "strips_in_all": len(drawn),
     }
 
 

@@ -55,7 +55,7 @@ class Measuring:
             request.metric.name,
             request.options,
             settings=self._read(request),
-            data={"items": f"{len(self.items)}/{self.items.digest}", "system": self._digest(system)} | part,
+            data={"items": f"{len(self.items.items)}/{self.items.digest}", "system": self._digest(system)} | part,
             resampling=self._resampling(request),
         )
 

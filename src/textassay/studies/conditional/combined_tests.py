@@ -1,7 +1,7 @@
 """The combined tests of a conditional study: what is drawn for which items, summed up, and adjusted."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -116,9 +116,10 @@ def measure_all(
         return found, sums
 
     blocks = engine.map(block, [part for part in _blocks(items.items) if part])
-    joint = engine.map(_cluster_work(work), [(s, key, some) for s, j in tests.joint.items() for key, some in j.items()])
+    together = [(system, key, some) for system, joint in tests.joint.items() for key, some in joint.items()]
+    clustered = engine.map(lambda one: (one[0], work.cluster(one[2], one[0], one[1])), together)
     sums = {
-        system: _joined([part[system] for _, part in blocks] + [more for name, more in joint if name == system])
+        system: _joined([part[system] for _, part in blocks] + [more for name, more in clustered if name == system])
         for system in tests.drawings
     }
     return [one for found, _ in blocks for one in found], {
@@ -129,10 +130,6 @@ def measure_all(
 def _blocks(items: Sequence[Item]) -> list[Sequence[Item]]:
     bounds = np.linspace(0, len(items), _BLOCKS + 1).astype(int)
     return [items[start:end] for start, end in pairwise(bounds)]
-
-
-def _cluster_work(work: ItemWork) -> Callable[[tuple[str, str, Sequence[Item]]], tuple[str, Tallies]]:
-    return lambda one: (one[0], work.cluster(one[2], one[0], one[1]))
 
 
 def _joined(parts: Sequence[Tallies]) -> Tallies:

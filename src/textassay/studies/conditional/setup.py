@@ -68,6 +68,7 @@ def set_up(
         seen = _encoded(items, DEFAULT if encoder is None else encoder, progress)
     on_vectors = any(request.metric.reads_vectors for request in requests)
     values = seen.encode(table.texts) if seen is not None and on_vectors else None
+    encoder_name = seen.name if seen is not None else None
     surroundings = Surroundings(table, seen, document_frequencies)
     progress.start("preparing distances", 0)
     names = dict.fromkeys(request.options["distance"] for request in requests if "distance" in request.options)
@@ -79,7 +80,7 @@ def set_up(
     shares = any(request.options.get("over") == "coco" for request in requests)
     joint = any(request.options.get("over") == "joint" for request in requests)
     pools = Pools(table, made, values, shares, joint)
-    return Setup(requests, pools, signatures, seen.name if seen else None, tuple(notes), seen)
+    return Setup(requests, pools, signatures, encoder_name, tuple(notes), seen)
 
 
 # Distances that compare each word of a text with each word of another one, and the work (pairs of words, about ten
