@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import expit, logit
-from scipy.stats import beta, binom, chi2, norm
-from scipy.stats import t as student
+from scipy.special import betainc, betaincinv, expit, gammaincinv, logit, ndtri, stdtr, stdtrit
 
 from textassay.corpus.arrays import F64
 from textassay.inference.progress import Progress
@@ -193,14 +191,14 @@ def _variance(values: F64) -> float:
 
 def half_width(spread: Spread, level: float) -> float:
     """Half the width of the interval at this level."""
-    return float(student.ppf(0.5 + level / 2, spread.freedom)) * spread.error if spread.error else 0.0
+    return float(stdtrit(spread.freedom, 0.5 + level / 2)) * spread.error if spread.error else 0.0
 
 
 def two_sided(difference: float, spread: Spread) -> float:
     """The p-value of no difference; not a number where nothing varied."""
     if spread.error == 0:
         return 1.0 if difference == 0 else float("nan")
-    return float(2 * student.sf(abs(difference) / spread.error, spread.freedom))
+    return float(2 * stdtr(spread.freedom, -abs(difference) / spread.error))
 
 
 # In samples of up to this many texts, two hits are few; in larger ones three.
@@ -214,7 +212,7 @@ def wilson(share: float, n: float, level: float) -> tuple[float, float]:
     >>> low, round(high, 3)
     (0.0, 0.037)
     """
-    z = float(norm.ppf(0.5 + level / 2))
+    z = float(ndtri(0.5 + level / 2))
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
     # Rounding must not push the interval past its own estimate.
@@ -244,7 +242,7 @@ def modified_wilson(share: float, n: int, level: float) -> tuple[float, float]:
 
 def _rare(hits: int, level: float) -> float:
     """The expected number of hits at which this many or more have a probability of 1 - level."""
-    return float(chi2.ppf(1 - level, 2 * hits)) / 2
+    return float(gammaincinv(hits, 1 - level))
 
 
 # Duplicates come in pairs at least, so a share of repeated texts rests on half as many independent events.
@@ -274,8 +272,8 @@ def accuracy_interval(parts: Mapping[str, float], level: float) -> Interval:
     n = round(parts["n_held_out"])
     right = round(parts["accuracy"] * n)
     tail = (1 - level) / 2
-    low = float(beta.ppf(tail, right, n - right + 1)) if right else 0.0
-    high = float(beta.ppf(1 - tail, right + 1, n - right)) if right < n else 1.0
+    low = float(betaincinv(right, n - right + 1, tail)) if right else 0.0
+    high = float(betaincinv(right + 1, n - right, 1 - tail)) if right < n else 1.0
     return Interval(2 * low - 1, 2 * high - 1, level, BINOMIAL)
 
 
@@ -286,7 +284,8 @@ def accuracy_p_value(parts: Mapping[str, float]) -> float:
     0.00111
     """
     n = round(parts["n_held_out"])
-    return float(binom.sf(round(parts["accuracy"] * n) - 1, n, 0.5))
+    right = round(parts["accuracy"] * n)
+    return float(betainc(right, n - right + 1, 0.5)) if right else 1.0
 
 
 def needs_replicates(method: str | None) -> bool:

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.special import stdtr
-from scipy.stats import fisher_exact
 
 from textassay.corpus.arrays import I64
 from textassay.corpus.printable import shortened
@@ -57,6 +56,8 @@ def differ(mine: Share, theirs: Share, *, gap: float) -> bool:
     """
     if abs(mine.value - theirs.value) < gap:
         return False
+    from scipy.stats import fisher_exact
+
     table = [[mine.hits, mine.n - mine.hits], [theirs.hits, theirs.n - theirs.hits]]
     return bool(fisher_exact(table).pvalue < LEVEL)
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from textassay.corpus.arrays import F32, F64, I64
 from textassay.metrics.vectors.repeated_vectors import Distinct, Slots, distinct_vectors, slots_of
@@ -180,6 +179,8 @@ def _search_blocks(pairs: Pairs, answer: Nearest) -> Iterator[I64]:
 
 def _thresholds(pairs: Pairs, wanted: int) -> F32:
     """A rough distance for each row that probably has `wanted` vectors within it, and not many more."""
+    from scipy.stats import binom
+
     columns = np.arange(0, len(pairs), _SAMPLED)
     rank = int(binom.isf(_MISSES, wanted, 1 / _SAMPLED)) + 1
     limits = np.empty(len(pairs), dtype=np.float32)
@@ -317,6 +318,8 @@ def lists_for(pair: Joint, k: int) -> Lists:
 
 def list_length(sizes: Sequence[int], k: int) -> int:
     """The number of entries a list needs, the point itself included."""
+    from scipy.stats import binom
+
     total = sum(sizes)
     room = min(total, max(4 * (k + 1), _MOST_ENTRIES // total))
     share = (min(sizes) - 1) / (total - 1)

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.stats import fisher_exact
 
 from textassay.corpus.arrays import F32, F64, I64
 from textassay.corpus.printable import shortened
@@ -235,6 +234,8 @@ def describe(
 
 def _exchange_p(counts: tuple[int, int], sizes: tuple[int, int]) -> float:
     """Fisher's p-value for both samples having the same share of a region."""
+    from scipy.stats import fisher_exact
+
     return float(fisher_exact([counts, (sizes[0] - counts[0], sizes[1] - counts[1])]).pvalue)
 
 
