@@ -255,7 +255,7 @@ def test_interrupted_runs_leave_no_file(files: list[str], tmp_path: Path, monkey
 def test_ctrl_c_ends_a_long_run_at_once(tmp_path: Path) -> None:
     for number, name in enumerate(["real", "made"]):
         (tmp_path / f"{name}.txt").write_text("\n".join(corpus(number, 4000)), encoding="utf-8")
-    arguments = ["compare", "real.txt", "made.txt", "--resamples", "999999", "--json", "out.json", "--family", "ngram"]
+    arguments = ["compare", "real.txt", "made.txt", "--resamples", "99999", "--json", "out.json", "--family", "ngram"]
     with subprocess.Popen(
         [sys.executable, "-m", "textassay", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -117,9 +117,12 @@ class Design:
         """Random labellings where the units of one stratum move and all others stay."""
         moving = next(place for place, (size, own) in enumerate(self.shapes) if 0 < own < size)
         members = np.flatnonzero(self.strata == moving)
-        masks = np.broadcast_to(self.candidate, (rows, self.n_units)).copy()
-        masks[:, members] = False
+        others = self.candidate.copy()
+        others[members] = False
+        masks = np.empty((rows, self.n_units), dtype=bool)
+        # Row by row, because filling gigabytes in one step would delay an interrupt.
         for row in masks:
+            row[:] = others
             row[members[rng.choice(len(members), self.shapes[moving][1], replace=False, shuffle=False)]] = True
         return masks
 
