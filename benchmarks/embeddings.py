@@ -5,6 +5,7 @@ and `encoding` name single parts. `--smoke` runs all of it on few vectors. Peers
 same process. Needs the `bench` group, the extras `embed` and `fast`, and for `encoding` the real captions.
 """
 
+import importlib
 import math
 import subprocess
 import sys
@@ -133,7 +134,7 @@ def by_square_root(one: NDArray[np.float64], other: NDArray[np.float64]) -> floa
 def shrink() -> None:
     """Sizes of a run that only shows that everything still works."""
     global DIMENSION, TEXTS, PERMUTATIONS, GROWTH, ITEM
-    DIMENSION, TEXTS, PERMUTATIONS, GROWTH, ITEM = 24, 60, 19, (60, 120, 240), (3, 4)
+    DIMENSION, TEXTS, PERMUTATIONS, GROWTH, ITEM = 12, 40, 9, (40, 80), (3, 3)
 
 
 def main(wanted: list[str]) -> None:
@@ -147,7 +148,10 @@ def main(wanted: list[str]) -> None:
     for name, file in FILES.items():
         if not wanted or name in wanted:
             sys.stdout.flush()
-            subprocess.run([sys.executable, str(Path(__file__).with_name(file)), *smoke], check=True)
+            if smoke:  # in this process, which has imported most of what they need
+                importlib.import_module(Path(file).stem).main(smoke)
+            else:
+                subprocess.run([sys.executable, str(Path(__file__).with_name(file))], check=True)
 
 
 if __name__ == "__main__":

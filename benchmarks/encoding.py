@@ -16,7 +16,6 @@ the real captions and news (TEXTASSAY_DATA, or the folder beside the checkout).
 import json
 import os
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -25,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from steps import step
 
 from textassay.corpus.arrays import F32
 from textassay.corpus.sample import Sample
@@ -40,6 +40,7 @@ from textassay.metrics.views import Material, Settings
 DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SIZE, ROUNDS, WARM = 5_000, 2, 64
 LONG_SIZE, POOL, DRAWN, DRAWS = 1_000, 250, 150, 30
+SMOKE = False
 ONE_THREAD = "sentence-transformers, 1 thread"
 PEERS, OURS = ("sentence-transformers", ONE_THREAD), ("minilm", "minilm:int8")
 # Sentences per document, and the encoder, of the documents whose second half is reversed.
@@ -110,9 +111,8 @@ def speed(size: int) -> None:
     with TemporaryDirectory() as folder:
         for _ in range(ROUNDS):
             for kind in kinds:
-                command = [sys.executable, __file__, "one", kind, str(size), f"{folder}/{kind}.npy"]
-                done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-                runs[kind].append(json.loads(done.stdout))
+                arguments = ["one", kind, str(size), f"{folder}/{kind}.npy"]
+                runs[kind].append(json.loads(step(__file__, main, arguments, smoke=SMOKE)))
         vectors = {kind: np.load(f"{folder}/{kind}.npy") for kind in kinds}
     plain, least = best(runs[peer], "clock")[size], best(runs[ONE_THREAD], "processor")[size]
     for kind in kinds:
@@ -191,7 +191,7 @@ def long_texts(size: int) -> None:
     size = min(size, LONG_SIZE)
     for kind in OURS:
         for what, number in (("captions", 5 * size), ("documents", size)):
-            subprocess.run([sys.executable, __file__, "long-one", kind, what, str(number)], check=True)
+            print(step(__file__, main, ["long-one", kind, what, str(number)], smoke=SMOKE), end="", flush=True)
 
 
 def reversed_halves(_: int) -> None:
@@ -236,8 +236,8 @@ class _Given:
 
 def shrink() -> None:
     """Sizes of a run that only shows that everything still works."""
-    global SIZE, ROUNDS, LONG_SIZE, POOL, DRAWN, DRAWS, PEERS, OURS, WINDOWS, SENTENCES, READER
-    SIZE, ROUNDS, LONG_SIZE, POOL, DRAWN, DRAWS = 40, 1, 5, 8, 6, 2
+    global SMOKE, SIZE, ROUNDS, WARM, LONG_SIZE, POOL, DRAWN, DRAWS, PEERS, OURS, WINDOWS, SENTENCES, READER
+    SMOKE, SIZE, ROUNDS, WARM, LONG_SIZE, POOL, DRAWN, DRAWS = True, 8, 1, 4, 5, 8, 6, 1
     PEERS, OURS, WINDOWS, SENTENCES, READER = (ONE_THREAD,), ("minilm:int8",), WINDOWS[:1], 12, "minilm:int8"
 
 

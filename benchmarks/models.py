@@ -28,7 +28,8 @@ DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2]
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 TRAINED, SAMPLED, SCORED = 60_000, 10_000, 20_000
 ROUNDS = 5  # scoring is repeated, because a busy machine makes it slower
-SMOKE = 30  # sizes are divided by this
+IN_THIS_PROCESS = False
+SMOKE = 100  # sizes are divided by this
 SETTINGS = ("", "temperature=0.7", "top_k=40", "temperature=0.7,top_p=0.9", "top_p=0.95")
 # nltk.lm scores a few dozen tokens per second.
 NLTK_TRAINED, NLTK_SCORED = 2_000, 10
@@ -159,7 +160,9 @@ def peak_mib() -> float:
 
 
 def run(task: str, size: int, folder: Path, decoding: str = "") -> dict[str, Any]:
-    """The figures of one task in a process of its own."""
+    """The figures of one task, in a process of its own unless the run is a smoke run."""
+    if IN_THIS_PROCESS:
+        return TASKS[task](size, folder, decoding)
     program = [sys.executable, __file__, "--task", task, str(size), str(folder), decoding]
     done = subprocess.run(program, capture_output=True, text=True, check=True, env={**os.environ, **ONE_THREAD})
     found: dict[str, Any] = json.loads(done.stdout)
@@ -220,6 +223,12 @@ def report_peers(scored: int, trained: int, folder: Path, ours: dict[str, Any]) 
     )
 
 
+def shrink() -> None:
+    """Settings of a run that only shows that everything still works: no processes, which take seconds to start."""
+    global ROUNDS, IN_THIS_PROCESS, NLTK_SCORED
+    ROUNDS, IN_THIS_PROCESS, NLTK_SCORED = 1, True, 2
+
+
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--smoke", action="store_true", help="very small inputs")
@@ -229,7 +238,10 @@ def main() -> None:
         task, size, folder, decoding = asked.task
         print(json.dumps(TASKS[task](int(size), Path(folder), decoding)))
         return
-    share = SMOKE if asked.smoke else 1
+    share = 1
+    if asked.smoke:
+        shrink()
+        share = SMOKE
     with TemporaryDirectory() as name:
         folder = Path(name)
         report_training([TRAINED // share // part for part in ((4, 1) if asked.smoke else (4, 2, 1))], folder)

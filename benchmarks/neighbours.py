@@ -7,7 +7,6 @@ with most of their spread in a few directions.
 
 import json
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from threading import Event, Thread
 
 import numpy as np
 from numpy.typing import NDArray
+from steps import step
 
 from textassay.inference.permutation import exchange_units, random_masks
 from textassay.metrics.registry import all_metrics
@@ -29,6 +29,7 @@ DIMENSION = 384
 PEER_SIZE = 5_000
 GROWTH = (5_000, 10_000, 20_000)
 EXCHANGES = 1_000
+SMOKE = False
 K = 5
 
 
@@ -127,8 +128,7 @@ def growth() -> None:
     """The four values at growing sizes, each in a process of its own."""
     found = []
     for size in GROWTH:
-        done = subprocess.run([sys.executable, __file__, str(size)], check=True, capture_output=True, text=True)
-        found.append(json.loads(done.stdout))
+        found.append(json.loads(step(__file__, main, [str(size)], smoke=SMOKE)))
         matrix = (2 * size) ** 2 * 4 / 2**20
         print(
             f"{size:>7,} v {size:,}: {found[-1]['seconds']:.1f} s, {found[-1]['extra_mib']:.0f} MiB extra memory "
@@ -141,8 +141,8 @@ def growth() -> None:
 
 def shrink() -> None:
     """Sizes of a run that only shows that everything still works."""
-    global PEER_SIZE, EXCHANGES, GROWTH
-    PEER_SIZE, EXCHANGES, GROWTH = 120, 20, (100, 200)
+    global SMOKE, PEER_SIZE, EXCHANGES, GROWTH
+    SMOKE, PEER_SIZE, EXCHANGES, GROWTH = True, 60, 10, (60, 100)
 
 
 def main(arguments: list[str]) -> None:

@@ -8,13 +8,13 @@ its tokens ready made; ours starts from texts.
 import json
 import os
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from steps import step
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
@@ -129,12 +129,11 @@ def one_growth_step(size: int) -> None:
     print(json.dumps({"seconds": took, "peak_gib": peak / 2**20, "base_gib": base / 2**20}))
 
 
-def growth(sizes: tuple[int, int] = GROWTH) -> None:
+def growth(sizes: tuple[int, int] = GROWTH, *, smoke: bool = False) -> None:
     """The whole family with intervals and permutations at 100,000 and at 1,000,000 texts, each in its own process."""
     found = []
     for size in sizes:
-        done = subprocess.run([sys.executable, __file__, str(size)], check=True, capture_output=True, text=True)
-        found.append(json.loads(done.stdout))
+        found.append(json.loads(step(__file__, main, [str(size)], smoke=smoke)))
         print(f"{size:>9,} v {size:,}: {found[-1]['seconds']:.1f} s, peak memory {found[-1]['peak_gib']:.2f} GiB")
     print(f"{sizes[1] // sizes[0]} times the texts take {found[1]['seconds'] / found[0]['seconds']:.1f} times as long")
 
@@ -144,8 +143,8 @@ def main(arguments: list[str]) -> None:
         one_growth_step(int(arguments[0]))
         return
     if "--smoke" in arguments:
-        point(300)
-        growth((300, 600))
+        point(60)
+        growth((60, 90), smoke=True)
         return
     for name, part in (("point", point), ("growth", growth)):
         if not arguments or name in arguments:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from steps import step
 
 from textassay.inference.permutation import exchange_units, random_masks
 from textassay.metrics.vectors.mauve import mauve, mauve_exchange, mauve_parts
@@ -24,6 +25,7 @@ from textassay.metrics.views import Resamples
 
 SIZE, DIMENSION = 10_000, 384
 GROWTH = (2_500, 5_000, 10_000)
+SMOKE = False
 DEFAULTS = {"variant": "plain", "texts_a_cluster": 10, "seeds": 5, "scaling": 5.0}
 F32 = NDArray[np.float32]
 
@@ -120,8 +122,7 @@ def growth(file: str | None) -> None:
     given = [] if file is None else ["--vectors", file]
     found = []
     for size in GROWTH:
-        done = subprocess.run([sys.executable, __file__, str(size), *given], check=True, capture_output=True, text=True)
-        found.append(json.loads(done.stdout))
+        found.append(json.loads(step(__file__, main, [str(size), *given], smoke=SMOKE)))
         print(
             f"{size:>7,} v {size:,}: {found[-1]['seconds']:.1f} s, 1,000 exchanges {found[-1]['test']:.1f} s,", end=" "
         )
@@ -131,8 +132,8 @@ def growth(file: str | None) -> None:
 
 def shrink() -> None:
     """Sizes of a run that only shows that everything still works."""
-    global SIZE, GROWTH
-    SIZE, GROWTH = 200, (100, 200)
+    global SMOKE, SIZE, GROWTH, DIMENSION
+    SMOKE, SIZE, GROWTH, DIMENSION = True, 100, (60, 100), 24
 
 
 def main(arguments: list[str]) -> None:

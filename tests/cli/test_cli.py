@@ -102,18 +102,23 @@ def test_every_output_is_written_and_the_json_reads_back(files: list[str], tmp_p
     )
 
 
-def test_json_on_standard_output_is_all_there_is(files: list[str]) -> None:
-    found = textassay("compare", *files, "--resamples", "0", "--json", "-")
+def test_json_on_standard_output_is_all_there_is_and_the_same_in_every_process(
+    files: list[str], run_command: Command
+) -> None:
+    arguments = ("compare", *files, "--resamples", "99", "--json", "-")
+    found, again = textassay(*arguments), run_command(*quick(arguments))
     assert json.loads(found.stdout)["reference"]["n"] == 60
     assert found.stderr == ""
+    assert re.sub(r'"seconds": .*', "", found.stdout) == re.sub(r'"seconds": .*', "", again.stdout)
 
 
-def test_standard_input_and_fields(tmp_path: Path, files: list[str]) -> None:
+def test_standard_input_and_fields(tmp_path: Path, files: list[str], run_command: Command) -> None:
     lines = "\n".join(corpus(5, 60))
     assert textassay("compare", files[0], "-", "--resamples", "0", stdin=lines).returncode == 0
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join(json.dumps({"id": i, "out": t}) for i, t in enumerate(corpus(6, 60))), encoding="utf-8")
-    assert textassay("compare", files[0], str(path), "--resamples", "0", "--field", "out").returncode == 0
+    arguments = quick(("compare", files[0], str(path), "--resamples", "0", "--field", "out"))
+    assert run_command(*arguments).returncode == 0
 
 
 def test_two_files_of_one_name_are_told_apart(tmp_path: Path, files: list[str], run_command: Command) -> None:
@@ -130,23 +135,19 @@ def test_why_says_why_there_is_no_test(files: list[str], run_command: Command) -
     assert "bleu-4: no test" in shown
 
 
-def test_same_seed_same_json(files: list[str]) -> None:
-    one, other = (textassay("compare", *files, "--resamples", "99", "--json", "-").stdout for _ in range(2))
-    assert re.sub(r'"seconds": .*', "", one) == re.sub(r'"seconds": .*', "", other)
-
-
 class TestColour:
-    def test_a_terminal_gets_colour_and_a_pipe_does_not(self, files: list[str]) -> None:
+    def test_a_terminal_gets_colour_and_a_pipe_does_not(self, files: list[str], run_command: Command) -> None:
         arguments = ["compare", *files, "--resamples", "0"]
         assert ESCAPE in on_a_terminal(arguments, {})
-        assert ESCAPE not in textassay(*arguments).stdout
+        assert ESCAPE not in run_command(*quick(tuple(arguments))).stdout
 
     def test_no_color(self, files: list[str]) -> None:
         shown = on_a_terminal(["compare", *files, "--resamples", "0"], {"NO_COLOR": "1"})
         assert not re.search(r"\x1b\[[0-9;]*3[0-9]", shown), "a colour code"
 
-    def test_force_color(self, files: list[str]) -> None:
-        assert ESCAPE in textassay("compare", *files, "--resamples", "0", env={"FORCE_COLOR": "1"}).stdout
+    def test_force_color(self, files: list[str], run_command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        assert ESCAPE in run_command(*quick(("compare", *files, "--resamples", "0"))).stdout
 
     def test_dumb_terminal(self, files: list[str]) -> None:
         assert ESCAPE not in on_a_terminal(["compare", *files, "--resamples", "99"], {"TERM": "dumb"})
@@ -156,8 +157,8 @@ class TestColour:
         assert found.returncode == 0
         assert "distinct-2" in found.stdout
 
-    def test_narrow_terminals_cut_no_number(self, files: list[str]) -> None:
-        shown = textassay("compare", *files, "--resamples", "0", env={"COLUMNS": "44"}).stdout
+    def test_narrow_terminals_cut_no_number(self, files: list[str], run_command: Command) -> None:
+        shown = run_command(*quick(("compare", *files, "--resamples", "0")), columns="44").stdout
         assert "…" not in shown
         assert shown.count("real v real") >= 2
 
@@ -209,8 +210,8 @@ def test_bad_usage_gets_one_line_and_exit_code_2(
     assert found.stdout == ""
 
 
-def test_an_output_that_cannot_be_written_is_refused_before_the_work(files: list[str]) -> None:
-    found = textassay("compare", files[0], "missing.txt", "--json", "no/such/x.json")
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(files: list[str], run_command: Command) -> None:
+    found = run_command("compare", files[0], "missing.txt", "--json", "no/such/x.json")
     assert_refused(found, "no/such")
     assert "missing" not in found.stderr, "the inputs were looked at first"
 
@@ -219,17 +220,19 @@ def test_debug_shows_the_traceback(files: list[str]) -> None:
     assert "Traceback" in textassay("compare", files[0], "missing.txt", "--debug").stderr
 
 
-def test_a_copy_of_the_reference_is_a_warning_not_an_error(files: list[str]) -> None:
-    found = textassay("compare", files[0], files[0], "--resamples", "99")
+def test_a_copy_of_the_reference_is_a_warning_not_an_error(files: list[str], run_command: Command) -> None:
+    found = run_command(*quick(("compare", files[0], files[0], "--resamples", "99")))
     assert found.returncode == 0
     assert "same texts as the reference" in found.stdout
 
 
-def test_hostile_text_and_names_never_reach_the_terminal_raw(tmp_path: Path, files: list[str]) -> None:
+def test_hostile_text_and_names_never_reach_the_terminal_raw(
+    tmp_path: Path, files: list[str], run_command: Command
+) -> None:
     texts = [f"\x1b[31mred\x07 {text} \u202egnp.exe [bold]x[/bold] <script>\x00" for text in corpus(3, 60)]
     path = tmp_path / "evil\x1b[2J[red].txt"
     path.write_text("\n".join(texts), encoding="utf-8")
-    found = textassay("compare", files[0], str(path), "--resamples", "99")
+    found = run_command(*quick(("compare", files[0], str(path), "--resamples", "99")))
     assert found.returncode == 0
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", found.stdout)
     assert "[red]" in found.stdout

@@ -33,8 +33,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("imports", [10, 80, 250, 450])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "imports"),
+    [*(("compare", n) for n in (10, 80, 250, 450)), ("conditional", 80), ("huse", 250), ("demo", 10), ("demo", 450)],
+)
 def test_while_modules_load(folder: Path, command: str, imports: int) -> None:
     """The signal comes so many imports after the entry point; `-X importtime` prints a line for each."""
     before = sorted(os.listdir(folder))
@@ -55,8 +57,9 @@ def test_while_modules_load(folder: Path, command: str, imports: int) -> None:
     assert sorted(os.listdir(folder)) == before
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.6, 1.0, 1.5])
-@pytest.mark.parametrize("command", ["compare", "conditional"])
+@pytest.mark.parametrize(
+    ("command", "delay"), [*(("compare", delay) for delay in (0.0, 0.3, 0.6, 1.0, 1.5)), ("conditional", 1.0)]
+)
 def test_after_a_delay(folder: Path, command: str, delay: float) -> None:
     """The delay begins when the entry point has, however long a busy machine takes to start Python."""
     arguments = ["999999" if argument == "0" else argument for argument in COMMANDS[command]]
