@@ -65,11 +65,16 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def _no_default_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test that wants the real encoder names it: encoding takes time, and most tests are about other things."""
-    for user in ("encoding", "conditional.setup"):
-        monkeypatch.setattr(f"textassay.studies.{user}.default_is_installed", lambda: False)
+@pytest.fixture(autouse=True, scope="session")
+def _no_default_encoder() -> Iterator[None]:
+    """A test that wants the real encoder names it: encoding takes time, and most tests are about other things.
+
+    For the whole session, because fixtures of modules are made before those of single tests.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for user in ("encoding", "conditional.setup"):
+            patch.setattr(f"textassay.studies.{user}.default_is_installed", lambda: False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,10 @@ import pytest
 
 from tests.studies.test_figure_8 import captions, folder_of
 from textassay.cli.main import run
+from textassay.report.charts.figures import figure
+from textassay.report.reproduction import render_markdown
 from textassay.reproduce.catalogue import PAPERS, REPRODUCTIONS
+from textassay.reproduce.result import Reproduction
 
 NAME = "trm-figure-8"
 
@@ -137,7 +140,6 @@ def test_results_in_a_folder_are_replaced_by_a_run_of_several(
     assert "(qd-figure-4.svg)" in (tmp_path / "qd.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_all_of_them_run_at_the_smallest_scale(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     started = time.process_time()
     assert run(["reproduce", "--all", "--scale", "smoke", "--data", str(data), "--output", str(tmp_path)]) == 0
@@ -145,7 +147,15 @@ def test_all_of_them_run_at_the_smallest_scale(data: Path, tmp_path: Path, capsy
     shown = capsys.readouterr().out
     for name in REPRODUCTIONS:
         assert f"{name}: " in shown
-        assert (tmp_path / f"{name}.json").is_file()
+        written = (tmp_path / f"{name}.json").read_text(encoding="utf-8")
+        found = Reproduction.from_json(written)
+        assert found.to_json().strip() == written.strip(), name
+        assert (found.name, found.options["scale"]) == (name, "smoke")
+        assert found.claims, name
+        assert found.conclusion.endswith("."), name
+        assert f"textassay reproduce {name}" in render_markdown(found)
+        if found.has_figure:
+            assert (tmp_path / f"{name}.svg").read_text(encoding="utf-8") == figure(found)
     assert {path.stem for path in tmp_path.glob("*.md")} == set(PAPERS)
 
 

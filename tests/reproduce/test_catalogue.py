@@ -1,4 +1,4 @@
-"""Every reproduction runs at the smallest scale, and what is committed is what its code writes."""
+"""What is committed is what the code writes; tests/cli/test_reproduce.py runs everything at the smallest scale."""
 
 import re
 from pathlib import Path
@@ -9,41 +9,15 @@ from tests.conftest import ROOT
 from textassay.errors import InputError
 from textassay.metrics.registry import citation
 from textassay.report.charts.figures import figure
-from textassay.report.reproduction import render_markdown, render_page
+from textassay.report.reproduction import render_page
 from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS, find_files, reproduce
 from textassay.reproduce.result import Reproduction
 
 COMMITTED = ROOT / "docs" / "reproductions"
-# These take more than a few seconds even at the smallest scale.
-SLOW: set[str] = {
-    "dd-table-3",
-    "huse-figure-5",
-    "huse-table-1",
-    "qd-table-1",
-    "msj-figure-4",
-    "msj-table-4",
-    "trm-figure-7",
-    "dd-table-5",
-}
 
 
 def committed(name: str) -> Reproduction:
     return Reproduction.from_json((COMMITTED / f"{name}.json").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in REPRODUCTIONS]
-)
-def test_it_runs_at_the_smallest_scale(data: Path, name: str) -> None:
-    found = reproduce(name, data=str(data), scale="smoke")
-    assert found.name == name
-    assert found.options["scale"] == "smoke"
-    assert found.claims
-    assert found.conclusion.endswith(".")
-    assert Reproduction.from_json(found.to_json()).to_json() == found.to_json()
-    assert f"textassay reproduce {name}" in render_markdown(found)
-    if found.has_figure:
-        assert figure(found).startswith("<svg")
 
 
 @pytest.mark.parametrize("name", REPRODUCTIONS)

@@ -141,7 +141,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "DD falls with more training texts; how well metrics rank the generators (items: texts of the pool)",
         "cai2020",
         ("coco/train.txt", "coco/test.txt"),
-        (120, 20_000, 60_000),
+        (100, 20_000, 60_000),
         reproduce_generators,
         "a GPU: 15 LSTMs with two layers of 512, 80 epochs, and the network of the paper 30 times",
     ),
