@@ -127,6 +127,7 @@ def test_real_captions_have_one_consistent_verdict(data: Path) -> None:
     assert system.count("same") == 0
 
 
+@pytest.mark.slow
 def test_null_sets_of_few_texts_are_mostly_called_the_same() -> None:
     """All sentences together are wrong in few sets: the tests of the table, and the second look."""
     wrong = 0

@@ -99,6 +99,7 @@ def test_the_same_prompts_in_the_same_order_are_noticed(each: tuple[int, int]) -
     assert ("order" in warnings) == (max(each) > 1)
 
 
+@pytest.mark.slow
 def test_groups_on_both_sides_do_not_look_aligned() -> None:
     """With random orders of single texts as null, 5 of 100 pairs of files would be."""
     aligned = 0

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -57,6 +58,7 @@ class TestSize:
 
 class TestOneRatingEach:
     @staticmethod
+    @cache
     def study() -> HuseResult:
         rated = rated_items(40, seed=1, ratings=1)
         return short(rated, n_resamples=39, stability=True)

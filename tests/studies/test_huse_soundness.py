@@ -212,6 +212,7 @@ class TestOddNumbers:
             short(huge)
 
 
+@pytest.mark.slow
 def test_raters_of_different_taste_widen_the_interval() -> None:
     """Five raters who rate everything, some of whom dislike the model's style: others would give other scores."""
     estimates, halves = [], []

@@ -56,6 +56,7 @@ def test_stock_replies_link_nothing() -> None:
     assert clusters([*items, *twice, item("f", LONG[4:6])], ["s"]) == []
 
 
+@pytest.mark.slow
 def test_stock_replies_on_both_sides_keep_the_level() -> None:
     rng = np.random.default_rng(8)
     rejected = []
@@ -116,6 +117,7 @@ def study(items: ItemSet, **options: object) -> Conditional:
     return conditional(items, metrics=["score:distance=edit"], n_resamples=199, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_shared_references_do_not_make_false_differences() -> None:
     found = [study(shared(seed), seed=seed).systems[0].results[0].p_value for seed in range(60)]
     rejected = np.mean([is_significant(p, 0.95) for p in found])
