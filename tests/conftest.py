@@ -21,13 +21,27 @@ from textassay.metrics.views import Material, Settings
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples every time: whether a change may land must not hang on chance.
 settings.register_profile("gate", settings.get_profile("search"), derandomize=True)
-settings.load_profile(os.environ.get("TEXTASSAY_EXAMPLES", "search"))
+PROFILE = os.environ.get("TEXTASSAY_EXAMPLES", "search")
+settings.load_profile(PROFILE)
+# Examples per property at the gate. It draws the same ones in every run, so more of them would find nothing new later.
+MOST_EXAMPLES = 50
 
 # A shell starts background jobs with SIGINT ignored, and so would be every program that a test starts and interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Fewer examples of properties at the gate; runs by hand draw as many as the tests state."""
+    if PROFILE != "gate":
+        return
+    for item in items:
+        function = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
+        chosen = getattr(function, "_hypothesis_internal_use_settings", None)
+        if chosen is not None and chosen.max_examples > MOST_EXAMPLES:
+            function._hypothesis_internal_use_settings = settings(chosen, max_examples=MOST_EXAMPLES)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ def test_the_truth_is_approached_as_items_grow(name: str) -> None:
     assert errors[-1] < errors[0], errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["normals", "sentences"])
 def test_intervals_hold_the_truth(name: str) -> None:
     """Of 24 intervals that hold it in 90 % of runs, fewer than 18 do in 1 of 50 such tests; the seeds are fixed."""

@@ -13,7 +13,12 @@ from textassay.metrics.registry import parse_requests
 
 SETS, ITEMS, SIZES = 300, 20, (4, 5)
 WAYS = 126
-SPECS = ("trm:distance=given", "trm:distance=given:variant=split", "score:distance=given", "mmd")
+SPECS = (
+    pytest.param("trm:distance=given", marks=pytest.mark.slow),
+    pytest.param("trm:distance=given:variant=split", marks=pytest.mark.slow),
+    "score:distance=given",
+    "mmd",
+)
 
 
 def pool(rng: np.random.Generator) -> ItemPool:

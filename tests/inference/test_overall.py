@@ -241,11 +241,15 @@ def test_small_samples_are_tested_exactly() -> None:
     assert found.p_value * 70 == pytest.approx(round(found.p_value * 70))
 
 
-def test_level_and_power_on_drawn_texts() -> None:
+@pytest.mark.slow
+def test_the_level_is_kept_on_drawn_texts() -> None:
     plan = OverallPlan(n_resamples=99)
     null = [overall_test(material(texts(i, 40)), material(texts(1000 + i, 40)), plan=plan).p_value for i in range(120)]
     rejected = np.mean([p is not None and p <= 0.05 for p in null])
     assert rejected <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 120)
+
+
+def test_a_word_that_is_replaced_is_found() -> None:
     other = lexical(texts(1, 60), [text.replace("w0 ", "v ") for text in texts(2, 60)])
     assert other.p_value is not None
     assert other.p_value <= 0.05

@@ -83,7 +83,7 @@ def test_samples_never_draw_the_observed_row() -> None:
     assert set(drawing.rows("a").tolist()) == set(range(1, 20))
 
 
-@pytest.mark.parametrize(("sizes", "rows"), [((1, 4), 5), ((2, 3), 10)])
+@pytest.mark.parametrize(("sizes", "rows"), [pytest.param((1, 4), 5, marks=pytest.mark.slow), ((2, 3), 10)])
 def test_many_items_of_few_labellings_are_tested_at_the_level_and_found(sizes: tuple[int, int], rows: int) -> None:
     """No p-value of an item is below 1 in 10, so no combination of them could find anything."""
     rng = np.random.default_rng(4)
