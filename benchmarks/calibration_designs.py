@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import designs
 import numpy as np
 from designs import (
     GROUPED,
@@ -41,7 +42,7 @@ from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.encoders.minilm import minilm
+from textassay.encoders.minilm import minilm, minilm_int8
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
 from textassay.inference.overall import OverallPlan, overall_test
@@ -58,6 +59,7 @@ RUNS, PLAIN_RUNS, POWER_RUNS, WARNING_RUNS, SHUFFLED_RUNS = 400, 50, 30, 200, 50
 # A level further than two standard errors from 5 % may be chance: so many draws in all show whether it is.
 MANY_RUNS = 1600
 ENCODED, ENCODED_IMAGES = 4000, None
+ENCODER = minilm
 
 # The terms of the overall test, so that results of an earlier bank are not taken for results of this one.
 BANK_NAME = " + ".join(f"{term.weight:g} {'&'.join(term.members)}" for term in TERMS)
@@ -100,7 +102,7 @@ class Job:
 @cache
 def encoder_settings() -> Settings:
     """Settings with the vectors of all texts that are tested with an encoder."""
-    encoder = minilm()
+    encoder = ENCODER()
     texts = [*encoded_captions(), *REPLIES, *(text for image in images()[:ENCODED_IMAGES] for text in image)]
     return Settings(encoder=remember(encoder, texts, store=open_store(encoder)))
 
@@ -389,8 +391,9 @@ Wanted: at most 5 %.
 
 def shrink(jobs: list[Job]) -> list[Job]:
     """One draw of each kind of job on every design, with few resamples; vectors for the captions alone."""
-    global RESAMPLES, ENCODED, ENCODED_IMAGES
-    RESAMPLES, ENCODED, ENCODED_IMAGES = 59, 600, 0
+    global RESAMPLES, ENCODED, ENCODED_IMAGES, ENCODER
+    RESAMPLES, ENCODED, ENCODED_IMAGES, ENCODER = 19, 600, 0, minilm_int8
+    designs.shrink()
     once = [
         *(job for job in jobs if job.part in ("warning", f"power {PREFIX_SHARES[0]}") and job.way != "shuffled"),
         *(job for job in jobs if job.part == "level" and (job.way != "plain" or not job.design.use)),

@@ -30,6 +30,8 @@ REPLIES = (
     "Could you please give me more details ?",
 )
 PROMPT_WORDS, GENERATIONS, PROMPTS = 3, 10, 600
+# Captions that the generator is trained on, and topics of news text.
+TRAINED, TOPICS = 20_000, 400
 
 Draw = tuple[Sample, Sample]
 Groups = list[list[str]]
@@ -73,8 +75,8 @@ def images() -> Groups:
 def generated() -> Groups:
     """Ten texts per prompt from one model: the first three words of real captions, continued by a Markov generator."""
     rng = np.random.default_rng(11)
-    model = train(captions()[:20_000].tolist(), order=3)
-    starts = [" ".join(text.split()[:PROMPT_WORDS]) for text in captions()[:20_000]]
+    model = train(captions()[:TRAINED].tolist(), order=3)
+    starts = [" ".join(text.split()[:PROMPT_WORDS]) for text in captions()[:TRAINED]]
     prompts = rng.permutation(sorted(set(starts)))[:PROMPTS]
     given = np.repeat(prompts, GENERATIONS).tolist()
     endings = model.sample(len(given), prompts=given, max_tokens=60 - PROMPT_WORDS, rng=rng)
@@ -107,7 +109,7 @@ def topics() -> Groups:
     free = np.ones(len(texts), dtype=bool)
     groups = []
     for seed in np.random.default_rng(12).permutation(len(texts)):
-        if len(groups) == 400:
+        if len(groups) == TOPICS:
             break
         if free[seed]:
             similar = (vectors @ vectors[seed].T).toarray().ravel()
@@ -115,6 +117,12 @@ def topics() -> Groups:
             free[nearest] = False
             groups.append(texts[nearest].tolist())
     return groups
+
+
+def shrink() -> None:
+    """Sizes of a run that only shows that everything still works: as few groups as the designs need."""
+    global TRAINED, TOPICS, PROMPTS
+    TRAINED, TOPICS, PROMPTS = 2_000, 60, 300
 
 
 def independent(source: Callable[[], Any], sizes: tuple[int, int]) -> Callable[[np.random.Generator], Draw]:

@@ -209,10 +209,16 @@ def asked_for() -> argparse.Namespace:
     parser.add_argument("--smoke", action="store_true", help="few raters for a few seconds")
     options = parser.parse_args()
     if options.smoke:
-        options.seconds, options.raters, options.kills = 1.0, 5, 1
+        shrink(options)
     if unknown := set(options.parts) - PARTS.keys():
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     return options
+
+
+def shrink(options: argparse.Namespace) -> None:
+    """Sizes of a run that only shows that everything still works."""
+    global ITEMS
+    ITEMS, options.seconds, options.raters, options.kills = 200, 1.0, 5, 2
 
 
 def main() -> None:

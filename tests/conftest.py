@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -38,7 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if PROFILE != "gate":
         return
     for item in items:
-        function = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
+        test = getattr(item, "obj", None)
+        function: Any = getattr(test, "__func__", test)
         chosen = getattr(function, "_hypothesis_internal_use_settings", None)
         if chosen is not None and chosen.max_examples > MOST_EXAMPLES:
             function._hypothesis_internal_use_settings = settings(chosen, max_examples=MOST_EXAMPLES)

@@ -23,7 +23,9 @@ ROOT = Path(__file__).resolve().parents[3]
 BENCHMARKS = ROOT / "benchmarks"
 
 
+@pytest.mark.slow
 def test_raters_go_on_where_they_were_when_the_server_is_killed(tmp_path: Path) -> None:
+    """The default tests run the same with five raters: `survey` in tests/test_benchmarks.py."""
     options = ["--raters", "20", "--kills", "2", "--seconds", "4"]
     command = [sys.executable, str(BENCHMARKS / "survey.py"), "faults", *options]
     place = {**os.environ, "TMPDIR": str(tmp_path)}
