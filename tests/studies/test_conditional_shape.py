@@ -29,7 +29,7 @@ def study(captions: list[Texts], make: Make) -> Conditional:
     for place, (own, other) in enumerate(zip(captions[:ITEMS], captions[ITEMS:], strict=True)):
         references, candidates = make(own, other)
         items.append(Item(str(place), tuple(references), {"system": tuple(candidates)}))
-    return conditional(ItemSet.of(items), distances=["meteor", "edit"], seed=0)
+    return conditional(ItemSet.of(items), distances=["meteor", "edit"], encoder="minilm", seed=0)
 
 
 def results(found: Conditional, column: SystemColumn) -> dict[str, Result]:
