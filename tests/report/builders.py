@@ -25,12 +25,12 @@ from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOu
 from textassay.studies.conditional.verdict import kind_of as kind_of_miss
 from textassay.studies.huse.item_votes import kind_of as kind_of_item
 from textassay.studies.huse.result import (
-    Agreement,
     AtK,
     DecisionMap,
     HuseItem,
     HuseResult,
     Outlook,
+    RaterAgreement,
     RaterFacts,
     StabilityPoint,
 )
@@ -810,12 +810,12 @@ def _outlook(metric: str, raters: bool) -> Outlook:
     return Outlook(metric, 0.12, 0.085, 0.115 if raters else math.nan, worth)
 
 
-def _agreement(results: Sequence[Result], level: float) -> Agreement:
+def _agreement(results: Sequence[Result], level: float) -> RaterAgreement:
     facts = [RaterFacts(f"r{at:03d}", 40 - at, 4.1 - 0.02 * at, 0.6 - 0.02 * at, 0.001, "") for at in range(18)]
     facts.append(RaterFacts("r018", 40, 3.5, -0.02, 0.55, "agrees with nobody: correlation -0.02, p 0.55"))
     facts.append(RaterFacts("r019", 40, 6.0, math.nan, math.nan, "gave 6 every time"))
     without = [replace(result, estimate=result.estimate - 0.02, n=result.n) for result in results]
-    return Agreement(0.34, 0.36, Interval(0.27, 0.41, level, "bootstrap:items"), tuple(facts), tuple(without))
+    return RaterAgreement(0.34, 0.36, Interval(0.27, 0.41, level, "bootstrap:items"), tuple(facts), tuple(without))
 
 
 def _decision_map(features: F64, is_model: NDArray[np.bool_], k: int, rating: F64, log_prob: F64) -> DecisionMap:

@@ -209,15 +209,24 @@ def _widths(rows: Sequence[_Row]) -> list[int]:
 def _blocks(widths: Sequence[int], room: int, *, beside: bool) -> Iterator[list[int]]:
     """The places of the columns of each table."""
     kept = [0] if beside else []
-    block: list[int] = []
     if not beside:
         yield [0]
-    for place in range(1, len(widths)):
-        if block and sum(widths[i] + _GAP for i in block) + widths[place] > room:
-            yield kept + block
+    yield from (kept + [place + 1 for place in block] for block in column_blocks(widths[1:], room, gap=_GAP))
+
+
+def column_blocks(widths: Sequence[int], room: int, *, gap: int = 0) -> Iterator[list[int]]:
+    """The places of the columns of each table, as many per table as there is room for.
+
+    >>> list(column_blocks([5, 5, 5], 12, gap=2))
+    [[0, 1], [2]]
+    """
+    block: list[int] = []
+    for place, wide in enumerate(widths):
+        if block and sum(widths[other] + gap for other in block) + wide > room:
+            yield block
             block = []
         block.append(place)
-    yield kept + block
+    yield block
 
 
 def _table(rows: Sequence[_Row], block: Mapping[int, tuple[str, int]], label: int) -> Table:

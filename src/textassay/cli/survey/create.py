@@ -75,17 +75,11 @@ def create(
         template, title=title, text_name=text_name, context_name=context_name, with_context=made.with_context
     )
     settings = Study(
-        title=wording.title,
-        context_intro=wording.context_intro,
-        question=wording.question,
-        note=wording.note,
-        choices=wording.choices,
+        **vars(wording),
         ratings_wanted=ratings,
         items_per_rater=items_per_rater,
         checks_per_rater=checks,
         days=days,
-        introduction=wording.introduction,
-        thanks=wording.thanks,
         url=addresses.if_not_default,
     )
     asked = checks_for(

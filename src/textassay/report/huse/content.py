@@ -9,7 +9,7 @@ from textassay.corpus.rating_files import raters_are_known
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics, citation
 from textassay.report.table import level_text, summary
-from textassay.studies.huse.result import KINDS, TITLES, Agreement, AtK, HuseItem, HuseResult, RaterFacts, titled
+from textassay.studies.huse.result import KINDS, TITLES, AtK, HuseItem, HuseResult, RaterAgreement, RaterFacts, titled
 from textassay.studies.wording import number, p_text, share
 
 PLURALS = {
@@ -276,7 +276,7 @@ def _half(width: float) -> str:
     return f"±{score(width)}" if math.isfinite(width) else number(math.nan)
 
 
-def _alpha(agreement: Agreement) -> str:
+def _alpha(agreement: RaterAgreement) -> str:
     alpha = agreement.alpha
     if not math.isfinite(alpha):
         return "Krippendorff's alpha unknown"

@@ -10,7 +10,7 @@ from textassay.corpus.printable import shortened
 from textassay.inference.ratings.raters import FEWEST_RATINGS
 from textassay.report.charts.svg import Axis, drawing, element, line, marker
 from textassay.report.huse.content import interval_text, score, without_flagged
-from textassay.studies.huse.result import Agreement, HuseResult, RaterFacts, titled
+from textassay.studies.huse.result import HuseResult, RaterAgreement, RaterFacts, titled
 
 # Krippendorff's limits: no conclusion below the first, a firm one from the second on.
 TENTATIVE, FIRM = 0.667, 0.8
@@ -93,7 +93,7 @@ def _meaning(alpha: float) -> str:
     return "Raters agree no better than by chance, so the mean ratings contain little information about the texts."
 
 
-def _beside(found: HuseResult, agreement: Agreement) -> Iterator[Beside]:
+def _beside(found: HuseResult, agreement: RaterAgreement) -> Iterator[Beside]:
     for label, before, without in zip(found.labels, found.results, agreement.without, strict=False):
         change = without.estimate - before.estimate
         yield Beside(
@@ -118,7 +118,7 @@ def _signed(change: float) -> str:
     return f"{change:+.2f}" if abs(change) >= 0.005 else "0.00"
 
 
-def _gauge(agreement: Agreement) -> Markup:
+def _gauge(agreement: RaterAgreement) -> Markup:
     interval = agreement.interval
     values = [agreement.alpha, *((interval.low, interval.high) if interval else ()), 0.0, 1.0]
     scale = Axis(min(v for v in values if math.isfinite(v)), 1.0, _LEFT, _RIGHT)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from textassay.corpus.printable import shortened
 from textassay.report.stress import content
-from textassay.report.terminal import cut, dim, joined, named_lines, notes, plain_table
+from textassay.report.terminal import column_blocks, cut, dim, joined, named_lines, notes, plain_table
 from textassay.studies.stress.result import Stress
 
 # Metrics whose failures are listed without `why`.
@@ -59,7 +59,7 @@ def _matrix(found: Stress, size: int, width: int, text: Callable[[content.Entry]
     label = max(_NAME, *(len(row.metric.name) for row in shown))
     ends = [("alarms", [row.alarms for row in shown]), ("s", [row.seconds for row in shown])]
     tail = sum(max(len(head), *map(len, cells)) + 1 for head, cells in ends)
-    blocks = list(_blocks(widths, width - min(label, 30) - 2 - tail))
+    blocks = list(column_blocks(widths, width - min(label, 30) - 2 - tail))
     for block in blocks:
         table = plain_table(gap=1)
         table.add_column(f"{size:,} texts", width=min(label, 30))
@@ -72,14 +72,3 @@ def _matrix(found: Stress, size: int, width: int, text: Callable[[content.Entry]
             more = [Text(values[number], style="dim") for _, values in ends] if block is blocks[0] else []
             table.add_row(Text(shortened(row.metric.name, 30), style="" if number else "bold"), *cells, *more)
         yield table
-
-
-def _blocks(widths: list[int], room: int) -> Iterator[list[int]]:
-    """The places of the columns of each table."""
-    block: list[int] = []
-    for place, wide in enumerate(widths):
-        if block and sum(widths[other] for other in block) + wide > room:
-            yield block
-            block = []
-        block.append(place)
-    yield block

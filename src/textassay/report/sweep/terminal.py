@@ -1,6 +1,6 @@
 """The terminal view of a sweep."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -9,7 +9,17 @@ from rich.text import Text
 from textassay.corpus.printable import printable
 from textassay.report.sweep import content
 from textassay.report.table import LEVELS, level_of
-from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, named_lines, notes, plain_table
+from textassay.report.terminal import (
+    MOST_NAME,
+    column_blocks,
+    cut,
+    dim,
+    fitted_names,
+    joined,
+    named_lines,
+    notes,
+    plain_table,
+)
 from textassay.studies.sweep.result import Sweep
 
 _GAP = 2
@@ -51,7 +61,7 @@ def _values(found: Sweep, width: int) -> Iterator[Table]:
     columns += [[Text(row.p) for row in rows]] if content.is_tested(found) else []
     widths = [max(len(head), *(cell.cell_len for cell in cells)) for head, cells in zip(heads, columns, strict=True)]
     room = width - max(map(len, names)) - _GAP
-    for block in _blocks(widths, room):
+    for block in column_blocks(widths, room, gap=_GAP):
         table = plain_table(gap=_GAP)
         table.add_column("setting", no_wrap=True)
         for place in block:
@@ -66,17 +76,6 @@ def _cell(row: content.ValueRow, place: int) -> Text:
     mark = content.AMONG if row.among[place] else " "
     style = "dim" if row.is_real else "bold" if row.among[place] else ""
     return Text.assemble((row.figures[place].estimate, style), mark)
-
-
-def _blocks(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """The places of the columns of each table."""
-    block: list[int] = []
-    for place, wide in enumerate(widths):
-        if block and sum(widths[at] + _GAP for at in block) + wide > room:
-            yield block
-            block = []
-        block.append(place)
-    yield block
 
 
 def _verdict(found: Sweep) -> Table:

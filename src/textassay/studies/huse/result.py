@@ -128,7 +128,7 @@ class RaterFacts:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RaterAgreement:
     """How far raters agree: Krippendorff's alpha with its interval, every rater, and the scores without flagged ones.
 
     `without` has the results of the same metrics after leaving out flagged raters; it is empty where none is flagged,
@@ -184,7 +184,7 @@ class HuseResult(Outcome):
     by_k: tuple[AtK, ...]
     stability: tuple[StabilityPoint, ...]
     outlook: tuple[Outlook, ...]
-    agreement: Agreement | None
+    agreement: RaterAgreement | None
     decision_map: DecisionMap
     cloud: tuple[tuple[float, float], ...]
     verdict: Verdict
@@ -300,7 +300,7 @@ def _read_item(plain: Mapping[str, Any], items: tuple[RatedItem, ...]) -> HuseIt
     return HuseItem(items[plain["place"]], **with_nan(values))
 
 
-def _agreement(agreement: Agreement) -> dict[str, Any]:
+def _agreement(agreement: RaterAgreement) -> dict[str, Any]:
     interval = agreement.interval
     return {
         **without_nan({"alpha": agreement.alpha, "alpha_ordinal": agreement.alpha_ordinal}),
@@ -310,9 +310,9 @@ def _agreement(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def _read_agreement(plain: Mapping[str, Any]) -> Agreement:
+def _read_agreement(plain: Mapping[str, Any]) -> RaterAgreement:
     interval = plain["interval"]
-    return Agreement(
+    return RaterAgreement(
         or_nan(plain["alpha"]),
         or_nan(plain["alpha_ordinal"]),
         Interval(**with_nan(interval)) if interval else None,

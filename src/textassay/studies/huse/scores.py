@@ -32,7 +32,7 @@ from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.inference.rng import stream
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
-from textassay.studies.huse.result import Agreement, HuseItem, RaterFacts
+from textassay.studies.huse.result import HuseItem, RaterAgreement, RaterFacts
 from textassay.studies.outcome import Settings, settings_of
 from textassay.studies.wording import listed
 
@@ -468,12 +468,12 @@ def facts_of(rated: RatedItems, *, seed: int) -> tuple[RaterFacts, ...]:
 
 def agreement_of(
     rated: RatedItems, raters: tuple[RaterFacts, ...], without: tuple[Result, ...], plan: RatedPlan
-) -> Agreement | None:
+) -> RaterAgreement | None:
     """Krippendorff's alpha over all ratings; None if only means are known."""
     if not rated.single:
         return None
     ends = alpha_interval(rated.item_of, rated.ratings, level=plan.level, n_resamples=plan.n_resamples, seed=plan.seed)
-    return Agreement(
+    return RaterAgreement(
         alpha(rated.item_of, rated.ratings),
         alpha(rated.item_of, rated.ratings, metric="ordinal"),
         Interval(*ends, plan.level, "bootstrap-items") if ends is not None else None,
