@@ -183,9 +183,7 @@ def render_html(comparison: Comparison) -> str:
     Verdicts and the table are always complete, so only a table of many thousands of cells can exceed the limit.
     """
     shared = _shared(comparison)
-    page = Page.of(
-        "compare/page.html.j2", styles=("page.css",), scripts=("page.js",), filters={"highlighted": _highlighted}
-    )
+    page = Page.of("compare.html.j2", styles=("page.css",), scripts=("page.js",), filters={"highlighted": _highlighted})
     text, _ = page.first_within(MOST_BYTES, (_content(comparison, limits, shared) for limits in _LADDER))
     return text
 

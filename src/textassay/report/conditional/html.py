@@ -402,7 +402,7 @@ def render_html(conditional: Conditional) -> str:
     """
     contents = (_content(conditional, limits) for limits in _LADDER)
     page = Page.of(
-        "conditional/page.html.j2",
+        "conditional.html.j2",
         styles=("page.css", "items.css"),
         scripts=("page.js", "tools.js", *(f"conditional/{name}.js" for name in _SCRIPTS)),
         filters={"kind_class": kind_class, "kind_key": kind_key, "kind_word": kind_word},

@@ -14,7 +14,7 @@ _LADDER = (60, 12, 0)
 def render_html(found: Frontier) -> str:
     """The report as one self-contained HTML page of at most 1.5 MB; charts are left out first."""
     page = Page.of(
-        "frontier/page.html.j2", styles=("page.css",), scripts=("page.js",), filters={"without_level": _without_level}
+        "frontier.html.j2", styles=("page.css",), scripts=("page.js",), filters={"without_level": _without_level}
     )
     text, _ = page.first_within(MOST_BYTES, (_content(found, most) for most in _LADDER))
     return text

@@ -212,7 +212,7 @@ def render_html(found: HuseResult) -> str:
     not. Scores, notes and charts are always complete.
     """
     page = Page.of(
-        "huse/page.html.j2",
+        "huse.html.j2",
         styles=("page.css", "items.css", "huse.css"),
         scripts=("page.js", "tools.js", "huse/store.js", "huse/list.js", "huse/map.js", "huse/static.js"),
         filters={
