@@ -61,14 +61,13 @@ def texts(name: str) -> Sample:
     return read_sample(DATA / name)
 
 
-def study(records: Path, n_runs: int) -> Stress:
-    """The study with its default settings, apart from the number of runs."""
+def study(records: Path) -> Stress:
+    """The study with its default settings."""
     records.parent.mkdir(parents=True, exist_ok=True)
     return stress(
         texts("coco/test.txt"),
         other=texts("news/test.txt"),
         training=texts("coco/train.txt"),
-        n_runs=n_runs,
         records=records,
         progress=Steps(),
     )
@@ -194,7 +193,6 @@ def smoke() -> None:
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--smoke", action="store_true", help="a very small study, no files")
-    ask.add_argument("--runs", type=int, default=N_RUNS, help="runs per damage, strength and size")
     ask.add_argument("--law", action="store_true", help="only the check of the law of contamination")
     ask.add_argument("--page", action="store_true", help="only write the page")
     ask.add_argument("--records", type=Path, default=RECORDS, help="file of records (default: %(default)s)")
@@ -208,7 +206,7 @@ def main() -> None:
     if asked.law:
         table["law"] = list(law(size=asked.law_size, runs=asked.law_runs, strengths=STRENGTHS))
     elif not asked.page:
-        table["studies"] = [json.loads(study(asked.records, asked.runs).to_json())]
+        table["studies"] = [json.loads(study(asked.records).to_json())]
     TABLE.write_text(json.dumps(table, ensure_ascii=False) + "\n", encoding="utf-8")
     write_page(table)
 
