@@ -25,7 +25,7 @@ def outcome(kind: str, attempt: int = 0) -> Outcome:
     if kind == "sweep":
         texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(40)]
         model = train_model("ngram:order=2", texts)
-        return sweep(model, texts, temperature="0.5,1", metrics="cr,copying,bleu:n=2", n=20, n_resamples=19)
+        return sweep(model, texts, temperature="0.5,1", metrics="cr,distinct:n=100,bleu:n=2", n=20, n_resamples=19)
     if kind == "conditional":
         items = [{"references": ["a red dog", "the dog"], "candidates": [f"a {word} cat"]} for word in WORDS]
         return conditional(items, metrics="score:distance=edit,trm:distance=edit", n_resamples=19)
