@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textassay import InputError, Sample
-from textassay.inference.permutation import MOST_UNITS, Design, design_of, fewest_groups, group_numbers, independent
+from textassay.corpus.sample import group_numbers
+from textassay.inference.permutation import MOST_UNITS, Design, design_of, fewest_groups, independent
 
 
 def sample(groups: list[str] | None, size: int = 0) -> Sample:

@@ -89,14 +89,43 @@ class Sample:
         texts, ids, contexts, groups = _taken(chosen, self.texts, self.ids, self.contexts, self.groups)
         return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups)
 
-    def cut(self, size: int, rng: np.random.Generator) -> Self:
-        """A random subset of `size` texts in their original order; the sample itself when it is not larger."""
+    def count_independent(self) -> int:
+        """How many independent things there are: the groups, or the texts where there are no groups."""
+        return len(self) if self.groups is None else group_numbers(self.groups)[0]
+
+    def cut(self, size: int, rng: np.random.Generator, *, groups: int | None = None) -> Self:
+        """At most about `size` random texts in their original order; the sample itself if it is not larger.
+
+        If there are groups, whole ones are kept, and at most `groups` of them.
+        """
+        if self.groups is not None and groups is not None:
+            count, numbers = group_numbers(self.groups)
+            if count > groups:
+                chosen = np.zeros(count, dtype=bool)
+                chosen[rng.permutation(count)[:groups]] = True
+                return self.take(np.flatnonzero(chosen[numbers])).cut(size, rng)
         return self if size >= len(self) else self.split(size, rng)[0]
 
     def split(self, size: int, rng: np.random.Generator) -> tuple[Self, Self]:
-        """A random subset of `size` texts and the rest, each in the original order."""
-        order = rng.permutation(len(self))
-        return self.take(np.sort(order[:size])), self.take(np.sort(order[size:]))
+        """About `size` random texts and the rest, each in the original order.
+
+        No group is divided, so with groups the size is the nearest possible; without groups it is exact.
+        """
+        if self.groups is None:
+            order = rng.permutation(len(self))
+            return self.take(np.sort(order[:size])), self.take(np.sort(order[size:]))
+        count, groups = group_numbers(self.groups)
+        order = rng.permutation(count)
+        reached = np.cumsum(np.bincount(groups, minlength=count)[order])
+        inside = np.zeros(count, dtype=bool)
+        inside[order[: int(np.argmin(np.abs(reached - size))) + 1]] = True
+        return self.take(np.flatnonzero(inside[groups])), self.take(np.flatnonzero(~inside[groups]))
+
+
+def group_numbers(*groups: pa.Array) -> tuple[int, NDArray[np.int64]]:
+    """How many different groups there are, and the number of each text's group over all samples."""
+    pooled = pa.concat_arrays([part.cast(TEXT) for part in groups]).dictionary_encode()
+    return len(pooled.dictionary), np.asarray(pooled.indices, dtype=np.int64)
 
 
 def _taken(places: pa.Array, *columns: pa.Array | None) -> tuple[pa.Array | None, ...]:

@@ -29,7 +29,6 @@ from textassay.inference.permutation import (
     Design,
     PermutationTests,
     design_of,
-    group_numbers,
     is_permutation,
     permutation_tests,
 )
@@ -172,13 +171,7 @@ def _why_not(request: Request, roles: Mapping[str, Material]) -> str | None:
 
 def _enough_texts(request: Request, roles: Mapping[str, Material]) -> bool:
     needed = fewest_texts(request.metric.interval)
-    return all(count_independent(roles[role]) >= needed for role in request.metric.roles if role in roles)
-
-
-def count_independent(material: Material) -> int:
-    """How many independent things a sample has: its groups, or its texts where it has no groups."""
-    groups = material.sample.groups
-    return len(material.sample) if groups is None else group_numbers(groups)[0]
+    return all(roles[role].sample.count_independent() >= needed for role in request.metric.roles if role in roles)
 
 
 def _result(
@@ -194,7 +187,7 @@ def _result(
 ) -> Result:
     metric, n = request.metric, len(roles["candidate"].sample)
     # A share may be of the candidate's texts or of the reference's; its interval is based on the fewer of the two.
-    few = min(count_independent(roles[role]) for role in _SIDES if role in metric.roles and role in roles)
+    few = min(roles[role].sample.count_independent() for role in _SIDES if role in metric.roles and role in roles)
     wanted = plan.n_resamples and point.undefined is None
     return result_of(
         request,

@@ -21,10 +21,9 @@ from math import comb
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from textassay.corpus.arrays import F64, I64, Bool
-from textassay.corpus.sample import Sample
+from textassay.corpus.sample import Sample, group_numbers
 from textassay.errors import InputError, Setting
 from textassay.inference.p_values import is_significant, p_value, step_down
 from textassay.inference.progress import Progress
@@ -168,12 +167,6 @@ def design_of(candidate: Sample, reference: Sample, *, seed: int) -> Design:
         raise InputError(f"the {lacking} has no groups; wanted a group for every text of both samples, or of neither")
     names, labels = group_numbers(candidate.groups, reference.groups)
     return grouped(labels[: len(candidate)], labels[len(candidate) :], n_names=names, seed=seed)
-
-
-def group_numbers(*groups: pa.Array) -> tuple[int, I64]:
-    """How many different groups there are, and the number of each text's group over all samples."""
-    pooled = pa.concat_arrays([part.cast(pa.large_string()) for part in groups]).dictionary_encode()
-    return len(pooled.dictionary), np.asarray(pooled.indices, dtype=np.int64)
 
 
 def independent(sizes: Sequence[int], seed: int) -> Design:

@@ -25,7 +25,6 @@ from textassay.inference.order import CHARACTERS, FEWEST, alignment_test, order_
 from textassay.inference.p_values import is_significant
 from textassay.inference.rng import stream
 from textassay.metrics.ngrams.duplicates import NearDuplicates
-from textassay.studies.compare.sizes import cut_to
 from textassay.studies.wording import share
 
 PAIR, GROUP = "the option pair", "the option group"
@@ -251,7 +250,7 @@ def own_clusters(
     that all its texts fall there. What exceeds that are groups, or a sample that repeats what the other does not have.
     """
     parts = [
-        cut_to(sample, CLUSTER_TEXTS, stream(seed, "dependence", "clusters", sample.digest)).texts
+        sample.cut(CLUSTER_TEXTS, stream(seed, "dependence", "clusters", sample.digest)).texts
         for sample in (candidate, reference)
     ]
     texts = pc.utf8_slice_codeunits(pa.concat_arrays(parts), 0, CHARACTERS)

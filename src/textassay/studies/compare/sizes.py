@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.sample import Sample
+from textassay.corpus.sample import Sample, group_numbers
 from textassay.errors import InputError, Setting
-from textassay.inference.permutation import group_numbers
 from textassay.inference.rng import stream
 
 FEWEST_TEXTS = 2
@@ -50,21 +49,24 @@ def cut_samples(
     reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, baseline: bool = True
 ) -> Cut:
     """Cut every sample to a common size (`match`: the smallest), to a number of texts, or not at all (`all`)."""
+    limit = _limit(size)
     everyone = {"reference": reference} | {f"candidate {name}": sample for name, sample in candidates.items()}
     for role, sample in everyone.items():
         if len(sample) < FEWEST_TEXTS:
             raise InputError(f"{role}: {len(sample)} text; comparing needs at least {FEWEST_TEXTS}")
+        if limit is not None and len(sample) < limit:
+            raise InputError(f"{role}: {len(sample):,} texts; ", Setting("size", limit), " needs as many")
     smallest = min(len(sample) for sample in everyone.values())
-    wanted = _wanted(size, everyone, smallest)
+    wanted = smallest if size == "match" else limit
     if wanted is None:
         tested = _pairs(reference, candidates, seed)
         return _halved(reference, candidates, smallest, seed, tested=tested, baseline=baseline)
-    smaller = {name: cut_to(sample, wanted, stream(seed, "cut", sample.digest)) for name, sample in candidates.items()}
-    used, spare = _split(reference, wanted, stream(seed, "cut", reference.digest))
+    smaller = {name: sample.cut(wanted, stream(seed, "cut", sample.digest)) for name, sample in candidates.items()}
+    used, spare = reference.split(wanted, stream(seed, "cut", reference.digest))
     tested = _pairs(reference, candidates, seed) if size == "match" else _pairs(used, smaller, seed)
     notes = _notes(everyone, wanted, (used, *smaller.values()), tests_all=size == "match", tested=tested)
     if len(spare) >= wanted:
-        held_out = cut_to(spare, wanted, stream(seed, "yardstick", spare.digest))
+        held_out = spare.cut(wanted, stream(seed, "yardstick", spare.digest))
         return Cut(used, smaller, held_out, used, used, tested, notes)
     whole = used if len(spare) else reference
     return _halved(whole, smaller, wanted, seed, tested=tested, notes=notes, baseline=baseline)
@@ -138,9 +140,9 @@ def _paired_baseline(
             () if enough else (f"real v real is two parts of the real texts of each group, {len(first):,} texts each",)
         )
         return whole.take(first), whole.take(second), note
-    first_half, rest_half = _split(used, len(used) // 2, stream(seed, "yardstick"))
+    first_half, rest_half = used.split(len(used) // 2, stream(seed, "yardstick"))
     note = ("real v real compares texts of different groups, since some groups have one real text: a rough baseline",)
-    return first_half, cut_to(rest_half, len(first_half), stream(seed, "second half")), note
+    return first_half, rest_half.cut(len(first_half), stream(seed, "second half")), note
 
 
 def _per_group(groups: NDArray[np.int64], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -163,16 +165,12 @@ def _pairs(reference: Sample, candidates: Mapping[str, Sample], seed: int) -> di
     found = {}
     for name, sample in candidates.items():
         most = MOST_TIMES * min(len(sample), len(reference))
-        groups = MOST_TIMES * min(_count_groups(sample), _count_groups(reference))
+        groups = MOST_TIMES * min(sample.count_independent(), reference.count_independent())
         found[name] = (
-            cut_to(sample, most, stream(seed, "test", sample.digest), groups=groups),
-            cut_to(reference, most, stream(seed, "test", reference.digest), groups=groups),
+            sample.cut(most, stream(seed, "test", sample.digest), groups=groups),
+            reference.cut(most, stream(seed, "test", reference.digest), groups=groups),
         )
     return found
-
-
-def _count_groups(sample: Sample) -> int:
-    return len(sample) if sample.groups is None else group_numbers(sample.groups)[0]
 
 
 def _notes(
@@ -201,29 +199,6 @@ def _notes(
     )
 
 
-def cut_to(sample: Sample, size: int, rng: np.random.Generator, *, groups: int | None = None) -> Sample:
-    """At most about `size` texts, chosen at random; by whole groups where there are groups, and at most `groups`."""
-    if sample.groups is not None and groups is not None and _count_groups(sample) > groups:
-        count, numbers = group_numbers(sample.groups)
-        chosen = np.zeros(count, dtype=bool)
-        chosen[rng.permutation(count)[:groups]] = True
-        sample = sample.take(np.flatnonzero(chosen[numbers]))
-    return sample if size >= len(sample) else _split(sample, size, rng)[0]
-
-
-def _split(sample: Sample, size: int, rng: np.random.Generator) -> tuple[Sample, Sample]:
-    """About `size` texts and the rest; no group is divided, so with groups the size is the nearest possible."""
-    if sample.groups is None:
-        return sample.split(size, rng)
-    count, groups = group_numbers(sample.groups)
-    order = rng.permutation(count)
-    reached = np.cumsum(np.bincount(groups, minlength=count)[order])
-    last = int(np.argmin(np.abs(reached - size)))
-    inside = np.zeros(count, dtype=bool)
-    inside[order[: last + 1]] = True
-    return sample.take(np.flatnonzero(inside[groups])), sample.take(np.flatnonzero(~inside[groups]))
-
-
 def _limit(size: str | int) -> int | None:
     """The number of texts asked for; None for `match` and `all`."""
     if size in ("all", "match"):
@@ -233,16 +208,6 @@ def _limit(size: str | int) -> int | None:
     if int(size) < FEWEST_TEXTS:
         raise InputError(Setting("size", int(size)), f"; wanted at least {FEWEST_TEXTS}")
     return int(size)
-
-
-def _wanted(size: str | int, samples: Mapping[str, Sample], smallest: int) -> int | None:
-    wanted = _limit(size)
-    if wanted is None:
-        return smallest if size == "match" else None
-    for role, sample in samples.items():
-        if len(sample) < wanted:
-            raise InputError(f"{role}: {len(sample):,} texts; ", Setting("size", wanted), " needs as many")
-    return wanted
 
 
 def _halved(
@@ -256,12 +221,12 @@ def _halved(
     notes: tuple[str, ...] = (),
 ) -> Cut:
     """Where the reference has no texts to spare, it is cut in two halves, no larger than the smallest sample."""
-    plain = cut_to(reference, smallest, stream(seed, "plain", reference.digest))
+    plain = reference.cut(smallest, stream(seed, "plain", reference.digest))
     if not baseline:
         return Cut(reference, candidates, reference, reference, plain, tested, notes)
     half = min(len(reference) // 2, smallest)
-    first, rest = _split(reference, half, stream(seed, "yardstick", reference.digest))
-    second = cut_to(rest, half, stream(seed, "second half", rest.digest))
+    first, rest = reference.split(half, stream(seed, "yardstick", reference.digest))
+    second = rest.cut(half, stream(seed, "second half", rest.digest))
     if not len(first) or not len(second):
         raise InputError("the reference has one group only; the baseline needs two groups or more")
     sizes = f"{len(first):,} texts each" if len(first) == len(second) else f"{len(first):,} and {len(second):,} texts"

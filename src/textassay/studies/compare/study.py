@@ -22,7 +22,6 @@ from textassay.inference.measure import Measured, count_steps, measure, paired_d
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.overall_bank import views_of_bank
 from textassay.inference.p_values import holm, is_significant
-from textassay.inference.permutation import group_numbers
 from textassay.inference.plan import Plan
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import Result, result_of
@@ -36,7 +35,7 @@ from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.meaning import what_differs_in_meaning
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
-from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples, cut_to
+from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.encoding import choose, show_all
 from textassay.studies.format_check import check_format
@@ -194,7 +193,7 @@ class Measurer:
 
     def _cut(self, material: Material, size: int) -> Material:
         rng = stream(self.plan.seed, "at real size", material.sample.digest)
-        return Material(cut_to(material.sample, size, rng), self.settings)
+        return Material(material.sample.cut(size, rng), self.settings)
 
 
 def _not_measured(request: Request) -> Result:
@@ -379,7 +378,7 @@ class _Study:
         settings, seed = self.measurer.settings, self.measurer.plan.seed
         size = min(len(sample), len(self.measurer.cut.reference))
         sides = [
-            Material(cut_to(side, size, stream(seed, "phrases", side.digest)), settings)
+            Material(side.cut(size, stream(seed, "phrases", side.digest)), settings)
             for side in (sample, self.measurer.cut.reference)
         ]
         over, under = what_differs(*sides)
@@ -443,7 +442,7 @@ class _Study:
         """Where texts come in groups, fewer groups than an interval needs."""
         for name, sample in [("reference", self.measurer.cut.reference), *self.measurer.cut.candidates.items()]:
             if sample.groups is not None and self.measurer.plan.n_resamples:
-                groups = group_numbers(sample.groups)[0]
+                groups = sample.count_independent()
                 if groups < FEWEST_TEXTS:
                     yield f"{name}: {groups:,} groups; jackknife intervals need at least {FEWEST_TEXTS}"
 
