@@ -1,4 +1,4 @@
-"""Text and counts made safe and readable for people: escaped control characters, shortened texts, plurals."""
+"""Text, counts and shares made safe and readable for people: escaped control characters, plurals, percentages."""
 
 import re
 from collections.abc import Sequence
@@ -91,3 +91,17 @@ def many(count: int, what: str, plural: str | None = None) -> str:
     ('1 rating', '4,000 ratings', '2 replies')
     """
     return f"{count:,} {what if count == 1 else plural or f'{what}s'}"
+
+
+def share(value: float) -> str:
+    """A percentage; never 0 % or 100 % for what is neither.
+
+    >>> share(0.9712), share(0.0004), share(0.9999), share(1.0), share(0.034)
+    ('97 %', '<0.1 %', '>99.9 %', '100 %', '3.4 %')
+    """
+    if 0 < value < 0.001:
+        return "<0.1 %"
+    if 0.999 < value < 1:
+        return ">99.9 %"
+    digits = 1 if 0 < value < 0.1 or 0.99 < value < 1 else 0
+    return f"{100 * value:.{digits}f} %"

@@ -13,12 +13,12 @@ from typing import Any, Self
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from textassay.corpus.printable import printable, shortened
+from textassay.corpus.printable import printable, share, shortened
 from textassay.report.charts.strips import Strip
 from textassay.report.charts.svg import element, marker
 from textassay.report.table import ASPECTS, LEVELS, level_of, level_text
 from textassay.studies.outcome import Outcome
-from textassay.studies.wording import number, p_text, share
+from textassay.studies.wording import number, p_text
 from textassay.version import __version__
 
 MOST_BYTES = 1_500_000

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import F64
+from textassay.corpus.printable import share
 from textassay.errors import InputError, Setting
 from textassay.inference.result import signature
 from textassay.models.choose import train_model
@@ -22,7 +23,7 @@ from textassay.studies.frontier.small_space import (
     oracle_distribution,
 )
 from textassay.studies.frontier.study import frontier
-from textassay.studies.wording import number, share
+from textassay.studies.wording import number
 
 _PAPER = "li2020"
 _ROUNDING = 1e-9

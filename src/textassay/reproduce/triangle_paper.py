@@ -15,6 +15,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.item_set import ItemSet, read_items
+from textassay.corpus.printable import share
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.choose import Distance, Surroundings, get_distance, pooled_scores
 from textassay.distances.text_table import TextTable
@@ -27,7 +28,7 @@ from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.result import Cell, Claim, Grid, Reproduction, Run, Steps
-from textassay.studies.wording import number, share
+from textassay.studies.wording import number
 
 
 @dataclass(frozen=True)

@@ -42,20 +42,6 @@ def plus_minus(half_width: float) -> str:
     return f"{half_width:.{max(1 - math.floor(math.log10(half_width)), 0)}f}"
 
 
-def share(value: float) -> str:
-    """A percentage; never 0 % or 100 % for what is neither.
-
-    >>> share(0.9712), share(0.0004), share(0.9999), share(1.0), share(0.034)
-    ('97 %', '<0.1 %', '>99.9 %', '100 %', '3.4 %')
-    """
-    if 0 < value < 0.001:
-        return "<0.1 %"
-    if 0.999 < value < 1:
-        return ">99.9 %"
-    digits = 1 if 0 < value < 0.1 or 0.99 < value < 1 else 0
-    return f"{100 * value:.{digits}f} %"
-
-
 def listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them; "none" without any.
 

@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass
 
-from textassay.corpus.printable import many, shortened
+from textassay.corpus.printable import many, share, shortened
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.report.table import level_text
 from textassay.studies.agreement.result import Agreement, MetricColumn
-from textassay.studies.wording import cited_p, listed, p_text, share
+from textassay.studies.wording import cited_p, listed, p_text
 
 HEAD = ("tau-b", "interval", "p", "Spearman", "Pearson", "systems")
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.printable import many, quoted, share, shortened
 from textassay.inference.result import Result
 from textassay.report.table import (
     MARK,
@@ -24,7 +24,7 @@ from textassay.studies.conditional.result import (
     chance_of,
 )
 from textassay.studies.outcome import ResultColumn
-from textassay.studies.wording import listed, number, p_text, share
+from textassay.studies.wording import listed, number, p_text
 
 # What "closer is better" refers to.
 TARGET = "the human value"

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import share, shortened
 from textassay.report.charts.curves import Spotted, Trace, curve_chart
 from textassay.report.frontier.content import axis_names
 from textassay.studies.frontier.result import Analysis, Frontier, SourceColumn
-from textassay.studies.wording import number, share
+from textassay.studies.wording import number
 
 
 @dataclass(frozen=True)

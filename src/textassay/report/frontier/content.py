@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import share, shortened
 from textassay.report.page import setting_text
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Frontier, SourceColumn
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY
-from textassay.studies.wording import listed, number, share
+from textassay.studies.wording import listed, number
 
 KINDS = {
     DISTRIBUTION: "distribution with {n:,} outcomes",

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Sequence
 
-from textassay.corpus.printable import many, shortened
+from textassay.corpus.printable import many, share, shortened
 from textassay.corpus.rated_items import NOBODY
 from textassay.corpus.rating_files import raters_are_known
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics, citation
 from textassay.report.table import level_text, summary
 from textassay.studies.huse.result import KINDS, TITLES, AtK, HuseItem, HuseResult, RaterAgreement, RaterFacts, titled
-from textassay.studies.wording import number, p_text, share
+from textassay.studies.wording import number, p_text
 
 PLURALS = {
     "quality failure": "quality failures",

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from textassay.corpus.printable import many, shortened
+from textassay.corpus.printable import many, share, shortened
 from textassay.corpus.rating_files import raters_are_known
 from textassay.inference.result import Result
 from textassay.report.charts.decision_map import STEPS, draw_map, kind_bar, kind_class, kind_key, source_key
@@ -33,7 +33,7 @@ from textassay.report.items import render_with_items
 from textassay.report.page import COMMON_SETTINGS, Page, setting_rows, setting_text, span
 from textassay.report.table import every_note, guide, level_of, level_text
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult, titled
-from textassay.studies.wording import p_text, share
+from textassay.studies.wording import p_text
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _MIDDLE = 300.0, 54.0, 6.0, 294.0, 20.0
 

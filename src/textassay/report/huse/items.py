@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import share, shortened
 from textassay.report.charts.decision_map import Map
 from textassay.report.charts.svg import Axis
 from textassay.report.huse.content import (
@@ -26,7 +26,6 @@ from textassay.report.huse.content import (
 )
 from textassay.report.items import Block, TextTable, embedded, filled, in_turns, readable, scaled
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
-from textassay.studies.wording import share
 
 # A context with more items than this is a task, not a pair: its items are listed alone.
 _MOST_TOGETHER = 12

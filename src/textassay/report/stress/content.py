@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from textassay.corpus.printable import many, shortened
+from textassay.corpus.printable import many, share, shortened
 from textassay.studies.stress.result import Cell, Stress, StressColumn
-from textassay.studies.wording import listed, number, share
+from textassay.studies.wording import listed, number
 
 # A damage counts as found at a strength if at least this share of the runs finds it.
 FOUND = 0.8

@@ -19,13 +19,13 @@ from scipy.sparse.csgraph import connected_components
 
 from textassay.corpus.arrays import I64
 from textassay.corpus.hashed_ngrams import Sequences
+from textassay.corpus.printable import share
 from textassay.corpus.sample import Sample, is_not_blank
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.inference.order import CHARACTERS, FEWEST, alignment_test, order_test
 from textassay.inference.p_values import is_significant
 from textassay.inference.rng import stream
 from textassay.metrics.ngrams.duplicates import NearDuplicates
-from textassay.studies.wording import share
 
 PAIR, GROUP = "the option pair", "the option group"
 

@@ -3,9 +3,10 @@
 import math
 from fractions import Fraction
 
+from textassay.corpus.printable import share
 from textassay.studies.frontier.compatibility import Fit
 from textassay.studies.frontier.discrepancy import Discrepancy
-from textassay.studies.wording import Verdict, number, share
+from textassay.studies.wording import Verdict, number
 
 # Why a discrepancy is not known.
 OUTSIDE = "the real distribution has larger probabilities than those for which g is concave"
