@@ -201,7 +201,7 @@ def test_the_combination_equals_its_definition() -> None:
         "words & ridge": smooth_p(-np.log(p["words"] * p["ridge"])),
         "traits & different": smooth_p(-np.log(p["traits"] * p["different"])),
     }
-    weights = {"words": 1.0, "bigrams": 0.25, "repeats": 0.25, "traits": 1.0, "mmd": 6.0} | dict.fromkeys(joined, 1.0)
+    weights = {"words": 1.0, "bigrams": 0.25, "repeats": 0.25, "traits": 1.0, "mmd": 20.0} | dict.fromkeys(joined, 1.0)
     total = sum(weight / np.tan(np.pi / 2 * (p | joined)[name]) for name, weight in weights.items())
     assert combine(found, members=BANK) == pytest.approx(np.log(total))
 
