@@ -12,8 +12,7 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.errors import InputError
 from textassay.metrics.views import Material, Settings
-from textassay.studies.compare.differences import WIDTH, excerpt, what_differs
-from textassay.studies.compare.log_odds import LEAST_Z, PRIOR, clustering, log_odds_z
+from textassay.studies.compare.differences import LEAST_Z, PRIOR, WIDTH, clustering, excerpt, log_odds_z, what_differs
 from textassay.studies.compare.result import Phrase
 
 

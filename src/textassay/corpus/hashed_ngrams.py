@@ -138,14 +138,6 @@ class Sequences:
         words = self.words[ranges(self.offsets[texts], sizes)]
         return type(self)(words, np.concatenate(([0], np.cumsum(sizes))))
 
-    def without_marks(self) -> Self:
-        """The texts without their punctuation; a text that is nothing else keeps it."""
-        texts = np.repeat(np.arange(len(self)), self.lengths)
-        words = np.bincount(texts, ~self.marks, len(self)).astype(np.int64)
-        kept = ~self.marks | (words == 0)[texts]
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(texts[kept], minlength=len(self)))))
-        return type(self)(self.words[kept], offsets, self.marks[kept])
-
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

@@ -288,11 +288,6 @@ def accuracy_p_value(parts: Mapping[str, float]) -> float:
     return float(betainc(right, n - right + 1, 0.5)) if right else 1.0
 
 
-def needs_replicates(method: str | None) -> bool:
-    """True for methods that use the delete-a-group jackknife; what follows a colon names what was held fixed."""
-    return method is not None and method.partition(":")[0] in ("jackknife", "jackknife+wilson")
-
-
 def interval(
     request: Request, estimate: float, *, n: int, level: float, replicates: Mapping[Request, Replicates]
 ) -> Interval | None:

@@ -18,7 +18,6 @@ from textassay.inference.intervals import (
     half_width,
     interval,
     leave_groups_out,
-    needs_replicates,
     resampling_fields,
     spread,
     summed,
@@ -80,7 +79,7 @@ def measure(
     found = PermutationTests({}, {})
     design: Design | None = None
     if plan.n_resamples:
-        jackknifed = [r for r in defined if needs_replicates(r.metric.interval) and _enough_texts(r, roles)]
+        jackknifed = [r for r in defined if r.metric.jackknifed and _enough_texts(r, roles)]
         replicates = leave_groups_out(jackknifed, pool, seed=plan.seed, progress=progress)
         if test and "reference" in roles:
             whole = Pool(tested) if tested else pool
@@ -132,14 +131,6 @@ def views_read(requests: Sequence[Request], roles: Mapping[str, Material]) -> It
     for request in requests:
         if _why_not(request, roles) is None:
             yield from zip((roles[role] for role in request.metric.roles), request.metric.views, strict=True)
-
-
-def count_steps(requests: Sequence[Request], plan: Plan, *, tested: bool) -> int:
-    """How many steps of progress one candidate takes."""
-    if not plan.n_resamples:
-        return 0
-    jackknifed = sum(needs_replicates(request.metric.interval) for request in requests)
-    return jackknifed + tested * sum(r.metric.test is not None for r in requests) * (plan.n_resamples + 1)
 
 
 def _point(request: Request, roles: Mapping[str, Material]) -> _Point:

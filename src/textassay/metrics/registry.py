@@ -77,9 +77,11 @@ class Metric:
     options: Mapping[str, Option] = field(default_factory=dict)
     variants: dict[tuple[str, str], "Metric"] = field(default_factory=dict)
     # Follow from the fields above: whether it compares a candidate with a reference (or describes one sample), whether
-    # it reads sentence vectors, and the first line of its docstring.
+    # it reads sentence vectors, whether its interval is a delete-a-group jackknife (what follows a colon in the name of
+    # the method names what was held fixed), and the first line of its docstring.
     compares: bool = field(init=False)
     reads_vectors: bool = field(init=False)
+    jackknifed: bool = field(init=False)
     summary: str = field(init=False)
 
     def under(self, options: Mapping[str, Any]) -> "Metric":
@@ -100,6 +102,8 @@ class Metric:
     def __post_init__(self) -> None:
         object.__setattr__(self, "compares", "reference" in self.roles)
         object.__setattr__(self, "reads_vectors", any(map(needs_encoder, self.views)))
+        method = (self.interval or "").partition(":")[0]
+        object.__setattr__(self, "jackknifed", method in ("jackknife", "jackknife+wilson"))
         object.__setattr__(self, "summary", (inspect.getdoc(self.function) or "").partition("\n")[0])
 
     @property

@@ -18,7 +18,8 @@ from typing import Any, ClassVar, Self
 from textassay.errors import InputError
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result, one_nan
-from textassay.metrics.registry import all_metrics, label_under
+from textassay.metrics.registry import Request, all_metrics, label_under
+from textassay.metrics.views import Settings as ViewSettings
 from textassay.version import __version__
 
 # Characters that steer a terminal: DEL, C1 controls, and marks and overrides of the text direction.
@@ -50,6 +51,22 @@ def settings_of(plan: Plan, **values: str | int | Iterable[str] | None) -> Setti
         if several:
             found[name] = several if len(several) > 1 else several[0]
     return found
+
+
+def settings_of_metrics(
+    plan: Plan, requests: Sequence[Request], views: ViewSettings, *, tested: bool = True, **values: Any
+) -> Settings:
+    """The settings of an outcome that measured these metrics on samples: `values`, then what the metrics use."""
+    read = {name: value for request in requests for name, value in views.fields(request.metric.views).items()}
+    resampled = [request.metric for request in requests] if plan.n_resamples else []
+    return settings_of(
+        plan,
+        **values,
+        tokenizer=read.get("tok"),
+        encoder=read.get("enc"),
+        interval=[metric.interval for metric in resampled if metric.interval],
+        test=[metric.test for metric in resampled if metric.test and tested],
+    )
 
 
 def plain_settings(settings: Settings) -> dict[str, Any]:

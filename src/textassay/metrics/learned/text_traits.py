@@ -5,6 +5,7 @@ import numpy as np
 from textassay.corpus.arrays import F64
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.metrics.ngrams.counts import TextNgrams
+from textassay.metrics.ngrams.overlap import without_marks
 
 
 def text_traits(sequences: Sequences, ngrams: TextNgrams) -> F64:
@@ -17,7 +18,7 @@ def text_traits(sequences: Sequences, ngrams: TextNgrams) -> F64:
     end.
     """
     lengths = np.log(np.maximum(ngrams.lengths, 1))
-    words, ends = sequences.without_marks(), []
+    words, ends = without_marks(sequences), []
     keys, which = np.unique(words.words, return_inverse=True)
     texts = np.repeat(np.arange(len(words)), words.lengths)
     totals = np.bincount(which, minlength=len(keys))

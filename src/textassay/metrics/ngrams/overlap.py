@@ -209,12 +209,22 @@ class TextEdges(TextNgrams):
     @classmethod
     def of(cls, material: Material, /) -> Self:
         """Extract the openings and endings of the texts of a sample."""
-        sequences = material.view(Sequences).without_marks()
+        sequences = without_marks(material.view(Sequences))
         return cls(sequences.lengths, lambda n: Incidence.from_ngrams(*hashed_edges(sequences, n)))
 
     def sizes(self, n: int) -> NDArray[np.int64]:
         """The number of edges of each text: two for each length up to its own."""
         return 2 * np.minimum(self.lengths, n)
+
+
+def without_marks(texts: Sequences) -> Sequences:
+    """The texts without their punctuation; a text that is nothing else keeps it."""
+    n_texts = len(texts.lengths)
+    text_of = np.repeat(np.arange(n_texts), texts.lengths)
+    words = np.bincount(text_of, ~texts.marks, n_texts).astype(np.int64)
+    kept = ~texts.marks | (words == 0)[text_of]
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(text_of[kept], minlength=n_texts))))
+    return Sequences(texts.words[kept], offsets, texts.marks[kept])
 
 
 class Edges(Ngrams):

@@ -22,7 +22,7 @@ from textassay.inference.p_values import holm, is_significant
 from textassay.metrics.vectors.clusters import cluster_labels
 from textassay.metrics.vectors.vectors import Joint, Vectors, canonical_order, joint
 from textassay.metrics.views import Material
-from textassay.studies.compare.log_odds import log_odds_z
+from textassay.studies.compare.differences import log_odds_z
 
 Point = tuple[float, float]
 

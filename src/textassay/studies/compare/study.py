@@ -1,7 +1,7 @@
 """Compare: is each candidate distributed like the reference, and if not, how does it differ?"""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -18,7 +18,7 @@ from textassay.encoders.remembered import Remembered
 from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
-from textassay.inference.measure import Measured, count_steps, measure, paired_difference, views_read
+from textassay.inference.measure import Measured, measure, paired_difference, views_read
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.overall_bank import views_of_bank
 from textassay.inference.p_values import holm, is_significant
@@ -30,7 +30,7 @@ from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.compare.dependence import check_dependence
+from textassay.studies.compare.dependence import DependenceWarning, check_dependence
 from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.meaning import what_differs_in_meaning
 from textassay.studies.compare.result import Column, Comparison
@@ -39,7 +39,7 @@ from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.encoding import choose, show_all
 from textassay.studies.format_check import check_format
-from textassay.studies.outcome import Contest, Settings, settings_of
+from textassay.studies.outcome import Contest, settings_of_metrics
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +74,6 @@ class Measurer:
         """Free the views of a sample that nothing will be measured on again."""
         self._materials.pop(id(sample), None)
 
-    def fields(self) -> dict[str, str]:
-        """How texts are split and encoded, by the names of signature fields."""
-        return {name: value for r in self.requests for name, value in self.settings.fields(r.metric.views).items()}
-
     @property
     def comparing(self) -> list[Request]:
         """Metrics that compare a candidate with a reference."""
@@ -90,8 +86,12 @@ class Measurer:
 
     def steps(self) -> int:
         """Steps of progress for the baseline and all candidates."""
-        real = count_steps(self.requests, self.plan, tested=False)
-        return real + len(self.cut.candidates) * (1 + count_steps(self.requests, self.plan, tested=self.tests))
+        if not self.plan.n_resamples:
+            return len(self.cut.candidates)
+        jackknifed = sum(request.metric.jackknifed for request in self.requests)
+        exchanged = self.tests * sum(request.metric.test is not None for request in self.requests)
+        tested = exchanged * (self.plan.n_resamples + 1)
+        return jackknifed + len(self.cut.candidates) * (1 + jackknifed + tested)
 
     def views(self) -> dict[Material, list[type[Any]]]:
         """The views that the metrics and the overall test read, by material."""
@@ -122,19 +122,20 @@ class Measurer:
         """A candidate against the reference, and again on as few texts as the baseline had."""
         material = self.material(self.cut.candidates[name])
         measured = self._measure(self.requests, self._roles(name), tested=self._tested(name), test=self.tests)
-        again = [*self._compared_again(material), *self._described_again(material)] if self.baseline else []
-        return CandidateMeasured(
-            measured,
-            {request: result for request, result, _ in again},
-            {request: replicates for request, _, replicates in again if replicates is not None},
-        )
+        results: dict[Request, Result] = {}
+        replicates: dict[Request, Replicates] = {}
+        for requests, roles in self._at_baseline_size(material) if self.baseline else ():
+            again = measure(requests, roles, plan=self.plan, test=False)
+            results |= dict(zip(requests, again.results, strict=True))
+            replicates |= again.replicates
+        return CandidateMeasured(measured, results, replicates)
 
-    def overall(self, name: str) -> Overall | None:
-        """The overall test of a candidate; None where only estimates are wanted."""
+    def overall(self, name: str) -> Callable[[], Overall | None]:
+        """The overall test of a candidate, ready to run; it returns None where only estimates are wanted."""
         if not self.plan.n_resamples:
-            return None
+            return lambda: None
         plan = OverallPlan(**vars(self.plan), n_candidates=len(self.cut.candidates))
-        return overall_test(*self._tested(name), plan=plan, progress=self.progress)
+        return partial(overall_test, *self._tested(name), plan=plan, progress=self.progress)
 
     def _plain(self) -> dict[str, Material]:
         """The roles of the describing metrics on real text."""
@@ -169,27 +170,14 @@ class Measurer:
     ) -> Measured:
         return measure(requests, roles, plan=self.plan, test=test, tested=tested, progress=self.progress)
 
-    def _compared_again(self, material: Material) -> Iterable[tuple[Request, Result, Replicates | None]]:
+    def _at_baseline_size(self, material: Material) -> Iterator[tuple[Sequence[Request], dict[str, Material]]]:
+        """What is measured again, on as many texts as the baseline had: metrics that compare, metrics that describe."""
         size = len(self.cut.base)
-        if len(material.sample) == len(self.cut.reference) == size:
-            return []
-        base = self.material(self.cut.base)
-        return self._again(self.comparing, {"candidate": self._cut(material, size), "reference": base})
-
-    def _described_again(self, material: Material) -> Iterable[tuple[Request, Result, Replicates | None]]:
-        size = len(self.cut.plain)
-        if len(material.sample) == size:
-            return []
-        return self._again(self.describing, self._with_train({"candidate": self._cut(material, size)}))
-
-    def _again(
-        self, requests: Sequence[Request], roles: Mapping[str, Material]
-    ) -> Iterable[tuple[Request, Result, Replicates | None]]:
-        found = measure(requests, roles, plan=self.plan, test=False)
-        return [
-            (request, result, found.replicates.get(request))
-            for request, result in zip(requests, found.results, strict=True)
-        ]
+        if not len(material.sample) == len(self.cut.reference) == size:
+            base = self.material(self.cut.base)
+            yield self.comparing, {"candidate": self._cut(material, size), "reference": base}
+        if len(material.sample) != len(self.cut.plain):
+            yield self.describing, self._with_train({"candidate": self._cut(material, len(self.cut.plain))})
 
     def _cut(self, material: Material, size: int) -> Material:
         rng = stream(self.plan.seed, "at real size", material.sample.digest)
@@ -328,46 +316,37 @@ class _Study:
     def run(self, engine: Engine) -> Comparison:
         """Build all views; measure and test; look for what differs; judge."""
         measurer, cut, names = self.measurer, self.measurer.cut, list(self.measurer.cut.candidates)
-        views = measurer.views()
+        plan = measurer.plan
         measurer.progress.start("comparing", measurer.steps())
-        engine.map(lambda read: read[0].build(read[1]), views.items())
+        engine.map(lambda read: read[0].build(read[1]), measurer.views().items())
         tasks: list[Callable[[], Any]] = [
             measurer.real,
             *(partial(measurer.candidate, name) for name in names),
-            *(partial(measurer.overall, name) for name in names),
-            *(partial(self._warnings, name) for name in names),
+            *(measurer.overall(name) for name in names),
+            *(self._dependence(name) for name in names),
         ]
         baseline, *found = engine.map(lambda task: task(), tasks)
         outcomes: dict[str, CandidateMeasured] = dict(zip(names, found, strict=False))
         overalls, warnings = found[len(names) : -len(names)], found[-len(names) :]
+        p_values = holm([math.nan if o is None or o.p_value is None else o.p_value for o in overalls])
         remarks = engine.map(self._remarks, names)
-        real = Column("real v real", len(cut.held_out), cut.held_out.digest, baseline.results)
         columns = [
-            self._column(name, outcome=outcomes[name], overall=overall, warnings=signs, **remarked)
-            for name, overall, signs, remarked in zip(names, overalls, warnings, remarks, strict=True)
+            _bounded(self._column(name, outcome=outcomes[name], overall=overall, warnings=signs, **remarked), p, plan)
+            for name, overall, signs, remarked, p in zip(names, overalls, warnings, remarks, p_values, strict=True)
         ]
+        contested = tuple(contests(measurer.requests, outcomes, level=plan.level))
+        notes = tuple(self._notes(columns))
+        real = Column("real v real", len(cut.held_out), cut.held_out.digest, baseline.results)
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
             real=real,
-            candidates=tuple(self._judged(_corrected(columns, measurer.plan.level), real)),
+            candidates=tuple(self._judged(columns, real)),
             labels=tuple(request.label for request in measurer.requests),
-            contests=tuple(contests(measurer.requests, outcomes, level=measurer.plan.level)),
-            level=measurer.plan.level,
-            notes=tuple(self._notes(columns)),
-            n_resamples=measurer.plan.n_resamples,
-            settings=self._settings(),
-        )
-
-    def _settings(self) -> Settings:
-        plan, requests = self.measurer.plan, self.measurer.requests
-        read = self.measurer.fields()
-        methods = [(request.metric.interval, request.metric.test) for request in requests if plan.n_resamples]
-        return settings_of(
-            plan,
-            tokenizer=read.get("tok"),
-            encoder=read.get("enc"),
-            interval=[interval for interval, _ in methods if interval],
-            test=[test for _, test in methods if test],
+            contests=contested,
+            level=plan.level,
+            notes=notes,
+            n_resamples=plan.n_resamples,
+            settings=settings_of_metrics(plan, measurer.requests, measurer.settings),
         )
 
     def _remarks(self, name: str) -> dict[str, Any]:
@@ -389,16 +368,16 @@ class _Study:
         separation = what_separates(*sides) if classified else None
         return {"findings": findings, "over": over, "under": under, "meaning": meaning, "separation": separation}
 
-    def _warnings(self, name: str) -> tuple[str, ...]:
-        """Signs that texts are not independent, which the tests take for granted."""
+    def _dependence(self, name: str) -> Callable[[], tuple[DependenceWarning, ...]]:
+        """The search for signs that texts are not independent, which the tests take for granted, ready to run."""
         if not self.measurer.plan.n_resamples:
-            return ()
+            return tuple
         tokenizer, seed = self.measurer.settings.tokenizer, self.measurer.plan.seed
-        found = check_dependence(self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
-        # Sorted texts are no sign of dependence, but they hide signs that the order could show.
-        return tuple(f"{'caution' if warning.option else 'note'}: {warning.message}" for warning in found)
+        return partial(check_dependence, self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
 
-    def _column(self, name: str, *, outcome: CandidateMeasured, **found: Any) -> Column:
+    def _column(
+        self, name: str, *, outcome: CandidateMeasured, warnings: Iterable[DependenceWarning], **found: Any
+    ) -> Column:
         sample = self.measurer.cut.candidates[name]
         again = {request.label: result for request, result in outcome.at_baseline_size.items()}
         measured = outcome.measured
@@ -409,6 +388,8 @@ class _Study:
             measured.results,
             at_baseline_size=again,
             adjusted=tuple(measured.adjusted[request] for request in self.measurer.requests),
+            # Sorted texts are no sign of dependence, but they hide signs that the order could show.
+            warnings=tuple(f"{'caution' if sign.option else 'note'}: {sign.message}" for sign in warnings),
             **found,
         )
 
@@ -478,22 +459,15 @@ def _remarks_on(requests: Sequence[Request], column: Column) -> Iterable[str]:
         yield from (f"{column.name}: {request.label}: {remark}" for remark in remarks)
 
 
-def _corrected(columns: list[Column], level: float) -> list[Column]:
-    """Overall p-values corrected for the number of candidates, and no other p-value of a candidate below its own.
+def _bounded(column: Column, p: float, plan: Plan) -> Column:
+    """A column whose overall p-value is `p`, corrected for the number of candidates; no other p-value is below it.
 
     A metric or region can only differ where there is a difference at all, so the larger of the two p-values is right
     for both questions (a closed test).
     """
-    p_values = [math.nan if c.overall is None or c.overall.p_value is None else c.overall.p_value for c in columns]
-    return [
-        column if math.isnan(p) else _bounded(column, p, level)
-        for column, p in zip(columns, holm(p_values), strict=True)
-    ]
-
-
-def _bounded(column: Column, p: float, level: float) -> Column:
-    assert column.overall is not None
-    differs = is_significant(p, level)
+    if column.overall is None or math.isnan(p):
+        return column
+    differs = is_significant(p, plan.level)
     return replace(
         column,
         overall=replace(column.overall, adjusted=p),

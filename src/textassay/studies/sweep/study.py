@@ -34,7 +34,7 @@ from textassay.studies.compare.result import Column
 from textassay.studies.compare.sizes import Cut, cut_samples
 from textassay.studies.compare.study import CandidateMeasured, Measurer
 from textassay.studies.encoding import choose, measurable, show_all
-from textassay.studies.outcome import Settings, settings_of
+from textassay.studies.outcome import Settings, settings_of_metrics
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points
 from textassay.studies.sweep.oracle import NAMES as ORACLE_NAMES
@@ -339,7 +339,7 @@ class _Study:
         return real if self.oracle is None else _joined(real, self.oracle.baseline())
 
     def _setting(self, point: GridPoint) -> tuple[CandidateMeasured, Overall | None]:
-        found, overall = self.measurer.candidate(point.name), self.measurer.overall(point.name)
+        found, overall = self.measurer.candidate(point.name), self.measurer.overall(point.name)()
         sample = self.measurer.cut.candidates[point.name]
         if self.oracle is not None:
             material, model = self.measurer.material(sample), _model_of(point, self.models)
@@ -383,16 +383,14 @@ class _Study:
         )
 
     def _settings(self) -> Settings:
-        plan, requests = self.measurer.plan, self.measurer.requests
-        read = self.measurer.fields()
-        return settings_of(
-            plan,
+        return settings_of_metrics(
+            self.measurer.plan,
+            self.measurer.requests,
+            self.measurer.settings,
+            tested=False,
             model=[model.name for model in self.models.values()],
             oracle=None if self.oracle is None else self.oracle.oracle.name,
             prompts=None if self.draw.prompts is None else self.draw.prompts.digest,
-            tokenizer=read.get("tok"),
-            encoder=read.get("enc"),
-            interval=[r.metric.interval for r in requests if r.metric.interval and plan.n_resamples],
         )
 
 
