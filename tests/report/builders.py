@@ -19,8 +19,9 @@ import textassay as ta
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.result import Interval, Result
+from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import Meaning, Region, UnmatchedText
-from textassay.studies.compare.result import Column, Comparison, Finding, Phrase
+from textassay.studies.compare.result import Column, Comparison, Finding
 from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOutcome, Miss, Sensitivity, SystemColumn
 from textassay.studies.conditional.verdict import kind_of as kind_of_miss
 from textassay.studies.huse.item_votes import kind_of as kind_of_item

@@ -12,8 +12,16 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.errors import InputError
 from textassay.metrics.views import Material, Settings
-from textassay.studies.compare.differences import LEAST_Z, PRIOR, WIDTH, clustering, excerpt, log_odds_z, what_differs
-from textassay.studies.compare.result import Phrase
+from textassay.studies.compare.differences import (
+    LEAST_Z,
+    PRIOR,
+    WIDTH,
+    Phrase,
+    clustering,
+    excerpt,
+    log_odds_z,
+    what_differs,
+)
 
 
 def material(texts: list[str], *, tokenizer: str = "words", lowercase: bool = False) -> Material:

@@ -23,8 +23,9 @@ from textassay.report.table import (
     short_names,
     table_content,
 )
+from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import FAR
-from textassay.studies.compare.result import Column, Comparison, Phrase
+from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.outcome import falls, plane_places
 
 STRETCHED = "axis stretched around real text"

@@ -12,7 +12,8 @@ from textassay.report.compare.content import legend, missing_lines, outcome_sent
 from textassay.report.compare.meaning import meaning_lines
 from textassay.report.csv_writer import csv_text, known
 from textassay.report.page import fragment
-from textassay.studies.compare.result import Column, Comparison, Phrase, Separation
+from textassay.studies.compare.differences import Phrase
+from textassay.studies.compare.result import Column, Comparison, Separation
 from textassay.studies.outcome import plain_row
 
 # Phrases that are too frequent, and as many that are too rare, per candidate; and characters per phrase.

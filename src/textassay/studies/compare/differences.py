@@ -18,7 +18,6 @@ from textassay.corpus.tokenizers import Tokenizer, Tokens
 from textassay.errors import InputError
 from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams, spread
 from textassay.metrics.views import Material
-from textassay.studies.compare.result import Phrase
 
 WIDTH = 160
 _DOTS = "…"
@@ -34,6 +33,18 @@ LEAST_Z = 4.0
 _SEAMS = {"char": ("", "", ""), "whitespace": (r"(?<!\S)", r"\s+", r"(?!\S)"), "hf": ("", r"\s*", "")}
 # What subword tokenizers put before a word or its continuation.
 _SUBWORD_MARK = re.compile("^(?:[Ġ▁]+|##)")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """An n-gram that a candidate writes too often or too rarely: counts, z-score of the log-odds and example texts."""
+
+    text: str
+    n: int
+    candidate_count: int
+    reference_count: int
+    z: float
+    examples: tuple[str, ...]
 
 
 def joined(words: Sequence[str], tokenizer: Tokenizer) -> str:

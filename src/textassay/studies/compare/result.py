@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from textassay.inference.overall import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
+from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import Meaning
 from textassay.studies.outcome import (
     Contest,
@@ -36,18 +37,6 @@ class Finding:
     reference_share: float
     fix: str
     harmless: bool = False
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """An n-gram that a candidate writes too often or too rarely: counts, z-score of the log-odds and example texts."""
-
-    text: str
-    n: int
-    candidate_count: int
-    reference_count: int
-    z: float
-    examples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
