@@ -45,11 +45,11 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.minilm import minilm, minilm_int8
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
+from textassay.inference.dependence import check_dependence
 from textassay.inference.overall import OverallPlan, overall_test
 from textassay.inference.overall_bank import BANK, TERMS
 from textassay.inference.p_values import is_significant
 from textassay.metrics.views import Material, Settings
-from textassay.studies.compare.dependence import check_dependence
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".benchmarks" / "calibration_designs.jsonl"

@@ -17,6 +17,7 @@ from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered
 from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
+from textassay.inference.dependence import DependenceWarning, check_dependence
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Measured, measure, paired_difference, views_read
 from textassay.inference.overall import Overall, OverallPlan, overall_test
@@ -30,7 +31,6 @@ from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.compare.dependence import DependenceWarning, check_dependence
 from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.meaning import what_differs_in_meaning
 from textassay.studies.compare.result import Column, Comparison

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.inference.order import order_test
-from textassay.studies.compare.dependence import (
+from textassay.inference.dependence import (
     GROUP,
     PAIR,
     DependenceWarning,
     check_dependence,
+    order_test,
     own_clusters,
     sorted_by,
 )
