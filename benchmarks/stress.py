@@ -28,8 +28,8 @@ from textassay.inference.rng import stream
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings
 from textassay.report import markdown
-from textassay.report.stress import content
-from textassay.report.stress.text_forms import matrix, named
+from textassay.report import stress as report
+from textassay.report.stress import matrix, named
 from textassay.studies.stress.contamination import MOST_TEXTS, measure_shifts
 from textassay.studies.stress.result import Stress
 from textassay.studies.stress.study import N_RUNS, STRENGTHS, stress
@@ -146,11 +146,11 @@ def _study_lines(found: Stress) -> Iterator[str]:
     for size in reversed(found.sizes):
         yield from (f"## Captions, {size:,} texts per sample", "")
         yield f"{found.n_runs} runs, {found.n_draws} undamaged draws for critical values and as many for false alarms."
-        yield f"False alarms: {content.alarm_range(found, size)}. {content.outcome_sentence(found, size)}"
-        yield from ("", *(f"- {markdown.escaped(line)}" for line in content.legend(found)), "")
+        yield f"False alarms: {report.alarm_range(found, size)}. {report.outcome_sentence(found, size)}"
+        yield from ("", *(f"- {markdown.escaped(line)}" for line in report.legend_lines(found)), "")
         yield from (*matrix(found, size, lambda entry: entry.found), "")
-        yield from (f"### Use for, at {size:,} texts", "", *named(content.advice(found, size)), "")
-        yield from (f"### What the metrics miss at {size:,} texts", "", *named(content.failures(found, size)), "")
+        yield from (f"### Use for, at {size:,} texts", "", *named(report.advice_lines(found, size)), "")
+        yield from (f"### What the metrics miss at {size:,} texts", "", *named(report.failure_lines(found, size)), "")
         yield from (f"### Power at {size:,} texts and strengths {strengths}", "")
         yield from (*matrix(found, size, lambda entry: entry.powers), "")
         yield from (f"### Kendall's tau of value and strength at {size:,} texts", "")

@@ -10,7 +10,7 @@ import pytest
 from tests.laws import corpus
 from textassay import Item, ItemSet, Result, conditional
 from textassay.inference.p_values import is_significant
-from textassay.report.conditional.content import p_at_most
+from textassay.report.conditional_table import p_at_most
 from textassay.studies.conditional.verdict import (
     SENTENCES,
     Contrasts,

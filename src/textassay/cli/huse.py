@@ -53,7 +53,7 @@ def huse(
     from textassay.cli.screen import ProgressBar
     from textassay.corpus.rating_files import read_ratings
     from textassay.engines.local import get_engine
-    from textassay.report.huse.text_forms import render_markdown
+    from textassay.report.huse import render_markdown
     from textassay.studies.huse.study import huse as run
 
     del max_input  # applied when it is parsed

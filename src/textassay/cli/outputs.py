@@ -177,8 +177,8 @@ def deliver_outcome(
 
     def table() -> None:
         console = output_console()
-        terminal = import_module(f"textassay.report.{outcome.kind}.terminal")
-        console.print(terminal.render_terminal(outcome, width=console.width, **view))
+        report = import_module(f"textassay.report.{outcome.kind}")
+        console.print(report.render_terminal(outcome, width=console.width, **view))
 
     deliver([(targets.get(form), make) for form, make in forms.items()], table=table, quiet=quiet)
 

@@ -1,7 +1,7 @@
 """What the outcomes of all studies share: settings, results by name, verdicts, JSON, data frames and reports.
 
 A study returns a frozen subclass of `Outcome`. The subclass has the data and two functions for JSON, `to_dict` and
-`_from_dict`; everything else is here. Rendering is in `textassay.report`, in the folder that `Outcome.kind` names. The
+`_from_dict`; everything else is here. Rendering is in `textassay.report`, in the module that `Outcome.kind` names. The
 import in `Outcome._report` is the only one from a study to a report.
 """
 
@@ -156,7 +156,7 @@ class ResultColumn:
 class Outcome(ABC):
     """The outcome of a study.
 
-    `kind` is the name of the study and of the folder that renders it. `labels` are the names of the metrics as tables
+    `kind` is the name of the study and of the module that renders it. `labels` are the names of the metrics as tables
     print them, one per result of a column. `settings` are what the numbers were measured with; what does not apply to a
     study is left out, and older files have none.
     """
@@ -247,15 +247,15 @@ class Outcome(ABC):
 
     def to_html(self) -> str:
         """The report as one self-contained HTML page."""
-        return str(self._report("html").render_html(self))
+        return str(self._report.render_html(self))
 
     def to_markdown(self) -> str:
         """Verdicts, tables and notes as Markdown."""
-        return str(self._report("text_forms").render_markdown(self))
+        return str(self._report.render_markdown(self))
 
     def to_csv(self) -> str:
         """All numbers as CSV with a header."""
-        return str(self._report("text_forms").render_csv(self))
+        return str(self._report.render_csv(self))
 
     def to_frame(self) -> Any:
         """A pandas data frame with one row per candidate and metric.
@@ -275,20 +275,22 @@ class Outcome(ABC):
             adjusted = self.adjusted_p_values(column)
             for place, (label, result, p) in enumerate(zip(self.labels, column.results, adjusted, strict=True)):
                 real = baseline[place].estimate if baseline else math.nan
-                own = {"candidate": column.name, "label": label, "p_adjusted": _known(p), "baseline": _known(real)}
+                own = {"candidate": column.name, "label": label, "p_adjusted": known(p), "baseline": known(real)}
                 yield plain_row(result) | own
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.names)}: {', '.join(self.labels)})"
 
     def _repr_html_(self) -> str:
-        return str(self._report("text_forms").render_notebook(self))
+        return str(self._report.render_notebook(self))
 
     def __str__(self) -> str:
-        return plain_text(self._report("terminal").render_terminal(self, width=_PLAIN_WIDTH))
+        return plain_text(self._report.render_terminal(self, width=_PLAIN_WIDTH))
 
-    def _report(self, form: str) -> Any:
-        return import_module(f"textassay.report.{self.kind}.{form}")
+    @property
+    def _report(self) -> Any:
+        """The module that renders this outcome."""
+        return import_module(f"textassay.report.{self.kind}")
 
 
 _PLAIN_WIDTH = 100
@@ -317,7 +319,7 @@ def plain_row(result: Result) -> dict[str, Any]:
         "n": result.n,
         "metric": result.metric,
         "options": " ".join(f"{name}={value}" for name, value in result.options.items()),
-        "estimate": _known(result.estimate),
+        "estimate": known(result.estimate),
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
         "level": interval.level if interval else None,
@@ -330,7 +332,8 @@ def plain_row(result: Result) -> dict[str, Any]:
     }
 
 
-def _known(value: float) -> float | None:
+def known(value: float) -> float | None:
+    """The value, or None for NaN."""
     return None if math.isnan(value) else value
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from textassay.corpus.printable import printable
 from textassay.report.charts.label_placement import Spot, place_labels
 from textassay.report.charts.svg import COLOURS, SHAPES, Box, axis, element, fitted, legible, marker, text_width
-from textassay.report.compare.html import highlight
+from textassay.report.compare import highlight
 from textassay.report.table import short_names
 from textassay.studies.wording import number
 

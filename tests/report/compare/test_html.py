@@ -22,9 +22,8 @@ from textassay.corpus.printable import printable
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.result import Interval
-from textassay.report.compare.content import outcome_sentence
-from textassay.report.compare.html import draw_plane, plane_axes, render_html
-from textassay.report.compare.text_forms import render_notebook
+from textassay.report.charts.candidate_charts import draw_plane, plane_axes
+from textassay.report.compare import outcome_sentence, render_html, render_notebook
 from textassay.report.page import MOST_BYTES
 from textassay.report.table import level_of
 from textassay.studies.compare.result import Comparison, Finding

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.report.builders import HOSTILE, Page, comparison, hostile_meaning, meaning, region, with_meaning
 from textassay.corpus.printable import printable
+from textassay.report import compare
 from textassay.report.charts.svg import SHAPES, stamps
-from textassay.report.compare import html
-from textassay.report.compare.html import render_html
-from textassay.report.compare.meaning import (
+from textassay.report.compare import render_html
+from textassay.report.meaning import (
     NARROW,
     WIDE,
     Canvas,
@@ -300,7 +300,7 @@ def test_smaller_pages_draw_fewer_texts_and_at_last_no_map(
     worst = "\u2028" * 200
     crowd = [region(i, words=[worst] * 4, examples=[worst] * 3) for i in range(12)]
     found = with_meaning(comparison(NAMES[:4]), meaning(crowd, unmatched=[UnmatchedText(worst, 1.5, worst)] * 8))
-    monkeypatch.setattr(html, "MOST_BYTES", limit)
+    monkeypatch.setattr(compare, "MOST_BYTES", limit)
     page = render_html(found)
     assert len(page.encode()) <= limit
     drawn_at_most = re.search(r"at most (\d+) per sample", page)

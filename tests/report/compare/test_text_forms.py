@@ -12,9 +12,7 @@ from rich.console import Console
 
 from tests.report.builders import HOSTILE, candidate, compare_result, comparison, hostile_comparison, phrase
 from textassay.inference.result import Interval
-from textassay.report.compare.content import legend
-from textassay.report.compare.terminal import render_terminal
-from textassay.report.compare.text_forms import csv_rows, render_csv, render_markdown
+from textassay.report.compare import csv_rows, legend_lines, render_csv, render_markdown, render_terminal
 from textassay.report.table import figure
 from textassay.report.terminal import fitted_names
 from textassay.studies.compare.result import Comparison, Finding
@@ -63,7 +61,7 @@ def test_half_a_width_stands_only_for_an_even_interval(estimate: float, low: flo
 
 @pytest.mark.parametrize(("level", "shown", "chance"), [(0.999, "99.9 %", "0.001"), (0.9725, "97.25 %", "0.0275")])
 def test_the_legend_gives_the_level_as_it_is(level: float, shown: str, chance: str) -> None:
-    lines = legend(comparison(level=level))
+    lines = legend_lines(comparison(level=level))
     assert lines[0].startswith(f"± half of the {shown} interval")
     assert "[low, high] its bounds" in lines[0]
     assert f"permutation test with p <= {chance}, adjusted" in lines[1]
@@ -71,10 +69,10 @@ def test_the_legend_gives_the_level_as_it_is(level: float, shown: str, chance: s
 
 def test_the_legend_explains_only_the_distances_that_a_verdict_names() -> None:
     found = comparison(("only",))
-    assert not any("distance" in line for line in legend(found))
+    assert not any("distance" in line for line in legend_lines(found))
     said = Verdict("differs", ("clearly different in wording (word-pair distance 0.21)",))
     named = replace(found, candidates=(replace(found.candidates[0], verdict=said),))
-    (line,) = [line for line in legend(named) if "distance" in line]
+    (line,) = [line for line in legend_lines(named) if "distance" in line]
     assert line == "word-pair distance: 0 for equal distributions, 1 if no word pair is shared"
 
 

@@ -23,11 +23,11 @@ from tests.report.builders import (
     one_candidate,
 )
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.report.conditional.content import outcome_sentence
-from textassay.report.conditional.html import curves, kind_bar, render_html, scatters
-from textassay.report.conditional.items import excerpt, folded, item_views, items_block, profile, worst_first
-from textassay.report.items import MOST_CHARACTERS, readable
-from textassay.report.page import MOST_BYTES
+from textassay.report.charts.item_charts import curves, kind_bar, scatters
+from textassay.report.conditional import render_html
+from textassay.report.conditional_items import excerpt, folded, item_views, items_block, profile, worst_first
+from textassay.report.conditional_table import outcome_sentence
+from textassay.report.page import MOST_BYTES, MOST_CHARACTERS, readable
 from textassay.report.table import paired_rows
 from textassay.studies.conditional.result import Conditional, CurvePoint, Miss, Sensitivity
 from textassay.studies.outcome import Contest

@@ -22,16 +22,16 @@ from tests.report.builders import (
     item_result,
     undefined,
 )
-from textassay.report.conditional.content import heading, missing, missing_lines, power_lines, sizes_text, table_lines
-from textassay.report.conditional.items import worst_items
-from textassay.report.conditional.terminal import render_terminal
-from textassay.report.conditional.text_forms import (
+from textassay.report.conditional import (
     CSV_FIELDS,
     csv_rows,
     render_csv,
     render_markdown,
     render_notebook,
+    render_terminal,
 )
+from textassay.report.conditional_items import worst_items
+from textassay.report.conditional_table import heading, missing, missing_lines, power_lines, sizes_text, table_lines
 from textassay.report.markdown import fenced
 from textassay.report.table import paired_rows
 from textassay.studies.conditional.result import Conditional

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.browser import barriers, barriers_of_shape, overflow, overflows, widen
+from tests.browser import barriers, barriers_of_shape, broken_words, overflow, overflows, widen
 from tests.report.builders import huse_study
 from tests.report.visits import ReportFiles, Visits, open_all
 from textassay.report.charts.decision_map import Drawn, draw_map
-from textassay.report.huse.html import render_html
-from textassay.report.huse.items import clearest_first
+from textassay.report.huse import render_html
+from textassay.report.huse_items import clearest_first
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
@@ -339,3 +339,17 @@ def test_no_serious_barrier(opened: Visits, name: str) -> None:
     page.select_option("#kind", KINDS[0])
     expect(page.locator("#entries .matched").nth(1)).to_be_visible()
     assert barriers_of_shape(page) == []
+
+
+_WIDER = """
+[...document.querySelectorAll(".scroll")].filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)
+"""
+
+
+def test_on_a_phone_all_columns_of_all_tables_are_in_sight(opened: Visits) -> None:
+    page = opened("plain")
+    open_all(page)
+    widen(page, 390)
+    assert page.locator(".scroll").count() >= 7
+    assert page.evaluate(_WIDER) == []
+    assert broken_words(page) == []

@@ -14,12 +14,11 @@ import pytest
 from tests.report.builders import HOSTILE_MARKUP, Page, huse_study, undefined
 from textassay.inference.result import Interval
 from textassay.report.charts.decision_map import draw_map
-from textassay.report.huse.content import chosen_k, outcome_sentence, tie_rule
-from textassay.report.huse.html import huse_settings, render_html, scores
-from textassay.report.huse.items import clearest, clearest_first, entries, groups, huse_block
-from textassay.report.huse.raters import raters
-from textassay.report.items import MOST_CHARACTERS, embedded, fitting, readable
-from textassay.report.page import MOST_BYTES
+from textassay.report.charts.score_charts import score_cards
+from textassay.report.huse import huse_settings, render_html
+from textassay.report.huse_items import clearest, clearest_first, entries, groups, huse_block
+from textassay.report.huse_scores import chosen_k, outcome_sentence, rater_section, tie_rule
+from textassay.report.page import MOST_BYTES, MOST_CHARACTERS, embedded, fitting, readable
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
 from textassay.studies.wording import Verdict
 
@@ -132,7 +131,7 @@ def test_what_has_no_number_says_why() -> None:
     assert "No number: HUSE or HUSE-Q is not defined" in text
     assert "This chart needs a number for both HUSE-Q and HUSE-D." in text
     infinite = replace(found.results[0], estimate=math.inf)
-    assert scores(replace(found, results=(infinite, *found.results[1:])))[0].undefined == "unknown reason"
+    assert score_cards(replace(found, results=(infinite, *found.results[1:])))[0].undefined == "unknown reason"
 
 
 @pytest.mark.parametrize(
@@ -149,13 +148,15 @@ def test_diversity_in_words(estimate: float, high: float, expected: str) -> None
     interval = found.results[2].interval
     assert interval is not None
     result = replace(found.results[2], estimate=estimate, interval=replace(interval, high=high))
-    assert scores(replace(found, results=(*found.results[:2], result)))[2].meaning.endswith(expected)
+    assert score_cards(replace(found, results=(*found.results[:2], result)))[2].meaning.endswith(expected)
 
 
 def test_no_better_than_a_guess_is_said() -> None:
     found = huse_study()
     result = replace(found.results[0], estimate=1.02)
-    assert "no better than a random guess" in scores(replace(found, results=(result, *found.results[1:])))[0].meaning
+    assert (
+        "no better than a random guess" in score_cards(replace(found, results=(result, *found.results[1:])))[0].meaning
+    )
 
 
 def test_scores_stand_in_their_order_and_variants_behind() -> None:
@@ -166,7 +167,7 @@ def test_scores_stand_in_their_order_and_variants_behind() -> None:
         labels=("huse_d", "huse", "huse k=8", "huse_q"),
         results=(found.results[2], found.results[0], again, found.results[1]),
     )
-    assert [card.title for card in scores(mixed)] == ["HUSE", "HUSE-Q", "HUSE-D", "HUSE k=8"]
+    assert [card.title for card in score_cards(mixed)] == ["HUSE", "HUSE-Q", "HUSE-D", "HUSE k=8"]
     assert chosen_k(mixed) == 16
 
 
@@ -203,7 +204,7 @@ def test_no_flag_no_second_result() -> None:
 def test_alpha_in_words(alpha: float, expected: str) -> None:
     found = huse_study()
     assert found.agreement is not None
-    section = raters(replace(found, agreement=replace(found.agreement, alpha=alpha, interval=None)), most=5)
+    section = rater_section(replace(found, agreement=replace(found.agreement, alpha=alpha, interval=None)), most=5)
     assert section is not None
     assert expected in section.meaning
     assert (section.gauge is None) == math.isnan(alpha)
@@ -451,7 +452,7 @@ def test_the_cards_share_one_line() -> None:
     found = huse_study()
     wide = replace(found.results[0], parts={**found.results[0].parts, "chance_high": 1.6})
     low = replace(found.results[2], interval=Interval(-0.4, 1.0, 0.95, "bootstrap"))
-    cards = scores(replace(found, results=(wide, found.results[1], low)))
+    cards = score_cards(replace(found, results=(wide, found.results[1], low)))
     places = [re.findall(r'<text x="([\d.]+)"[^>]*class="tick">([\d.]+)<', str(card.gauge)) for card in cards]
     assert [value for _, value in places[0]] == ["0", "0.5", "1"]
     assert places[0] == places[1] == places[2]

@@ -13,17 +13,10 @@ from rich.console import Console
 from tests.report.builders import Page, huse_study, undefined
 from tests.report.conditional.test_text_forms import STEERING, line_of
 from textassay.inference.p_values import holm
-from textassay.report.huse import content as trust
-from textassay.report.huse import content as words
-from textassay.report.huse.items import examples
-from textassay.report.huse.terminal import render_terminal
-from textassay.report.huse.text_forms import (
-    CSV_FIELDS,
-    csv_rows,
-    render_csv,
-    render_markdown,
-    render_notebook,
-)
+from textassay.report import huse_scores as trust
+from textassay.report import huse_scores as words
+from textassay.report.huse import CSV_FIELDS, csv_rows, render_csv, render_markdown, render_notebook, render_terminal
+from textassay.report.huse_items import examples
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult
 from textassay.studies.wording import Verdict
 
@@ -106,11 +99,11 @@ class TestTable:
 class TestWords:
     def test_a_score_in_words(self) -> None:
         huse, huse_q, huse_d = with_scores(0.53, 0.58, 0.95).results
-        assert words.meaning(huse) == "74 % identified by rating and probability"
-        assert words.meaning(huse_q) == "71 % identified by rating alone"
-        assert words.meaning(huse_d) == "2.5 % more with the probability"
-        assert words.meaning(replace(huse_d, estimate=1.02)) == "the probability adds nothing"
-        assert words.meaning(undefined(huse, "too few")) == "no number"
+        assert words.in_words(huse) == "74 % identified by rating and probability"
+        assert words.in_words(huse_q) == "71 % identified by rating alone"
+        assert words.in_words(huse_d) == "2.5 % more with the probability"
+        assert words.in_words(replace(huse_d, estimate=1.02)) == "the probability adds nothing"
+        assert words.in_words(undefined(huse, "too few")) == "no number"
 
     def test_the_heading_counts_sources_ratings_and_raters(self) -> None:
         assert words.heading(huse_study()) == (
@@ -123,7 +116,7 @@ class TestWords:
     def test_failures_are_counted_by_source(self) -> None:
         found = huse_study()
         for name, is_model in words.sources(found):
-            counted = [int(number) for number in re.findall(r"\d+", words.counts(found, is_model=is_model))]
+            counted = [int(number) for number in re.findall(r"\d+", words.kind_counts(found, is_model=is_model))]
             assert sum(counted) == 20
             kinds = [each.kind for each in found.items if each.item.is_model == is_model]
             assert counted == [kinds.count(kind) for kind in KINDS]
@@ -222,7 +215,7 @@ class TestCaptions:
         short = [*words.short_legend(found), words.kinds_in_short(found), trust.OUTLOOK_SHORT]
         assert max(map(len, short)) <= 80
         assert set(short) <= {line.rstrip() for line in on_screen(found, 80).splitlines()}
-        long = [*words.legend(found), words.kinds_explained(found), trust.OUTLOOK_LEGEND]
+        long = [*words.legend_lines(found), words.kinds_explained(found), trust.OUTLOOK_LEGEND]
         asked, plain = on_screen(found, 240, why=True), on_screen(found, 240)
         for line in long:
             assert line in asked
@@ -238,8 +231,8 @@ class TestCaptions:
     def test_the_legend_names_the_method_of_intervals(self) -> None:
         found = huse_study()
         method = "bootstrap over contexts, items, ratings and raters"
-        assert f"interval: 95 %, {method}" in words.legend(replace(found, settings={"interval": method}))
-        assert "interval: 95 %, bootstrap" in words.legend(found)
+        assert f"interval: 95 %, {method}" in words.legend_lines(replace(found, settings={"interval": method}))
+        assert "interval: 95 %, bootstrap" in words.legend_lines(found)
 
 
 class TestExamples:

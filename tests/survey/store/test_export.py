@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from textassay.corpus.printable import begins_like_formula
 from textassay.corpus.rating_files import read_ratings
 from textassay.corpus.tables import delimited_rows
-from textassay.report.csv_writer import csv_text
+from textassay.report.table import csv_text
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.export import CHECK_FIELDS, FIELDS, _without_formula, checks_csv, csv_line, ratings_csv
 from textassay.survey.store.importing import Imported

@@ -22,7 +22,7 @@ from textassay.report.charts.svg import (
     piece_bar,
     stamps,
 )
-from textassay.report.huse.content import log_prob_of, whole_texts
+from textassay.report.huse_scores import log_prob_of, whole_texts
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
 
 _CLASSES = {

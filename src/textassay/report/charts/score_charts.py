@@ -1,13 +1,15 @@
 """Charts of the scores: the plane of HUSE-D and HUSE-Q, and curves over neighbours, items and ratings."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from textassay.corpus.printable import share
 from textassay.inference.result import Result
 from textassay.report.charts.label_placement import Place, Spot, place_labels
+from textassay.report.charts.strips import gauge_axis, score_gauge
 from textassay.report.charts.svg import (
     COLOURS,
     Axis,
@@ -23,8 +25,10 @@ from textassay.report.charts.svg import (
     reach,
     text_width,
 )
-from textassay.report.huse.content import interval_text, model_name, score
-from textassay.studies.huse.result import TITLES, HuseResult
+from textassay.report.huse_scores import interval_text, model_name, score, untested_reasons
+from textassay.report.table import level_text
+from textassay.studies.huse.result import TITLES, HuseResult, titled
+from textassay.studies.wording import p_text
 
 _FONT, _SMALL_PLANE, _LINE = 12.0, 10.5, 14.0
 # Table 1 of Hashimoto et al. 2019: HUSE-D and HUSE-Q; t is the temperature of sampling.
@@ -397,3 +401,105 @@ def _line(index: int, steps: Sequence[Step], x: Axis, y: Axis, plan: _Plan) -> M
         element("path", d=path, class_=f"bar curve k{index % COLOURS}"),
         *(marker(index, a, b, 4.0) for a, b in marks),
     )
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card: everything but the drawing is plain text, empty if it is not known."""
+
+    title: str
+    aspect: str
+    estimate: str
+    interval: str
+    p_value: str
+    untested: str
+    chance: str
+    meaning: str
+    undefined: str
+    gauge: Markup | None
+
+
+_ASPECTS = {
+    "huse": "quality and diversity together",
+    "huse_q": "quality: what ratings alone show",
+    "huse_d": "diversity: what the model's probability adds",
+}
+
+
+def score_cards(found: HuseResult) -> list[Card]:
+    """A card per result, in the order HUSE, HUSE-Q, HUSE-D, then results with other options."""
+    first = {result.metric: place for place, result in reversed(list(enumerate(found.results)))}
+    order = [first[metric] for metric in TITLES if metric in first]
+    order += [place for place in range(len(found.results)) if place not in order]
+    untested = untested_reasons(found)
+    cards = [_card(found, place, untested) for place in order]
+    scale = gauge_axis(found.results)
+    return [
+        replace(card, gauge=_card_gauge(found, place, scale)) if not card.undefined else card
+        for place, card in zip(order, cards, strict=True)
+    ]
+
+
+def _card_gauge(found: HuseResult, place: int, scale: Axis) -> Markup:
+    result = found.results[place]
+    name = TITLES.get(result.metric, result.metric)
+    summary = f"{name} {score(result.estimate)}, {_card_interval(result) or 'no interval'}; the band shows chance"
+    return score_gauge(result, scale, key=f"gauge-{place}", title=f"{name} between 0 and 1", summary=summary)
+
+
+def _card(found: HuseResult, place: int, untested: Mapping[str, str]) -> Card:
+    result = found.results[place]
+    return Card(
+        title=titled(found.labels[place]),
+        aspect=_ASPECTS.get(result.metric, ""),
+        estimate=score(result.estimate),
+        interval=_card_interval(result),
+        p_value="" if result.p_value is None else p_text(result.p_value),
+        untested=untested.get(result.metric, ""),
+        chance=_card_chance(result, found.level),
+        meaning=_card_meaning(result),
+        undefined="" if math.isfinite(result.estimate) else result.undefined or "unknown reason",
+        gauge=None,
+    )
+
+
+def _card_interval(result: Result) -> str:
+    interval = result.interval
+    if interval is None or not math.isfinite(result.estimate):
+        return ""
+    return f"{score(interval.low)} to {score(interval.high)}, {level_text(interval.level)} interval"
+
+
+def _card_chance(result: Result, level: float) -> str:
+    """What indistinguishable texts score at this size."""
+    mean, low, high = (result.parts.get(name, math.nan) for name in ("chance", "chance_low", "chance_high"))
+    if not math.isfinite(result.estimate + mean):
+        return ""
+    text = f"Indistinguishable texts would score {score(mean)}"
+    return f"{text}, {score(low)} to {score(high)} in {level_text(level)} of cases." if low <= high else f"{text}."
+
+
+def _card_meaning(result: Result) -> str:
+    """One sentence; the implied error of the best discriminator is half the score."""
+    if not math.isfinite(result.estimate):
+        return ""
+    if result.metric == "huse_d":
+        return _diversity(result)
+    features = "the rating alone" if result.metric == "huse_q" else "rating and probability"
+    error = result.estimate / 2
+    if error >= 0.5:
+        return f"By {features}, the nearest neighbours identify the source no better than a random guess."
+    wrong = f"the nearest neighbours assign the wrong source to {share(error)} of texts"
+    return f"By {features}, {wrong}; guessing would give 50 %."
+
+
+def _diversity(result: Result) -> str:
+    """The loss of diversity in words, and a caution if the interval includes no loss."""
+    if result.estimate >= 1:
+        noise = " A value above 1 is noise." if result.estimate > 1 else ""
+        return f"The model's probability adds nothing to the ratings: no lack of diversity was found.{noise}"
+    more = share((1 - result.estimate) / 2)
+    text = f"With the model's probability as well, the source of a further {more} of texts is identified"
+    if result.interval is not None and result.interval.high < 1:
+        return f"{text}: the model does not write some of what people write."
+    return f"{text}. This may be chance, because the interval includes 1."

@@ -1,13 +1,13 @@
-"""The chart of a strip: intervals of several columns on one axis, beside the interval of a baseline."""
+"""Charts of intervals: strips of several columns on one axis beside a baseline, and gauges of one number."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
-from textassay.inference.result import Result
+from textassay.inference.result import Interval, Result
 from textassay.report.charts.svg import (
     COLOURS,
     Axis,
@@ -123,3 +123,65 @@ def _rows(bars: Sequence[Bar], scale: Axis, level: float) -> Iterator[Markup]:
             parts.append(line(min(ends), y, max(ends), y, f"bar k{index % COLOURS}"))
             parts.append(marker(index, scale(result.estimate), y, 4.5))
         yield element("g", *parts, data_c=index)
+
+
+# A gauge of a score: its size, the ends of its line, and the height of the line.
+_SCORE_WIDTH, _SCORE_HEIGHT, _SCORE_LEFT, _SCORE_RIGHT, _SCORE_MIDDLE = 300.0, 54.0, 6.0, 294.0, 20.0
+
+
+def gauge_axis(results: Sequence[Result]) -> Axis:
+    """One axis for the gauges of all scores, with 1 at the same place on each; it covers intervals and chance."""
+    drawn = [result for result in results if math.isfinite(result.estimate)]
+    values = [value for result in drawn for value in (*reach(result), *_by_chance(result))]
+    known = [value for value in (*values, 0.0, 1.1) if math.isfinite(value)]
+    return Axis(min(known), max(known), _SCORE_LEFT, _SCORE_RIGHT)
+
+
+def _by_chance(result: Result) -> tuple[float, float]:
+    low, high = (result.parts.get(name, math.nan) for name in ("chance_low", "chance_high"))
+    return low, high
+
+
+def score_gauge(result: Result, scale: Axis, *, key: str, title: str, summary: str) -> Markup:
+    """The score on a line from 0 to 1, with its interval and the band that chance alone gives."""
+    middle = _SCORE_MIDDLE
+    low, high = _by_chance(result)
+    parts = [line(_SCORE_LEFT, middle, _SCORE_RIGHT, middle, "gauge-line")]
+    if low <= high:
+        parts.append(rectangle(scale(low), middle - 13, scale(high) - scale(low), 26, "band"))
+    for tick in (0.0, 0.5, 1.0):
+        parts.append(line(scale(tick), middle - 3, scale(tick), middle + 13, "zero"))
+        parts.append(
+            element("text", f"{tick:g}", x=scale(tick), y=_SCORE_HEIGHT - 6, text_anchor="middle", class_="tick")
+        )
+    ends = [scale(value) for value in reach(result)]
+    parts.append(line(min(ends), middle, max(ends), middle, "bar k0"))
+    parts.append(marker(0, scale(result.estimate), middle, 6.0))
+    return drawing(*parts, width=_SCORE_WIDTH, height=_SCORE_HEIGHT, key=key, title=title, summary=summary)
+
+
+_ALPHA_WIDTH, _ALPHA_HEIGHT, _ALPHA_LEFT, _ALPHA_RIGHT, _ALPHA_MIDDLE = 360.0, 66.0, 8.0, 352.0, 28.0
+
+
+def alpha_gauge(alpha: float, interval: Interval | None, ticks: Mapping[float, str], *, summary: str) -> Markup:
+    """Krippendorff's alpha with its interval; ticks other than 0 and 1 are limits."""
+    middle = _ALPHA_MIDDLE
+    values = [alpha, *((interval.low, interval.high) if interval else ()), 0.0, 1.0]
+    scale = Axis(min(v for v in values if math.isfinite(v)), 1.0, _ALPHA_LEFT, _ALPHA_RIGHT)
+    parts = [line(_ALPHA_LEFT, middle, _ALPHA_RIGHT, middle, "gauge-line")]
+    for tick, text in ticks.items():
+        at = scale(tick)
+        anchor = "end" if tick == 1 else "start" if at < _ALPHA_LEFT + 30 else "middle"
+        parts.append(line(at, middle - 14, at, middle + 14, "zero" if tick in (0.0, 1.0) else "real"))
+        parts.append(element("text", text, x=at, y=middle + 30, text_anchor=anchor, class_="tick"))
+    if interval and math.isfinite(interval.low) and math.isfinite(interval.high):
+        parts.append(line(scale(interval.low), middle, scale(interval.high), middle, "bar k0"))
+    parts.append(marker(0, scale(alpha), middle, 6.0))
+    return drawing(
+        *parts,
+        width=_ALPHA_WIDTH,
+        height=_ALPHA_HEIGHT,
+        key="alpha",
+        title="Krippendorff's alpha",
+        summary=summary,
+    )

@@ -170,8 +170,8 @@ class Conditional(Outcome):
 
     def items_frame(self) -> Any:
         """A pandas data frame with one row per item, system and metric."""
-        text_forms = self._report("text_forms")
-        return data_frame(text_forms.item_csv_rows(self), text_forms.CSV_FIELDS)
+        report = self._report
+        return data_frame(report.item_csv_rows(self), report.CSV_FIELDS)
 
     def to_json(self, *, indent: int | None = None, timings: bool = True) -> str:
         """JSON text without NaN or Infinity; on one line by default, because there are many items."""

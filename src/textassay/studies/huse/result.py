@@ -212,8 +212,8 @@ class HuseResult(Outcome):
 
     def items_frame(self) -> Any:
         """A pandas data frame with one row per item."""
-        text_forms = self._report("text_forms")
-        return data_frame(text_forms.csv_rows(self), text_forms.CSV_FIELDS)
+        report = self._report
+        return data_frame(report.csv_rows(self), report.CSV_FIELDS)
 
     def raters_frame(self) -> Any:
         """A pandas data frame with one row per rater; empty where raters are not known."""

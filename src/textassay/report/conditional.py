@@ -1,0 +1,423 @@
+"""The report of a conditional study: its page, terminal view, Markdown and CSV."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from textassay.corpus.printable import printable, shortened
+from textassay.inference.result import Result
+from textassay.report import markdown
+from textassay.report.charts.item_charts import curves, item_strip, kind_bar, kind_class, kind_key, kind_word, scatters
+from textassay.report.conditional_items import Worst, item_views, items_block, worst_first, worst_items
+from textassay.report.conditional_table import (
+    OTHER_TESTS,
+    TARGET,
+    combined,
+    combined_tests,
+    counts,
+    heading,
+    human_parts,
+    legend,
+    missing_lines,
+    outcome_sentence,
+    p_at_most,
+    part_sizes,
+    power_lines,
+    table_lines,
+)
+from textassay.report.page import COMMON_SETTINGS, Page, fragment, grouped_strips, render_with_items, setting_rows, span
+from textassay.report.table import (
+    MARK,
+    csv_text,
+    every_note,
+    level_text,
+    paired_rows,
+    table_content,
+)
+from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, metric_tables, notes, verdict_lines
+from textassay.report.terminal import heading as title_line
+from textassay.studies.conditional.result import (
+    KINDS,
+    Conditional,
+    SystemColumn,
+)
+from textassay.studies.outcome import known, plain_row
+from textassay.studies.wording import p_text
+
+_SCRIPTS = ("store", "list", "item_page", "routing")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of each list is shown; the page states what is left out. `cell` is the grid of the scatter in pixels."""
+
+    strips: int
+    scatters: int
+    cell: float
+    static: int
+    texts: int
+    characters: int
+    contests: int
+    signatures: int
+    points: int
+    notes: int = 30
+    reasons: int = 8
+
+
+# The first that leaves room for the items is used; only studies of dozens of systems need the later ones.
+_LADDER = (
+    Limits(strips=60, scatters=12, cell=2.0, static=25, texts=12, characters=400, contests=60, signatures=300,
+               points=80),
+    Limits(strips=24, scatters=6, cell=4.0, static=10, texts=6, characters=200, contests=60, signatures=100,
+               points=30),
+    Limits(strips=6, scatters=2, cell=5.0, static=5, texts=3, characters=100, contests=20, signatures=20, points=0),
+    Limits(strips=0, scatters=0, cell=5.0, static=0, texts=0, characters=0, contests=0, signatures=0, points=0),
+)  # fmt: skip
+
+
+def render_html(conditional: Conditional) -> str:
+    """The report of a conditional study as one self-contained HTML page.
+
+    It stays under 1.5 MB: the items that differ most come with their texts, as many as fit, and the page states how
+    many do not. Verdicts and the table are always complete, so only a table of thousands of cells can exceed the limit.
+    """
+    contents = (_content(conditional, limits) for limits in _LADDER)
+    page = Page.of(
+        "conditional.html.j2",
+        styles=("page.css", "items.css"),
+        scripts=("page.js", "tools.js", *(f"conditional/{name}.js" for name in _SCRIPTS)),
+        filters={"kind_class": kind_class, "kind_key": kind_key, "kind_word": kind_word},
+    )
+    return render_with_items(page, contents, lambda _, room: items_block(conditional, room=room))
+
+
+def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
+    systems = conditional.systems
+    places = worst_first(conditional)[: limits.static]
+    ranked = any(item.miss.measured for system in systems for item in system.items)
+    counts = [[system.count(kind) for kind in KINDS] for system in systems]
+    signatures = [
+        (column.name, result.signature)
+        for column in (conditional.human, *systems)
+        for result in (*column.results, *column.at_baseline_size.values())
+    ]
+    content: dict[str, Any] = {
+        "c": conditional,
+        "limits": limits,
+        "kinds": KINDS,
+        "combined_tests": combined_tests(conditional),
+        "missing": missing_lines(conditional, ids=True),
+        "ranked": ranked,
+        "signatures": signatures,
+        **table_content(conditional, table_lines(conditional), conditional.human.results, target=TARGET),
+        "contests": paired_rows(conditional, conditional.contests)[: limits.contests],
+        "notes": every_note(conditional.items.notes, conditional.notes),
+        "summary": outcome_sentence(conditional),
+        "settings": _settings(conditional),
+        "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
+    }
+    content |= _drawings(conditional, counts, content["drawn"], limits)
+    sections = list(_sections(content))
+    return content | {"sections": sections, "strips": grouped_strips(content["strips"])}
+
+
+def _drawings(
+    conditional: Conditional, counts: Sequence[Sequence[int]], drawn: Sequence[int], limits: Limits
+) -> dict[str, Any]:
+    return {
+        "curves": curves(conditional.sensitivity),
+        "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
+        "cards": [_card(conditional, *each) for each in zip(conditional.systems, counts, strict=True)],
+        "strips": [item_strip(conditional, place) for place in drawn[: limits.strips]],
+    }
+
+
+def _sections(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Ids and titles of the sections that the page has."""
+    yield "verdicts", "Verdicts"
+    if content["scatters"]:
+        yield "misses", "How items differ"
+    yield "table", "Table"
+    if content["strips"]:
+        yield "strips", "Metric by metric"
+    yield "items", "Items"
+    if content["curves"]:
+        yield "sensitivity", "Sensitivity"
+    yield "reading", "How to read this"
+
+
+_SETTINGS = {"distances": "Distances", "tokenizer": "Tokens", "encoder": "Encoder", "test": "Tests"}
+
+
+def _settings(conditional: Conditional) -> list[tuple[str, str]]:
+    """Terms and values for the top of the page."""
+    items, sizes = conditional.items.items, human_parts(conditional)
+    return [
+        ("Items", f"{len(items):,}"),
+        ("References per item", span(len(item.references) for item in items)),
+        *([("Human column", f"{' or '.join(sizes)} references")] if sizes else []),
+        ("Interval level", level_text(conditional.level)),
+        *setting_rows(conditional, _SETTINGS | COMMON_SETTINGS),
+    ]
+
+
+def _card(conditional: Conditional, system: SystemColumn, counts: Sequence[int]) -> dict[str, Any]:
+    return {
+        "system": system,
+        "counts": list(zip(KINDS, counts, strict=True)),
+        "total": len(system.items),
+        "bar": kind_bar(counts),
+        "candidates": span(len(item.candidates.get(system.name, ())) for item in conditional.items.items),
+    }
+
+
+_FEW_CONTESTS = 12
+
+
+def render_terminal(conditional: Conditional, *, width: int, why: bool = False, top: int = 5) -> RenderableType:
+    """Notes first, then the table, verdicts, differences, and `top` items; with `why` also the numbers behind cells."""
+    lines, title = table_lines(conditional), heading(conditional)
+    counted = [counts(column) for column in conditional.systems]
+    missing, power = missing_lines(conditional, ids=why), power_lines(conditional)
+    behind = list(_behind(conditional)) if why else []
+    worst, contests = list(_worst_items(conditional, width, top)), list(_contests(conditional, width))
+    remarks = every_note(conditional.items.notes, conditional.notes)
+    names = fitted_names([printable(column.name) for column in conditional.systems], MOST_NAME)
+    columns = [conditional.human.name, *(column.name for column in conditional.systems)]
+    tables, with_chance = metric_tables(lines, columns, width)
+    verdicts = [
+        (name, column.verdict, [dim(f"items: {kinds}")])
+        for column, name, kinds in zip(conditional.systems, names, counted, strict=True)
+    ]
+    return joined(
+        [
+            [title_line(conditional.items.name, f": {title}", width=width), *notes(remarks)],
+            [*tables, *map(dim, legend(conditional, chance=with_chance))],
+            list(verdict_lines(verdicts)),
+            contests,
+            [dim(line) for line in missing],
+            [Text(cut(line)) for line in power],
+            [dim(line) for line in behind],
+            worst,
+        ]
+    )
+
+
+def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
+    found = paired_rows(conditional, conditional.contests)
+    columns = [column.name for column in (conditional.human, *conditional.systems)]
+    room = max(8, min(MOST_NAME, width // 6))
+    names = dict(zip(columns, fitted_names([printable(name) for name in columns], room), strict=True))
+    if not found:
+        return
+    yield dim(f"differences on the same items, first minus second; {MARK} Holm-adjusted p <= {1 - conditional.level:g}")
+    shown = Table.grid(padding=(0, 2))
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    shown.add_column(justify="right", no_wrap=True)
+    shown.add_column(no_wrap=True)
+    for one in found[:_FEW_CONTESTS]:
+        pair = f"{names[one.contest.first]} − {names[one.contest.second]}"
+        ahead = f"{names[one.ahead]} better" if one.ahead else ""
+        shown.add_row(Text(pair), Text(shortened(one.contest.label, 60)), Text(one.gap), Text(ahead))
+    yield shown
+    if len(found) > _FEW_CONTESTS:
+        yield dim(f"and {len(found) - _FEW_CONTESTS:,} less clear differences")
+
+
+def _behind(conditional: Conditional) -> Iterator[str]:
+    """The numbers behind the cells."""
+    adjusted = ((math.nan,) * len(conditional.labels), *map(conditional.adjusted_p_values, conditional.systems))
+    # The human p-value is that of one split, not of the mean over splits beside it.
+    human = replace(conditional.human, results=tuple(replace(r, p_value=None) for r in conditional.human.results))
+    for place, label in enumerate(conditional.labels):
+        for column, p in zip((human, *conditional.systems), adjusted, strict=True):
+            line = combined(label, column, place, p[place])
+            if line:
+                yield line
+
+
+def _worst_items(conditional: Conditional, width: int, top: int) -> Iterator[RenderableType]:
+    found = worst_items(conditional, top)
+    if found:
+        yield dim("the items that differ most, references | candidates; > marks the central reference")
+    for item in found:
+        yield _item_title(item)
+        sides = Table.grid(padding=(0, 1))
+        side = max((width - 7) // 2, 1)
+        for wide in (1, side, 1, side):
+            sides.add_column(width=wide, overflow="fold")
+        for central, left, right in item.lines():
+            sides.add_row(">" if central else "", Text(left), Text("|", style="dim"), Text(right))
+        yield sides
+
+
+def _item_title(item: Worst) -> Text:
+    title = Text.assemble((item.system, "bold"), " on ", (item.id, "bold"), f": {item.how}")
+    return title.append(f"\n  {item.prompt}", style="dim") if item.prompt else title
+
+
+_TOP, _MOST_CONTESTS, _MOST_NOTES = 10, 60, 10
+
+
+def render_markdown(conditional: Conditional) -> str:
+    """One Markdown document."""
+    names = [conditional.human.name, *(column.name for column in conditional.systems)]
+    sections = {
+        "": markdown.metric_table(table_lines(conditional), names, legend(conditional, chance=True)),
+        "Combined p-values": _combined_table(conditional),
+        "Differences": _contest_table(conditional),
+        "Power": markdown.bullets(power_lines(conditional)),
+        "No number": markdown.bullets(missing_lines(conditional, ids=True)),
+        "Items that differ most": [line for item in worst_items(conditional, _TOP) for line in _item_lines(item)],
+    }
+    everyone = (conditional.human, *conditional.systems)
+    return markdown.document(
+        f"{markdown.cut(conditional.items.name)}: {heading(conditional)}",
+        [
+            *(f"Note: {markdown.cut(note)}" for note in every_note(conditional.items.notes, conditional.notes)),
+            *map(_verdict_line, conditional.systems),
+        ],
+        sections,
+        (r.signature for c in everyone for r in (*c.results, *c.at_baseline_size.values())),
+    )
+
+
+def _verdict_line(column: SystemColumn) -> str:
+    verdict = column.verdict.sentence if column.verdict else "not tested"
+    return f"**{markdown.cut(column.name)}**: {markdown.cut(verdict)} (items: {counts(column)})"
+
+
+def _p(value: float) -> str:
+    return markdown.escaped(p_text(value))
+
+
+def _z(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.1f}"
+
+
+def _combined_table(conditional: Conditional) -> list[str]:
+    """The combined test of every metric, and other ways to combine the p-values of items."""
+    lines = [
+        [markdown.cut(label), markdown.cut(column.name), markdown.escaped(p_at_most(result)),
+         _p(result.parts.get("adjusted", math.nan)),
+         _z(result.parts.get("z", math.nan)), *(_p(result.parts.get(name, math.nan)) for name in OTHER_TESTS),
+         f"{result.n:,}"]
+        for column in conditional.systems
+        for label, result in zip(conditional.labels, column.results, strict=True)
+        if result.p_value is not None
+    ]  # fmt: skip
+    head = ["metric", "system", "p", "adjusted p", "z", *(f"{words} p" for words in OTHER_TESTS.values()), "items"]
+    return markdown.table(head, lines, right=2) if lines else []
+
+
+def _contest_table(conditional: Conditional) -> list[str]:
+    found = paired_rows(conditional, conditional.contests)
+    lines = [
+        [
+            *(markdown.cut(text) for text in (one.contest.first, one.contest.second, one.contest.label)),
+            markdown.starred(one.gap),
+            markdown.escaped(one.p),
+            markdown.cut(one.ahead),
+        ]
+        for one in found[:_MOST_CONTESTS]
+    ]
+    head = ["first", "second", "metric", "first minus second", "Holm-adjusted p", "better"]
+    left_out = len(found) - len(lines)
+    more = ["", f"{left_out:,} further differences are less clear."] if left_out else []
+    return [*markdown.table(head, lines, right=3), *more] if lines else []
+
+
+def _item_lines(item: Worst) -> Iterator[str]:
+    """Title, prompt, and the texts of both sides; all are shortened already."""
+    yield f"### {markdown.escaped(item.system)} on {markdown.escaped(item.id)}: {item.how}"
+    yield ""
+    if item.prompt:
+        yield from (f"Prompt: {markdown.escaped(item.prompt)}", "")
+    sides = (
+        [f"{'&gt; ' if central else ''}{markdown.escaped(left)}", markdown.escaped(right)]
+        for central, left, right in item.lines()
+    )
+    yield from markdown.table(["references (&gt; marks the central one)", "candidates"], sides, right=2)
+    yield ""
+
+
+CSV_FIELDS = (
+    "system", "item", "at", "n", "metric", "label", "options", "estimate", "low", "high", "level", "p_value",
+    "p_adjusted", "z", "fisher", "simes", "chance", "miss", "undefined", "signature",
+)  # fmt: skip
+
+
+def csv_rows(conditional: Conditional) -> list[dict[str, Any]]:
+    """One row per result, the human ones first: over all items, at the size of the human parts, then per item."""
+    unadjusted = tuple(math.nan for _ in conditional.labels)
+    found = _column_rows(conditional, conditional.human, unadjusted)
+    for system in conditional.systems:
+        found += _column_rows(conditional, system, conditional.adjusted_p_values(system))
+    return found
+
+
+def _column_rows(conditional: Conditional, column: SystemColumn, adjusted: tuple[float, ...]) -> list[dict[str, Any]]:
+    sizes = _human_sizes(conditional)
+    is_human = column is conditional.human
+    over_items = [
+        _csv_row(column, label, result, at=sizes[label] if is_human else "") | {"p_adjusted": known(p)}
+        for label, result, p in zip(conditional.labels, column.results, adjusted, strict=True)
+    ]
+    # Only whole items are tested.
+    smaller = [
+        _csv_row(column, label, replace(result, p_value=None), at=sizes.get(label, ""))
+        for label, result in column.at_baseline_size.items()
+    ]
+    return [*over_items, *smaller, *_item_rows(conditional, column, sizes if is_human else {})]
+
+
+def _item_rows(conditional: Conditional, column: SystemColumn, sizes: dict[str, str]) -> Iterator[dict[str, Any]]:
+    for outcome in column.items:
+        for label, result in zip(conditional.labels, outcome.results, strict=True):
+            yield _csv_row(column, label, result, at=sizes.get(label, "")) | {
+                "item": outcome.id,
+                "miss": outcome.miss.kind,
+            }
+
+
+def _human_sizes(conditional: Conditional) -> dict[str, str]:
+    """The sizes of the human parts, by label."""
+    human = zip(conditional.labels, conditional.human.results, strict=True)
+    return {label: part_sizes(result, conditional.human_sizes) for label, result in human}
+
+
+def item_csv_rows(conditional: Conditional) -> list[dict[str, Any]]:
+    """One row per system, item and metric."""
+    return [row for system in conditional.systems for row in _item_rows(conditional, system, {})]
+
+
+def _csv_row(column: SystemColumn, label: str, result: Result, *, at: str) -> dict[str, Any]:
+    parts = {name: known(result.parts.get(name, math.nan)) for name in ("z", "fisher", "simes", "chance")}
+    plain = {name: value for name, value in plain_row(result).items() if name in CSV_FIELDS}
+    return plain | {"system": column.name, "item": "", "at": at, "label": label, "p_adjusted": None, "miss": ""} | parts
+
+
+def render_csv(conditional: Conditional) -> str:
+    """CSV text with a header."""
+    return csv_text(CSV_FIELDS, csv_rows(conditional))
+
+
+def render_notebook(conditional: Conditional) -> str:
+    """An HTML fragment for a notebook's output cell."""
+    return fragment(
+        "conditional/notebook.html.j2",
+        name=conditional.items.name,
+        heading=heading(conditional),
+        systems=[(system, counts(system)) for system in conditional.systems],
+        columns=[conditional.human.name, *conditional.names],
+        lines=table_lines(conditional),
+        facts=[],
+        legend=legend(conditional, chance=True),
+        notes=every_note(conditional.items.notes, conditional.notes)[:_MOST_NOTES],
+    )
