@@ -26,7 +26,7 @@ EXCHANGES = 999
 # In larger samples fewer exchanges save most of the time, and cost a little power.
 LARGE, FEWER_EXCHANGES = 1000, 199
 # The number is raised when the members' statistics or their combination change, so that results are not mixed.
-OUR_VERSION = "+".join(f"{'&'.join(term.members)}*{term.weight:g}" for term in TERMS) + " 1"
+OUR_VERSION = "+".join(f"{'&'.join(term.members)}*{term.weight:g}" for term in TERMS) + " 2"
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from textassay.inference.permutation import independent
 from textassay.metrics.learned.text_traits import text_traits
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.overlap import TextEdges
+from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material, Pool, Resamples
 
 WORDS = [f"w{i}" for i in range(30)]
@@ -114,6 +115,52 @@ def test_members_equal_plain_counts() -> None:
     assert by_name["repeats"] == pytest.approx(np.abs(np.array(repeats) - np.mean(repeats)), abs=1e-12)
 
 
+def fourth_powers(features: NDArray[np.float64], labels: NDArray[np.bool_]) -> list[float]:
+    """Sums over features of the fourth power of the difference from what the candidate should have, by definition."""
+    found = []
+    for row in labels:
+        total = 0.0
+        for feature in features:
+            spread = math.sqrt(((feature - feature.mean()) ** 2).sum())
+            total += ((feature[row].sum() - feature.mean() * row.sum()) / spread) ** 4 if spread > 1e-9 else 0.0
+        found.append(total)
+    return found
+
+
+def test_words_sum_fourth_powers_of_differences_in_texts_that_have_them() -> None:
+    pooled = [f"always {text}" for text in texts(1, 9) + texts(2, 7)]
+    resamples, labels = relabelled((9, 7))
+    member = next(member for member in BANK if member.name == "words")
+    found = member.statistics(Pool((material(pooled[:9]), material(pooled[9:]))), resamples)
+    has = [[float(word in text.split()) for text in pooled] for word in ["always", *WORDS]]
+    frequent = np.array([row for row in has if sum(row) >= 4])
+    assert found == pytest.approx(fourth_powers(frequent, labels), rel=1e-9)
+
+
+def test_regions_sum_fourth_powers_over_the_neighbourhoods_of_texts() -> None:
+    one, other = material(texts(1, 9)), material(texts(2, 7))
+    pool = Pool((one, other))
+    resamples, labels = relabelled((9, 7))
+    member = next(member for member in BANK if member.name == "regions")
+    found = member.statistics(pool, resamples)
+    points = np.concatenate((one.view(Vectors).values, other.view(Vectors).values)).astype(float)
+    gaps = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
+    narrow = np.exp(-(gaps**2) / (2 * (0.3 * np.median(gaps[np.triu_indices(16, 1)])) ** 2))
+    # A text is no neighbour of itself: it has the mean of the others, so that it moves nothing.
+    np.fill_diagonal(narrow, 0.0)
+    narrow += np.diag(narrow.sum(axis=1) / 15)
+    assert found == pytest.approx(fourth_powers(narrow, labels), rel=1e-5)
+
+
+def test_one_changed_word_is_found_among_many_words() -> None:
+    """A word of a tenth of the texts becomes another one; squared distances of all words hardly see it."""
+    rare = [f"{text} is" if place % 6 == 0 else text for place, text in enumerate(texts(5, 300))]
+    other = [f"{text} is" if place % 6 == 0 else text for place, text in enumerate(texts(6, 300))]
+    changed = [text.replace(" is", " was") if place % 12 == 0 else text for place, text in enumerate(rare)]
+    assert "words" in {member.name for member in lexical(changed, other).found_by(0.95)}
+    assert "words" not in {member.name for member in lexical(rare, other).found_by(0.95)}
+
+
 def test_edges_are_first_and_last_words_without_punctuation() -> None:
     edges = material(["The cat sat .", "stop", "!", "a cat"]).view(TextEdges)
     assert edges.sizes(2).tolist() == [4, 2, 2, 4]
@@ -201,7 +248,8 @@ def test_the_combination_equals_its_definition() -> None:
         "words & ridge": smooth_p(-np.log(p["words"] * p["ridge"])),
         "traits & different": smooth_p(-np.log(p["traits"] * p["different"])),
     }
-    weights = {"words": 1.0, "bigrams": 0.25, "repeats": 0.25, "traits": 1.0, "mmd": 20.0} | dict.fromkeys(joined, 1.0)
+    alone = {"words": 0.5, "bigrams": 0.25, "repeats": 0.25, "traits": 1.0, "mmd": 6.0, "regions": 2.0}
+    weights = alone | dict.fromkeys(joined, 1.0)
     total = sum(weight / np.tan(np.pi / 2 * (p | joined)[name]) for name, weight in weights.items())
     assert combine(found, members=BANK) == pytest.approx(np.log(total))
 
@@ -210,7 +258,7 @@ def test_a_pair_without_one_of_its_members_is_the_other_one() -> None:
     members = [member for member in BANK if member.name in ("words", "repeats")]
     found = np.random.default_rng(0).exponential(size=(2, 400))
     words, repeats = (1 / np.tan(np.pi / 2 * smooth_p(row)) for row in found)
-    assert combine(found, members=members) == pytest.approx(np.log(2 * words + 0.25 * repeats))
+    assert combine(found, members=members) == pytest.approx(np.log(1.5 * words + 0.25 * repeats))
 
 
 def test_the_level_is_kept_where_members_depend_on_each_other() -> None:
