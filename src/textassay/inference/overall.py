@@ -1,6 +1,6 @@
 r"""The overall test: is there any difference at all between a candidate and a reference?
 
-A small fixed bank of complementary tests (`bank.py`) reads the same exchanges of labels. Each member alone is blind
+A small fixed bank of complementary tests (`overall_bank.py`) reads the same exchanges of labels. Each member alone is blind
 somewhere: a distance between word counts does not see word order, sentence vectors do not see tense, and neither sees
 repeated texts. Combined over the same exchanges, the bank loses little where one member is strong, and it keeps its
 level:
@@ -12,7 +12,7 @@ level:
    number of different word pairs. For each pair the product of the two p-values (Fisher's combination) is a statistic
    like those of the members, and it becomes a p-value as in step 2.
 4. The half-Cauchy combination adds members and pairs up: :math:`C_b = \sum_k w_k \cot(\pi p_{kb} / 2)`. The weights are
-   fixed (`TERMS` in `bank.py`).
+   fixed (`TERMS` in `overall_bank.py`).
 5. The p-value is the share of rows with :math:`C_b \ge C_0`.
 
 Steps 2 to 4 treat row 0 like every other row. Under the null hypothesis all rows are equally likely to be the observed

@@ -4,6 +4,9 @@ A squared distance between the means of two samples, an energy distance, and the
 predictions of a ridge classifier are each a sum over pairs of texts of a fixed number times a weight that depends on
 the labels of the two. Summed over the texts of a unit, that is one matrix between units. Pairs of texts in the same
 unit are left out: a text carries no information about its own label, nor texts of one group about other groups.
+
+Such sums average over everything. Words and neighbourhoods of vectors are therefore tested by sums of fourth powers as
+well, in which a few large differences count.
 """
 
 from collections.abc import Callable, Iterator, Sequence
