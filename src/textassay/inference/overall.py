@@ -1,9 +1,9 @@
 r"""The overall test: is there any difference at all between a candidate and a reference?
 
-A small fixed bank of complementary tests (`overall_bank.py`) reads the same exchanges of labels. Each member alone is blind
-somewhere: a distance between word counts does not see word order, sentence vectors do not see tense, and neither sees
-repeated texts. Combined over the same exchanges, the bank loses little where one member is strong, and it keeps its
-level:
+A small fixed bank of complementary tests (`overall_bank.py`) reads the same exchanges of labels. Each member alone is
+blind somewhere: a distance between word counts does not see word order, sentence vectors do not see tense, and neither
+sees repeated texts. Combined over the same exchanges, the bank loses little where one member is strong, and it keeps
+its level:
 
 1. Row b of the exchanges gives member k a statistic :math:`T_{kb}`; row 0 is what was observed.
 2. Within each member, a statistic becomes a p-value :math:`p_{kb}`: the share of rows at least as large, with an
