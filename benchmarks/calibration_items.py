@@ -31,8 +31,8 @@ from textassay.distances.text_table import TextTable
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.encoders.vector_store import open_store
-from textassay.engines.local import LocalEngine
 from textassay.inference.combining import fisher, harmonic_mean, simes
+from textassay.inference.engine import LocalEngine
 from textassay.inference.item_figures import measure_item, towards_worse, ways
 from textassay.inference.over_items import bootstrap_interval
 from textassay.inference.p_values import is_significant

@@ -29,7 +29,7 @@ from textassay import compare
 from textassay.encoders.choose import get_encoder
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
-from textassay.engines.local import LocalEngine
+from textassay.inference.engine import LocalEngine
 from textassay.inference.p_values import is_significant
 from textassay.studies.compare.result import Column
 

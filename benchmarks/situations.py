@@ -29,7 +29,7 @@ from designs import captions, generated, images, lines, news, same_groups, ungro
 from threadpoolctl import threadpool_limits
 
 from textassay import Sample, compare
-from textassay.engines.local import LocalEngine
+from textassay.inference.engine import LocalEngine
 from textassay.models.ngrams.ngram import NgramModel, train
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from textassay.corpus.rated_items import RatedItem, RatedItems
-from textassay.engines.local import LocalEngine
+from textassay.inference.engine import LocalEngine
 from textassay.inference.progress import Silent
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request

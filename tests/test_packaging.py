@@ -21,7 +21,7 @@ LADDER = (
     ("encoders",),
     ("distances", "models"),
     ("metrics",),
-    ("inference", "engines"),
+    ("inference",),
     ("studies",),
     ("reproduce",),
     ("report",),
@@ -93,7 +93,7 @@ def test_imports_point_one_way() -> None:
         ("encoders", "from ..metrics import bleu", 1),
         ("inference", "from importlib import import_module\nimport_module('textassay.studies')", 2),
         ("metrics", "import importlib\nimportlib.import_module(f'textassay.report.{1}')", 2),
-        ("engines", "from textassay.inference.measure import measure", 1),
+        ("distances", "from textassay.models.base import Generator", 1),
         ("models", "from textassay import compare", 1),
         ("report", "import textassay.cli.app", 1),
     ],
@@ -107,7 +107,7 @@ def test_a_wrong_import_is_caught(part: str, source: str, line: int) -> None:
     ("part", "source"),
     [
         ("corpus", "from textassay.version import __version__\nfrom . import errors"),
-        ("studies", "from textassay.engines.local import Engine\nfrom textassay.models.ngrams import ngram"),
+        ("studies", "from textassay.inference.engine import Engine\nfrom textassay.models.ngrams import ngram"),
         ("cli", "from textassay.report.table import render\nfrom textassay import version"),
     ],
 )

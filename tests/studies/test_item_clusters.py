@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from tests.laws import corpus
 from textassay import Conditional, Item, ItemSet, conditional
-from textassay.engines.local import LocalEngine
+from textassay.inference.engine import LocalEngine
 from textassay.inference.over_items import Clusters, bootstrap_interval, paired
 from textassay.inference.p_values import is_significant
 from textassay.studies.conditional.clusters import MOST_TEXTS, clusters, cut, places_of

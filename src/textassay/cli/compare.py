@@ -48,7 +48,6 @@ def compare(
     from textassay.cli.screen import ProgressBar
     from textassay.corpus.files import named_paths
     from textassay.corpus.readers import read_sample
-    from textassay.engines.local import get_engine
     from textassay.studies.compare.study import compare as run
 
     del max_input  # applied when it is parsed
@@ -57,7 +56,6 @@ def compare(
     metric_names, family_names = options.split(metrics), options.split(family)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
-        chosen_engine = get_engine(engine)
         names = named_paths(candidates)
         samples: list[Sample] = []
         for file in files:
@@ -83,7 +81,7 @@ def compare(
             n_resamples=resamples,
             explain=True,
             seed=seed,
-            engine=chosen_engine,
+            engine=engine,
             progress=progress,
         )
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}

@@ -51,7 +51,6 @@ def conditional(
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
     from textassay.corpus.item_set import read_items
-    from textassay.engines.local import get_engine
     from textassay.studies.conditional.study import conditional as run
 
     del max_input  # applied when it is parsed
@@ -61,7 +60,6 @@ def conditional(
     metric_names, distance_names = options.split(metrics), options.split(distance)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
-        chosen_engine = get_engine(engine)
         item_set = read_items(items, candidates=candidates or [], encoding=encoding)
         progress.step(1)
         found = run(
@@ -78,7 +76,7 @@ def conditional(
             null=null,
             sensitivity=sensitivity,
             power=power,
-            engine=chosen_engine,
+            engine=engine,
             progress=progress,
         )
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}

@@ -52,7 +52,6 @@ def huse(
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar
     from textassay.corpus.rating_files import read_ratings
-    from textassay.engines.local import get_engine
     from textassay.report.huse import render_markdown
     from textassay.studies.huse.study import huse as run
 
@@ -62,7 +61,6 @@ def huse(
     metric_names = options.split(metrics)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
-        chosen_engine = get_engine(engine)
         rated = read_ratings(ratings, log_probs=log_probs, model=model, scale=bounds, encoding=encoding)
         progress.step(1)
         found = run(
@@ -75,7 +73,7 @@ def huse(
             seed=seed,
             leave_out_flagged=without_flagged,
             stability=stability,
-            engine=chosen_engine,
+            engine=engine,
             progress=progress,
         )
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}

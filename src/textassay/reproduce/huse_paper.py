@@ -9,8 +9,8 @@ import numpy as np
 from textassay.corpus.arrays import Bool
 from textassay.corpus.rated_items import RatedItems
 from textassay.corpus.rating_files import read_ratings
-from textassay.engines.local import LocalEngine
 from textassay.errors import InputError, Setting
+from textassay.inference.engine import LocalEngine
 from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.ratings.votes import share_around

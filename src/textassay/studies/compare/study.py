@@ -15,9 +15,9 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered
-from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence
+from textassay.inference.engine import Engine, get_engine
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Measured, measure, paired_difference, views_read
 from textassay.inference.overall import Overall, OverallPlan, overall_test
@@ -256,13 +256,13 @@ def compare(
     `explain` adds what puts the numbers in context: the baseline of real text against real text, format differences,
     phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
     """
-    workers, progress = get_engine(engine), progress or Silent()
     if pair is not None and group is not None:
         raise InputError("both pair and group given; wanted one of them")
     given, words = named_candidates(candidates), get_tokenizer(tokenizer, lowercase=lowercase)
     if not given:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     plan = Plan(level, n_resamples, seed).checked().enough_for(len(given))
+    workers, progress = get_engine(engine), progress or Silent()
     metrics, families = listed(metrics), listed(families)
     named = {spec.partition(":")[0].strip() for spec in metrics}
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)

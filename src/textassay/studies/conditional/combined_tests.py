@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.engines.local import Engine
+from textassay.inference.engine import Engine
 from textassay.inference.item_figures import DRAWS, Drawing, Unit, plan_drawing, summed, towards_worse
 from textassay.inference.over_items import Clusters
 from textassay.inference.p_values import holm, step_down

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.engines.local import Engine
+from textassay.inference.engine import Engine
 from textassay.inference.item_figures import measure_ways, towards_worse
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.progress import Progress

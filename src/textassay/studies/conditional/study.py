@@ -9,8 +9,8 @@ from typing import Any
 from textassay.corpus.item_set import ItemSet, read_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
-from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError, Setting
+from textassay.inference.engine import Engine, get_engine
 from textassay.inference.item_figures import towards_worse
 from textassay.inference.p_values import holm
 from textassay.inference.progress import Progress, Silent

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64
 from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.corpus.rating_files import raters_are_known
-from textassay.engines.local import Engine, LocalEngine
 from textassay.errors import InputError
+from textassay.inference.engine import Engine, LocalEngine
 from textassay.inference.intervals import wilson
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.plan import Plan

@@ -10,8 +10,8 @@ import numpy as np
 from textassay.corpus.printable import many
 from textassay.corpus.rated_items import RatedItem, RatedItems, checked
 from textassay.corpus.rating_files import raters_are_known, read_ratings
-from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError
+from textassay.inference.engine import Engine, get_engine
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.ratings.resamples import Groups
 from textassay.inference.result import Result

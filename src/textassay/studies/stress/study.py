@@ -18,8 +18,8 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_number, is_whole
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered
-from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError, Setting
+from textassay.inference.engine import Engine, get_engine
 from textassay.inference.plan import Plan, fewest_resamples
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import sample_field

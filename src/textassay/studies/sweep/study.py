@@ -17,8 +17,8 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.encoders.base import Encoder
-from textassay.engines.local import Engine, get_engine
 from textassay.errors import InputError, Setting
+from textassay.inference.engine import Engine, get_engine
 from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Measured
 from textassay.inference.overall import Overall

@@ -1,1 +1,0 @@
-"""Engines: where work runs."""
