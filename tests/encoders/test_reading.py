@@ -14,11 +14,9 @@ from textassay.corpus.sample import Sample
 from textassay.encoders.cache_contents import chosen, contents
 from textassay.encoders.choose import get_encoder
 from textassay.encoders.lsa import fit_lsa
-from textassay.encoders.remembered import Remembered, read, remember, sampled
+from textassay.encoders.remembered import Remembered, read, remember, sampled, show_all
 from textassay.encoders.vector_store import open_store
 from textassay.encoders.windows import TokenCounter
-from textassay.inference.progress import Silent
-from textassay.studies.encoding import show_all
 
 ROOM = 10
 
@@ -55,7 +53,7 @@ def long_text(sentences: int, word: str = "word") -> str:
 def shown(encoder: Reader | ToyEncoder | str, *samples: Sequence[str]) -> Remembered:
     made = [Sample.of(texts, name=name) for name, texts in zip("rab", samples, strict=False)]
     candidates = {sample.name: sample for sample in made[1:]}
-    return show_all(encoder, reference=made[0], candidates=candidates, used=made, progress=Silent())
+    return show_all(encoder, reference=made[0], candidates=candidates, used=made)
 
 
 SHORT = [f"a b {number}" for number in range(30)]
@@ -167,16 +165,16 @@ def test_tokens_are_counted_once_and_then_come_from_the_cache(root: Path) -> Non
 def test_progress_is_in_windows() -> None:
     reported: list[int] = []
 
-    class Told(Silent):
-        def start(self, what: str, steps: int) -> None:
-            reported.append(steps)
-
-        def step(self, steps: int) -> None:
-            reported.append(-steps)
-
     texts = [*SHORT, long_text(5), long_text(40)]
     sample = Sample.of(texts, name="r")
-    show_all(Reader(), reference=sample, candidates={}, used=[sample], progress=Told())
+    show_all(
+        Reader(),
+        reference=sample,
+        candidates={},
+        used=[sample],
+        start=reported.append,
+        step=lambda steps: reported.append(-steps),
+    )
     assert reported == [30 + 3 + 3, -36]
 
 

@@ -5,17 +5,19 @@ cached counts no tokens and reports the same as the first run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.printable import many, shortened
+from textassay.corpus.sample import Sample
 from textassay.encoders.base import Encoder, sees
 from textassay.encoders.cache_contents import TOKENS_NAME
+from textassay.encoders.choose import get_encoder
 from textassay.encoders.segments import Keys, keys_of
-from textassay.encoders.vector_store import Store, sub_store
+from textassay.encoders.vector_store import Store, open_store, sub_store
 from textassay.encoders.windows import BEGINNING, TokenCounter, chunks, cut_texts, may_be_long
 from textassay.errors import InputError
 
@@ -324,3 +326,83 @@ def _checked(encoder: Encoder, texts: list[str]) -> F32:
         text = shortened(texts[bad[0]], 60)
         raise InputError(f"{where}: {len(bad)} of {len(texts)} vectors are not finite, the first for '{text}'")
     return values
+
+
+def show_all(
+    encoder: str | Encoder,
+    *,
+    reference: Sample,
+    candidates: Mapping[str, Sample],
+    used: Iterable[Sample],
+    start: Callable[[int], None] = _ignore,
+    step: Callable[[int], None] = _ignore,
+) -> Remembered:
+    """An encoder that has seen the texts of the samples in use; whatever the cache on disk knows is not encoded again.
+
+    `reference` and `candidates` are whole: an encoder may be fitted on them, or have vectors for all of their texts.
+    A user's own encoder object is not cached on disk: its name need not change when its vectors do. `start` and
+    `step` are called as by `remember`.
+    """
+    chosen = get_encoder(encoder, reference=reference, candidates=candidates) if isinstance(encoder, str) else encoder
+    samples = [(sample.name, sample.texts.to_pylist()) for sample in used]
+    store = open_store(chosen) if isinstance(encoder, str) and _worth_keeping(chosen) else None
+    tokens = read(chosen, samples, store=store)
+    seen = remember(
+        chosen,
+        (text for _, texts in samples for text in texts),
+        store=store,
+        start=start,
+        step=step,
+        windows=tokens.windows,
+    )
+    reading = tokens.reading(samples)
+    return replace(seen, reading=reading, notes=(*seen.notes, *_limits_of(seen, reading)))
+
+
+def _limits_of(seen: Remembered, reading: Reading) -> Iterator[str]:
+    """What the encoder could not see: words that it does not know, and parts of long texts."""
+    distinct, shared = len(seen.values), seen.same_vector
+    if shared > MOST_SAME * distinct:
+        yield (
+            f"the encoder gives {shared:,} of {distinct:,} different texts the vector of another one: it does not know "
+            "their words (MiniLM is made for English), and metrics on vectors mean little here"
+        )
+    if seen.zero_vectors:
+        of = f"{seen.zero_vectors:,} of {distinct:,} different texts"
+        yield f"vectors of zeros: {of}; the encoder finds nothing in them"
+    yield from _unknown(reading)
+    yield from _unread(reading)
+
+
+def _unknown(reading: Reading) -> Iterator[str]:
+    """Samples whose words the encoder does not know."""
+    high = {name: share for name, share in reading.unknown.items() if share > MOST_UNKNOWN}
+    if high:
+        shares = ", ".join(f"{share:.0%} in {shortened(name, 60)!r}" for name, share in high.items())
+        yield (
+            f"tokens that the encoder does not know: {shares} (more than {MOST_UNKNOWN:.0%}): metrics on vectors do "
+            "not see these words, and there is no verdict about meaning; choose an encoder for this language"
+        )
+
+
+def _unread(reading: Reading) -> Iterator[str]:
+    """Texts of which a part is not read."""
+    if not reading.cut_texts:
+        return
+    of = f"{reading.cut_texts:,} of {reading.n_texts:,} different texts"
+    if reading.beginnings_only:
+        yield (
+            f"longer than the {reading.window} tokens that the encoder reads with windows=first: {of}; only the "
+            "beginning of such a text counts, and there is no verdict about meaning"
+        )
+    else:
+        yield (
+            f"longer than {reading.most_windows} windows of {reading.window} tokens: {of}; of such a text that many "
+            f"windows are read, spread evenly over it, about {reading.read_share:.0%} of the tokens "
+            "(windows=N reads more)"
+        )
+
+
+def _worth_keeping(encoder: Encoder) -> bool:
+    """Vectors that come from a file or from a quick fit need no cache."""
+    return not encoder.name.startswith(("lsa", "bow", "vectors"))

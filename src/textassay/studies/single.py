@@ -25,14 +25,14 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.encoders.base import Encoder
+from textassay.encoders.remembered import show_all
 from textassay.errors import InputError
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
-from textassay.inference.progress import Silent
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, Option, Request, find_metric
 from textassay.metrics.views import Material, Settings
-from textassay.studies.encoding import choose, show_all
+from textassay.studies.encoding import choose
 
 _WANTED_ROWS = "wanted one row per text and one column per dimension"
 _SAMPLE_SETTINGS = {
@@ -135,7 +135,7 @@ def _encoder(request: Request, encoder: str | Encoder | None, samples: Sequence[
     if choice.encoder is None:
         return None
     named = {f"{place}": sample for place, sample in enumerate(samples)}
-    return show_all(choice.encoder, reference=samples[-1], candidates=named, used=samples, progress=Silent())
+    return show_all(choice.encoder, reference=samples[-1], candidates=named, used=samples)
 
 
 def _on_items(

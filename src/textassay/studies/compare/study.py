@@ -14,7 +14,7 @@ from textassay.corpus.readers import as_sample, named_candidates
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
-from textassay.encoders.remembered import Remembered
+from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence
 from textassay.inference.engine import Engine, get_engine
@@ -37,7 +37,7 @@ from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
-from textassay.studies.encoding import choose, show_all
+from textassay.studies.encoding import choose
 from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest, settings_of_metrics
 
@@ -274,7 +274,14 @@ def compare(
     cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, baseline=baseline)
     seen = None
     if choice.encoder is not None:
-        seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=progress)
+        seen = show_all(
+            choice.encoder,
+            reference=real,
+            candidates=samples,
+            used=cut.everything,
+            start=partial(progress.start, "encoding"),
+            step=progress.step,
+        )
     settings = ViewSettings(words, seen)
     measurer = Measurer(
         requests=chosen,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from textassay.distances.custom import check_own, own_distance
 from textassay.distances.text_table import TextTable
 from textassay.encoders.base import Encoder
 from textassay.encoders.choose import DEFAULT, default_is_installed
-from textassay.encoders.remembered import Remembered
+from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.progress import Progress
 from textassay.metrics.registry import Request, parse_requests
 from textassay.studies.conditional.per_item import Pools, all_texts, table_of
-from textassay.studies.encoding import left_out, no_encoder, show_all
+from textassay.studies.encoding import left_out, no_encoder
 from textassay.studies.format_check import check_format
 
 Own = Mapping[str, Callable[[str, str], float]]
@@ -159,7 +160,14 @@ def _encoded(items: ItemSet, encoder: str | Encoder, progress: Progress) -> Reme
         system: Sample.of(list(dict.fromkeys(all_texts(items.items, system))), name=system) for system in items.systems
     }
     used = [reference, *candidates.values()]
-    return show_all(encoder, reference=reference, candidates=candidates, used=used, progress=progress)
+    return show_all(
+        encoder,
+        reference=reference,
+        candidates=candidates,
+        used=used,
+        start=partial(progress.start, "encoding"),
+        step=progress.step,
+    )
 
 
 def _format(items: ItemSet, tokenizer: Tokenizer) -> Iterable[str]:

@@ -7,6 +7,7 @@ Damages and strengths of a run share both samples. What counts as noticed is in 
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_number, is_whole
 from textassay.encoders.base import Encoder
-from textassay.encoders.remembered import Remembered
+from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Engine, get_engine
 from textassay.inference.plan import Plan, fewest_resamples
@@ -26,7 +27,7 @@ from textassay.inference.result import sample_field
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.encoding import choose, measurable, show_all
+from textassay.studies.encoding import choose, measurable
 from textassay.studies.outcome import settings_of
 from textassay.studies.stress.damages import Damage, choose_damages
 from textassay.studies.stress.draw_values import Measurer
@@ -209,7 +210,14 @@ def _stocked(
         progress.step(1)
     stock = build(pool, made, np.zeros(len(pool), np.int64), seed=seed)
     everything = Sample.of(stock.texts, name=real.name)
-    seen = show_all(encoder, reference=real, candidates=banks, used=[everything], progress=progress)
+    seen = show_all(
+        encoder,
+        reference=real,
+        candidates=banks,
+        used=[everything],
+        start=partial(progress.start, "encoding"),
+        step=progress.step,
+    )
     return replace(stock, topics=topics_of(seen.encode(pool.texts.to_pylist()), seed)), seen
 
 

@@ -17,6 +17,7 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.encoders.base import Encoder
+from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Engine, get_engine
 from textassay.inference.intervals import FEWEST_TEXTS
@@ -33,7 +34,7 @@ from textassay.models.choose import get_model
 from textassay.studies.compare.result import Column
 from textassay.studies.compare.sizes import Cut, cut_samples
 from textassay.studies.compare.study import CandidateMeasured, Measurer
-from textassay.studies.encoding import choose, measurable, show_all
+from textassay.studies.encoding import choose, measurable
 from textassay.studies.outcome import Settings, settings_of_metrics
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points
@@ -146,7 +147,14 @@ def sweep(
     cut = _cut(real, samples, seed)
     seen = None
     if choice.encoder is not None:
-        seen = show_all(choice.encoder, reference=real, candidates=samples, used=cut.everything, progress=counter)
+        seen = show_all(
+            choice.encoder,
+            reference=real,
+            candidates=samples,
+            used=cut.everything,
+            start=partial(counter.start, "encoding"),
+            step=counter.step,
+        )
     settings = ViewSettings(words, seen)
     measurer = Measurer(
         requests=requests,
