@@ -12,9 +12,8 @@ from textassay.distances.bleu import JointCounts
 from textassay.distances.choose import Surroundings, get_distance
 from textassay.distances.text_table import TextTable
 from textassay.inference.item_figures import Figures, item_values, measure_item, parts, ways
-from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.item_pool import ItemPool, Labels, Pools
 from textassay.metrics.registry import Request
-from textassay.studies.conditional.per_item import Pools
 
 
 def pools_of(texts: Sequence[str], request: Request) -> Pools:

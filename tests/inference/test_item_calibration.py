@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from textassay.inference.combining import fisher, harmonic_mean, simes
 from textassay.inference.item_figures import Tally, Unit, measure_item, measure_ways, plan_drawing, summed, ways
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.registry import parse_requests
+from textassay.studies.conditional.combining import fisher, harmonic_mean, simes
 
 SETS, ITEMS, SIZES = 300, 20, (4, 5)
 WAYS = 126

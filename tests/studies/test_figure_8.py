@@ -15,11 +15,11 @@ from textassay.distances.choose import Surroundings, get_distance
 from textassay.distances.text_table import TextTable
 from textassay.errors import InputError
 from textassay.inference.item_figures import item_values
+from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import parse_requests
 from textassay.reproduce.catalogue import reproduce
 from textassay.reproduce.result import Reproduction
 from textassay.reproduce.triangle_paper import DESIGN, Captions, Findings, Mixtures
-from textassay.studies.conditional.per_item import Pools
 
 WORDS = "a the man dog cat red big runs sits on under near park snow ball hat two white"
 COMMITTED = ROOT / "docs" / "reproductions" / "trm-figure-8.json"

@@ -15,7 +15,7 @@ from textassay.report.conditional_table import table_lines as conditional_lines
 from textassay.report.table import figure, paired_rows
 from textassay.studies.compare.verdict import Setting
 from textassay.studies.compare.verdict import judge as judge_candidate
-from textassay.studies.conditional.verdict import Contrasts, Evidence, judge_system, miss_of
+from textassay.studies.conditional.verdict import Evidence, judge_system
 from textassay.studies.huse.verdict import judge as judge_scores
 from textassay.studies.outcome import Contest
 

@@ -41,11 +41,7 @@ from textassay.report.table import (
 )
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, metric_tables, notes, verdict_lines
 from textassay.report.terminal import heading as title_line
-from textassay.studies.conditional.result import (
-    KINDS,
-    Conditional,
-    SystemColumn,
-)
+from textassay.studies.conditional.result import KINDS, Conditional, SystemColumn
 from textassay.studies.outcome import known, plain_row
 from textassay.studies.wording import p_text
 

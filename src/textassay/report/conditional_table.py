@@ -16,13 +16,7 @@ from textassay.report.table import (
     metric_lines,
     summary,
 )
-from textassay.studies.conditional.result import (
-    KIND_WORDS,
-    Conditional,
-    Sensitivity,
-    SystemColumn,
-    chance_of,
-)
+from textassay.studies.conditional.result import KIND_WORDS, Conditional, Sensitivity, SystemColumn, chance_of
 from textassay.studies.outcome import ResultColumn
 from textassay.studies.wording import listed, number, p_text
 

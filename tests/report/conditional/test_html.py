@@ -29,7 +29,7 @@ from textassay.report.conditional_items import excerpt, folded, item_views, item
 from textassay.report.conditional_table import outcome_sentence
 from textassay.report.page import MOST_BYTES, MOST_CHARACTERS, readable
 from textassay.report.table import paired_rows
-from textassay.studies.conditional.result import Conditional, CurvePoint, Miss, Sensitivity
+from textassay.studies.conditional.result import Conditional, CurvePoint, Sensitivity
 from textassay.studies.outcome import Contest
 
 SCRIPTS = ("tools.js", *(f"conditional/{name}.js" for name in ("store", "list", "item_page", "routing")))

@@ -1,13 +1,17 @@
 """The pooled texts of one item, and labellings: which of the texts are candidates and which are references."""
 
-from collections.abc import Hashable, Mapping
+import hashlib
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64, Bool
-from textassay.distances.bleu import JointCounts
+from textassay.corpus.item_set import Item
+from textassay.distances.bleu import Bleu, JointCounts
+from textassay.distances.choose import Distance, pooled_scores, pooled_shares
+from textassay.distances.text_table import TextTable
 from textassay.metrics.vectors.vectors import chosen_places
 from textassay.metrics.views import Memo
 
@@ -70,3 +74,57 @@ class ItemPool(Memo):
     def observed(self) -> Labels:
         """The one labelling that was observed."""
         return Labels.partitions(np.arange(len(self))[None, :] < self.sizes[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """What pools are made from: the texts, the distances, and the vectors of all texts where there is an encoder.
+
+    `shares` adds precision and recall where a distance has them.
+    """
+
+    table: TextTable
+    distances: Mapping[str, Distance]
+    values: F32 | None = None
+    shares: bool = False
+    joint: bool = False
+
+    def system(self, item: Item, system: str) -> ItemPool:
+        """A system's candidates and the item's references."""
+        return self.pool(item.candidates.get(system, ()), item.references)
+
+    def references(self, item: Item) -> ItemPool:
+        """The item's references alone, in an order of their own, none of them a candidate yet."""
+        return self.all_references([item.references[place] for place in scattered(item.references)])
+
+    def all_references(self, texts: Sequence[str]) -> ItemPool:
+        """These texts in this order, none of them a candidate."""
+        return self._of(texts, 0)
+
+    def pool(self, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
+        """These texts, each side in an order of its own: a sample of labellings must not depend on that in a file."""
+        sides = [[texts[place] for place in scattered(texts)] for texts in (candidates, references)]
+        return self._of([*sides[0], *sides[1]], len(candidates))
+
+    def _of(self, texts: Sequence[str], candidates: int) -> ItemPool:
+        numbers = np.array([self.table.number_of[text] for text in texts], dtype=np.int64)
+        found = {name: pooled_scores(distance, numbers) for name, distance in self.distances.items()}
+        more = [
+            pair for distance in self.distances.values() if self.shares for pair in pooled_shares(distance, numbers)
+        ]
+        return ItemPool(
+            (candidates, len(texts) - candidates),
+            {name: scores for name, (scores, _) in found.items()} | dict(more),
+            {name: distances for name, (_, distances) in found.items()},
+            None if self.values is None else self.values[numbers],
+            next((d.joint(numbers) for d in self.distances.values() if self.joint and isinstance(d, Bleu)), None),
+        )
+
+
+def scattered(texts: Sequence[str]) -> list[int]:
+    """Places of the texts in an order that depends neither on the file nor on the alphabet.
+
+    In the order of the alphabet, texts of one place in a sample of labellings would have something in common from item
+    to item, and the items' p-values with it.
+    """
+    return sorted(range(len(texts)), key=lambda place: hashlib.blake2b(texts[place].encode(), digest_size=8).digest())

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.item_set import ItemSet
-from textassay.inference.combining import fisher, harmonic_mean, mean_log_p, mean_p, raw_harmonic_mean, simes
 from textassay.inference.item_figures import Figures, Tally, towards_worse
-from textassay.inference.over_items import FLIPS, Clusters, bootstrap_interval, paired
+from textassay.inference.over_items import FLIPS, Clusters, Combined, bootstrap_interval, paired
+from textassay.inference.per_item import ItemPlan, Measured
 from textassay.inference.plan import enough_resamples
 from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.metrics.registry import Request
-from textassay.studies.conditional.per_item import ItemPlan, Measured, Tallies
+from textassay.studies.conditional.combining import fisher, harmonic_mean, mean_log_p, mean_p, raw_harmonic_mean, simes
 from textassay.studies.outcome import Contest, Settings, settings_of
 
 
@@ -111,15 +111,6 @@ _OTHERS = {
     "mean_p": mean_p,
     "mean_log_p": mean_log_p,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Combined:
-    """The combined tests of one system: sums over items, how many units they have, and adjusted p-values."""
-
-    tallies: Tallies
-    units: int = 0
-    adjusted: Mapping[Request, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

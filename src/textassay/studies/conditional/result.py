@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.inference.result import Result, one_nan
+from textassay.inference.per_item import Miss
+from textassay.inference.result import Result
 from textassay.studies.outcome import (
     Contest,
     Outcome,
@@ -32,38 +33,6 @@ KIND_WORDS = {
     "untested": "untested",
 }
 KINDS = tuple(KIND_WORDS)
-
-
-@dataclass(frozen=True)
-class Miss:
-    """How one item's candidates miss its references.
-
-    The closeness of a side is how often the edge between two of its texts is the shortest of a triangle less how often
-    it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
-    0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 the two sides form separate groups. Both
-    range from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` the
-    result in words.
-    """
-
-    kind: str
-    spread: float
-    place: float
-    p_value: float
-
-    def __post_init__(self) -> None:
-        for name in ("spread", "place", "p_value"):
-            object.__setattr__(self, name, one_nan(getattr(self, name)))
-
-    @property
-    def measured(self) -> bool:
-        """Whether there is a number for spread or place."""
-        return not (math.isnan(self.spread) and math.isnan(self.place))
-
-    @property
-    def far(self) -> float:
-        """How far off, to rank items by; 0 where nothing could be measured."""
-        known = [abs(z) for z in (self.spread, max(self.place, 0.0)) if not math.isnan(z)]
-        return max(known, default=0.0)
 
 
 @dataclass(frozen=True)

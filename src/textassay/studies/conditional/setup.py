@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from textassay.corpus.item_set import ItemSet
+from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.printable import quoted
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer
@@ -18,8 +18,8 @@ from textassay.encoders.choose import DEFAULT, default_is_installed
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.progress import Progress
+from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, parse_requests
-from textassay.studies.conditional.per_item import Pools, all_texts, table_of
 from textassay.studies.encoding import left_out, no_encoder
 from textassay.studies.format_check import check_format
 
@@ -178,3 +178,19 @@ def _format(items: ItemSet, tokenizer: Tokenizer) -> Iterable[str]:
         for finding in check_format(candidate, reference, tokenizer=tokenizer):
             if not finding.harmless:
                 yield f"format of {system!r}: {finding.message}: {finding.fix}"
+
+
+def table_of(items: ItemSet, tokenizer: Tokenizer) -> TextTable:
+    """Every text of the items, numbered."""
+    return TextTable.of(
+        [item.references for item in items.items],
+        others=(text for item in items.items for texts in item.candidates.values() for text in texts),
+        tokenizer=tokenizer,
+    )
+
+
+def all_texts(items: Iterable[Item], system: str | None = None) -> list[str]:
+    """All references, or all candidates of a system, in order."""
+    if system is None:
+        return [text for item in items for text in item.references]
+    return [text for item in items for text in item.candidates.get(system, ())]

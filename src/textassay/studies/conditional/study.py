@@ -12,12 +12,12 @@ from textassay.encoders.base import Encoder
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Engine, get_engine
 from textassay.inference.item_figures import towards_worse
+from textassay.inference.over_items import Combined, adjusted, measure_all, plan_tests
 from textassay.inference.p_values import holm
+from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.inference.progress import Progress, Silent
 from textassay.metrics.registry import Request, listed
-from textassay.studies.conditional.across_items import Combined, Measuring, Summary
-from textassay.studies.conditional.combined_tests import adjusted, measure_all, plan_tests
-from textassay.studies.conditional.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
+from textassay.studies.conditional.across_items import Measuring, Summary
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.setup import Setup, set_up

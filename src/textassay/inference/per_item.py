@@ -1,8 +1,13 @@
-"""The work on one item: the texts of every system and of the human row, and all metrics on them."""
+"""The work on one item: all metrics on every system and on the human row, and how candidates miss their references.
 
-import hashlib
+Triangles show how they miss. The closeness of a side is how often the edge between two of its texts is the shortest
+of a triangle less how often it is the longest, beyond what chance gives. Candidates that are closer than chance while
+references are not are too narrow; references that are closer while candidates are not make the candidates too wide;
+where both sides are closer, candidates and references form separate groups: the candidates are off target.
+"""
+
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
@@ -10,12 +15,9 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.arrays import F32, F64
-from textassay.corpus.item_set import Item, ItemSet
-from textassay.corpus.tokenizers import Tokenizer
-from textassay.distances.bleu import Bleu
-from textassay.distances.choose import Distance, pooled_scores, pooled_shares
-from textassay.distances.text_table import TextTable
+from textassay.corpus.arrays import F64
+from textassay.corpus.item_set import Item
+from textassay.inference.item_clusters import places_of
 from textassay.inference.item_figures import (
     Drawing,
     Figures,
@@ -31,68 +33,13 @@ from textassay.inference.item_figures import (
     sampled_places,
     ways,
 )
+from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.plan import Plan
+from textassay.inference.result import one_nan
 from textassay.inference.rng import stream
-from textassay.metrics.items.item_pool import ItemPool, Labels
-from textassay.metrics.items.trm import MOST_TEXTS
+from textassay.metrics.items.item_pool import ItemPool, Labels, Pools, scattered
+from textassay.metrics.items.trm import MOST_TEXTS, shares
 from textassay.metrics.registry import Request, all_metrics
-from textassay.studies.conditional.clusters import places_of
-from textassay.studies.conditional.result import Miss
-from textassay.studies.conditional.verdict import UNTESTED, Contrasts, miss_of
-
-
-def table_of(items: ItemSet, tokenizer: Tokenizer) -> TextTable:
-    """Every text of the items, numbered."""
-    return TextTable.of(
-        [item.references for item in items.items],
-        others=(text for item in items.items for texts in item.candidates.values() for text in texts),
-        tokenizer=tokenizer,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Pools:
-    """What pools are made from: the texts, the distances, and the vectors of all texts where there is an encoder.
-
-    `shares` adds precision and recall where a distance has them.
-    """
-
-    table: TextTable
-    distances: Mapping[str, Distance]
-    values: F32 | None = None
-    shares: bool = False
-    joint: bool = False
-
-    def system(self, item: Item, system: str) -> ItemPool:
-        """A system's candidates and the item's references."""
-        return self.pool(item.candidates.get(system, ()), item.references)
-
-    def references(self, item: Item) -> ItemPool:
-        """The item's references alone, in an order of their own, none of them a candidate yet."""
-        return self.all_references([item.references[place] for place in scattered(item.references)])
-
-    def all_references(self, texts: Sequence[str]) -> ItemPool:
-        """These texts in this order, none of them a candidate."""
-        return self._of(texts, 0)
-
-    def pool(self, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
-        """These texts, each side in an order of its own: a sample of labellings must not depend on that in a file."""
-        sides = [[texts[place] for place in scattered(texts)] for texts in (candidates, references)]
-        return self._of([*sides[0], *sides[1]], len(candidates))
-
-    def _of(self, texts: Sequence[str], candidates: int) -> ItemPool:
-        numbers = np.array([self.table.number_of[text] for text in texts], dtype=np.int64)
-        found = {name: pooled_scores(distance, numbers) for name, distance in self.distances.items()}
-        more = [
-            pair for distance in self.distances.values() if self.shares for pair in pooled_shares(distance, numbers)
-        ]
-        return ItemPool(
-            (candidates, len(texts) - candidates),
-            {name: scores for name, (scores, _) in found.items()} | dict(more),
-            {name: distances for name, (_, distances) in found.items()},
-            None if self.values is None else self.values[numbers],
-            next((d.joint(numbers) for d in self.distances.values() if self.joint and isinstance(d, Bleu)), None),
-        )
 
 
 def central(references: Sequence[str], pool: ItemPool) -> int | None:
@@ -109,20 +56,96 @@ def central(references: Sequence[str], pool: ItemPool) -> int | None:
     return scattered(references)[int(sums.argmin())]
 
 
-def scattered(texts: Sequence[str]) -> list[int]:
-    """Places of the texts in an order that depends neither on the file nor on the alphabet.
+@dataclass(frozen=True)
+class Miss:
+    """How one item's candidates miss its references.
 
-    In the order of the alphabet, texts of one place in a sample of labellings would have something in common from item
-    to item, and the items' p-values with it.
+    The closeness of a side is how often the edge between two of its texts is the shortest of a triangle less how often
+    it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
+    0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 the two sides form separate groups. Both
+    range from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` the
+    result in words.
     """
-    return sorted(range(len(texts)), key=lambda place: hashlib.blake2b(texts[place].encode(), digest_size=8).digest())
+
+    kind: str
+    spread: float
+    place: float
+    p_value: float
+
+    def __post_init__(self) -> None:
+        for name in ("spread", "place", "p_value"):
+            object.__setattr__(self, name, one_nan(getattr(self, name)))
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a number for spread or place."""
+        return not (math.isnan(self.spread) and math.isnan(self.place))
+
+    @property
+    def far(self) -> float:
+        """How far off, to rank items by; 0 where nothing could be measured."""
+        known = [abs(z) for z in (self.spread, max(self.place, 0.0)) if not math.isnan(z)]
+        return max(known, default=0.0)
 
 
-def all_texts(items: Iterable[Item], system: str | None = None) -> list[str]:
-    """All references, or all candidates of a system, in order."""
-    if system is None:
-        return [text for item in items for text in item.references]
-    return [text for item in items for text in item.candidates.get(system, ())]
+UNTESTED = Miss("untested", math.nan, math.nan, math.nan)
+# Candidates are off target when the closer side is at most three times as close as the other: |spread| <= place / 2.
+_OFF_TARGET = 0.5
+# What is summed over items in addition to the metrics.
+CONTRASTS = ("spread", "candidates", "references")
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """One item under each labelling: closeness of candidates and of references, and the triangle statistic.
+
+    Tied triangles count in equal parts for each side. (Counted for every rank, as the paper has it, the ties
+    of a text that is repeated make most other labellings look worse than the observed one.)
+    """
+
+    candidates: F64
+    references: F64
+    statistic: F64
+
+    @classmethod
+    def of(cls, pool: ItemPool, labels: Labels, *, distance: str) -> "Contrasts":
+        """The first labelling is the observed one."""
+        found = shares(pool, labels, distance=distance, variant="split")
+        closeness = found[:, :, 0] - found[:, :, 2]
+        return cls(closeness[:, 1], closeness[:, 0], np.abs(found - 1 / 3).sum(axis=(1, 2)))
+
+    def values(self) -> dict[str, F64]:
+        """What is tallied over items, by name; `spread` is the closeness of candidates less that of references."""
+        differences = self.candidates - self.references
+        return dict(zip(CONTRASTS, (differences, self.candidates, self.references), strict=True))
+
+
+def miss_of(found: Contrasts, *, exact: bool, level: float) -> Miss:
+    """Spread and place beyond chance, and the kind if the item's test is significant.
+
+    If not even the most extreme labelling would be significant, nothing is tested: with 3 and 2 texts there are 10
+    labellings, and no p-value is below 0.1.
+    """
+    statistic = found.statistic
+    if not np.isfinite(statistic).all():
+        return UNTESTED
+    gaps = [float(side[0] - side.mean()) for side in (found.candidates, found.references)]
+    spread, place = gaps[0] - gaps[1], gaps[0] + gaps[1]
+    p = p_value(float(statistic[0]), statistic if exact else statistic[1:], exact=exact)
+    if not is_significant(p_value(float(statistic.max()), statistic, exact=True), level):
+        return Miss("untested", spread, place, p)
+    return Miss(kind_of(spread, place) if is_significant(p, level) else "same", spread, place, p)
+
+
+def kind_of(spread: float, place: float) -> str:
+    """The kind of difference, for candidates that differ.
+
+    >>> kind_of(1.0, 0.2), kind_of(-1.0, 0.2), kind_of(0.1, 1.2), kind_of(0.1, -1.2)
+    ('too narrow', 'too wide', 'elsewhere', 'too close')
+    """
+    if abs(spread) <= _OFF_TARGET * abs(place):
+        return "elsewhere" if place > 0 else "too close"
+    return "too narrow" if spread > 0 else "too wide"
 
 
 # Sums over items by metric, and of what tells how candidates miss by name.
