@@ -15,7 +15,7 @@ It sees what no combination of p-values sees: with 2 candidates and 3 references
 p-value below 0.1, but a thousand such items that are each a little off have a mean far from what chance gives.
 
 Units that share texts are not independent. Such items form one unit here, with labellings of all their texts together
-(`studies/conditional/clusters.py`).
+(`item_clusters.py`).
 """
 
 import math

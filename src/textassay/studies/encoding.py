@@ -53,6 +53,12 @@ def measurable(requests: Sequence[Request], named: Collection[str], train: Setti
     return [request for request in requests if request not in needing]
 
 
+def can_encode(encoder: object) -> bool:
+    """Whether there is an encoder: the chosen one, which is checked, or the default one if it is installed."""
+    check_encoder(encoder)
+    return encoder is not None or default_is_installed()
+
+
 def check_encoder(encoder: object) -> None:
     """Refuse the name of no encoder, and an object that is none."""
     if isinstance(encoder, str):

@@ -14,13 +14,13 @@ from textassay.distances.choose import NEEDS_ENCODER, Surroundings, check_distan
 from textassay.distances.custom import check_own, own_distance
 from textassay.distances.text_table import TextTable
 from textassay.encoders.base import Encoder
-from textassay.encoders.choose import DEFAULT, default_is_installed
+from textassay.encoders.choose import DEFAULT
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.progress import Progress
 from textassay.metrics.items.item_pool import Pools
-from textassay.metrics.registry import Request, parse_requests
-from textassay.studies.encoding import left_out, no_encoder
+from textassay.metrics.registry import Request, listed, parse_requests
+from textassay.studies.encoding import can_encode, left_out, no_encoder
 from textassay.studies.format_check import check_format
 
 Own = Mapping[str, Callable[[str, str], float]]
@@ -49,18 +49,20 @@ class Setup:
 def set_up(
     items: ItemSet,
     *,
-    metrics: Sequence[str],
-    distances: Sequence[str] | Own,
+    metrics: str | Sequence[str],
+    distances: str | Sequence[str] | Own,
     tokenizer: Tokenizer,
     encoder: str | Encoder | None,
     document_frequencies: str | None,
     progress: Progress,
 ) -> Setup:
     """Choose the requests, make the distances, encode the texts."""
+    encodes = can_encode(encoder)
     own = distances if isinstance(distances, Mapping) else {}
     for name, function in own.items():
         check_own(name, function)
-    requests, unmeasured = _choose(metrics, list(distances), own, has_encoder=encoder is not None)
+    names = listed(distances) if isinstance(distances, str) else list(distances)
+    requests, unmeasured = _choose(listed(metrics), names, own, encodes=encodes)
     needs = any(_needs_encoder(request) for request in requests)
     table = table_of(items, tokenizer)
     _check_lengths(items, table, [request.options.get("distance") for request in requests])
@@ -72,8 +74,8 @@ def set_up(
     encoder_name = seen.name if seen is not None else None
     surroundings = Surroundings(table, seen, document_frequencies)
     progress.start("preparing distances", 0)
-    names = dict.fromkeys(request.options["distance"] for request in requests if "distance" in request.options)
-    made = {n: own_distance(n, own[n], table) if n in own else get_distance(n, surroundings) for n in names}
+    used = dict.fromkeys(request.options["distance"] for request in requests if "distance" in request.options)
+    made = {n: own_distance(n, own[n], table) if n in own else get_distance(n, surroundings) for n in used}
     signatures = {name: distance.signature for name, distance in made.items()}
     # Such as that WordNet is missing.
     missing = [note for distance in made.values() for note in getattr(distance, "notes", ())]
@@ -112,13 +114,12 @@ def _check_lengths(items: ItemSet, table: TextTable, distances: Sequence[object]
 
 
 def _choose(
-    metrics: Sequence[str], distances: Sequence[str], own: Own, *, has_encoder: bool
+    metrics: Sequence[str], distances: Sequence[str], own: Own, *, encodes: bool
 ) -> tuple[list[Request], list[str]]:
     """The requests, and a note on what was left out because no encoder is installed."""
     for name in distances:
         check_distance(name, list(own))
     specs, notes = list(metrics), []
-    encodes = has_encoder or default_is_installed()
     if not metrics:
         wanted = list(distances) or [name for name in _DISTANCES if encodes or name not in NEEDS_ENCODER]
         specs = [f"{metric}:distance={name}" for name in wanted for metric in _BY_DISTANCE]

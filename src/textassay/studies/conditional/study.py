@@ -16,13 +16,13 @@ from textassay.inference.over_items import Combined, adjusted, measure_all, plan
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.inference.progress import Progress, Silent
-from textassay.metrics.registry import Request, listed
+from textassay.inference.triangle_null import asymptotic_p
+from textassay.metrics.registry import Request
 from textassay.studies.conditional.across_items import Measuring, Summary
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.setup import Setup, set_up
 from textassay.studies.conditional.verdict import Evidence, judge_system, overall
-from textassay.studies.encoding import check_encoder
 from textassay.studies.outcome import Contest
 
 HUMAN = "human"
@@ -60,11 +60,10 @@ def conditional(
     progress = progress or Silent()
     words = get_tokenizer(tokenizer)
     chosen = read_items(items)
-    check_encoder(encoder)
     setup = set_up(
         chosen,
-        metrics=listed(metrics),
-        distances=listed(distances) if isinstance(distances, str) else distances,
+        metrics=metrics,
+        distances=distances,
         tokenizer=words,
         encoder=encoder,
         document_frequencies=document_frequencies,
@@ -103,14 +102,15 @@ class _Study:
             self.items.systems,
             self.setup.pools,
             self.plan,
-            _asymptotic_p(self.plan),
+            asymptotic_p if self.plan.asymptotic and self.plan.n_resamples else None,
             tests.drawings,
         )
         self.progress.start("measuring", len(self.items.items))
         found, sums = measure_all(work, self.items, tests, engine=self.engine, progress=self.progress)
         combined = adjusted(sums, self.setup.requests)
+        clusters = tests.clusters(len(self.items.items))
         measuring = self._measuring()
-        summary = Summary(self.plan, measuring, tests.clusters(len(self.items.items)))
+        summary = Summary(self.plan, measuring, clusters)
         human = [each.human for each in found]
         systems = {name: [each.systems[name] for each in found] for name in self.items.systems}
         contests = tuple(summary.contests(self.setup.requests, systems, (self.human_name, human)))
@@ -210,12 +210,6 @@ def _one_of_each(items: ItemSet, groups: Sequence[Sequence[int]]) -> ItemSet:
     left_out = {place for group in groups for place in group[1:]}
     kept = tuple(item for place, item in enumerate(items.items) if place not in left_out)
     return replace(items, items=kept)
-
-
-def _asymptotic_p(plan: ItemPlan) -> Callable[..., float] | None:
-    from textassay.inference.triangle_null import asymptotic_p
-
-    return asymptotic_p if plan.asymptotic and plan.n_resamples else None
 
 
 def _usual(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
