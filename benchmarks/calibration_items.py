@@ -32,8 +32,8 @@ from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.encoders.vector_store import open_store
 from textassay.inference.engine import LocalEngine
-from textassay.inference.item_figures import measure_item, towards_worse, ways
-from textassay.inference.over_items import adjusted, bootstrap_interval, measure_all, plan_tests
+from textassay.inference.item_figures import measure_item, ways
+from textassay.inference.over_items import bootstrap_interval, measure_all, plan_tests
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import ItemPlan, ItemWork
 from textassay.inference.progress import Silent
@@ -221,13 +221,13 @@ def tested(design: Design, seed: int) -> dict[str, bool]:
     tests = plan_tests(items, requests, plan)
     tests = replace(tests, drawings={"system": tests.drawings["system"]})
     work = ItemWork(requests, items.systems, pools, plan, None, tests.drawings)
-    found, sums = measure_all(work, items, tests, engine=LocalEngine(1), progress=Silent())
-    combined = adjusted(sums, requests)["system"]
-    p_values = {r: combined.tallies[r].p_value(towards_worse(r.metric.better)) for r in requests}
+    found, combined = measure_all(work, items, tests, engine=LocalEngine(1), progress=Silent())
+    system_tests = combined["system"].tests
+    p_values = {request: system_tests[request].p_value for request in requests}
     single = {r.label.replace(" direction=references", ""): is_significant(p, 0.95) for r, p in p_values.items()}
     plain = [[each.systems["system"].figures[r].p_value for each in found] for r in requests]
     return single | {
-        "any, adjusted": any(is_significant(p, 0.95) for p in combined.adjusted.values()),
+        "any, adjusted": any(is_significant(test.adjusted, 0.95) for test in system_tests.values()),
         "any, Fisher and Holm": bool(min(map(fisher, plain)) * len(requests) <= 0.05),
         "any, harmonic mean and Holm": bool(min(map(harmonic_mean, plain)) * len(requests) <= 0.05),
     }

@@ -6,7 +6,7 @@ Items are what is drawn at random here; the texts of an item stay together. Item
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,10 +16,10 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.inference.engine import Engine
 from textassay.inference.item_clusters import clusters, cut
-from textassay.inference.item_figures import DRAWS, Drawing, Unit, plan_drawing, summed, towards_worse
+from textassay.inference.item_figures import DRAWS, Drawing, Tally, Unit, plan_drawing, summed, towards_worse
 from textassay.inference.measure import Difference
 from textassay.inference.p_values import holm, p_value, step_down
-from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Tallies
+from textassay.inference.per_item import CONTRASTS, ItemMeasured, ItemPlan, ItemWork, Tallies
 from textassay.inference.plan import enough_resamples
 from textassay.inference.progress import Progress
 from textassay.inference.rng import stream
@@ -224,13 +224,43 @@ def _blocks(n_resamples: int, width: int) -> Iterator[int]:
         yield min(at_once, n_resamples - start)
 
 
+@dataclass(frozen=True)
+class CombinedTest:
+    """The combined test of one metric: labels exchanged within all items at once.
+
+    `z` is how many standard deviations the mean is above that of all labellings, `smallest_p` what could be found at
+    best, `draws` the number of joint labellings. `adjusted` is the p-value corrected for all metrics and systems.
+    """
+
+    z: float
+    p_value: float
+    smallest_p: float
+    draws: int
+    adjusted: float = math.nan
+
+
+@dataclass(frozen=True)
+class Overall:
+    """All items together: mean spread and place, and three p-values, adjusted for each other.
+
+    `unequal`: one side varies more than the other. `apart`: both sides are closer than chance. `close`: neither is as
+    close as chance.
+    """
+
+    spread: float
+    place: float
+    unequal: float
+    apart: float
+    close: float
+
+
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """The combined tests of one system: sums over items, how many units they have, and adjusted p-values."""
+    """The combined tests of one system by metric, the units that they have, and how its candidates miss."""
 
-    tallies: Tallies
+    tests: Mapping[Request, CombinedTest]
     units: int = 0
-    adjusted: Mapping[Request, float] = field(default_factory=dict)
+    misses: Overall | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,27 +274,11 @@ class Tests:
     drawings: Mapping[str | None, Drawing]
     groups: Mapping[str | None, Sequence[Sequence[int]]]
     joint: Mapping[str, Mapping[str, Sequence[Item]]]
+    notes: tuple[str, ...]
 
     def clusters(self, count: int) -> dict[str | None, Clusters]:
         """The items that belong together, by system."""
         return {system: Clusters.of(count, groups) for system, groups in self.groups.items()}
-
-    def notes(self) -> Iterable[str]:
-        """Which items share texts, and which of them had to be left out."""
-        linked = {place for groups in self.groups.values() for group in groups for place in group}
-        if linked:
-            yield (
-                f"{len(linked):,} items share references or candidates with other items: they are not independent, "
-                "so their texts are exchanged together, and items are resampled by cluster"
-            )
-        for system, joint in self.joint.items():
-            all_of_them = sum(map(len, self.groups[system]))
-            tested = sum(map(len, joint.values()))
-            if tested < all_of_them:
-                yield (
-                    f"{system!r}: {tested:,} of {all_of_them:,} items that share texts are in the combined test: "
-                    "larger clusters are cut at random"
-                )
 
 
 def plan_tests(items: ItemSet, requests: Sequence[Request], plan: ItemPlan) -> Tests:
@@ -272,9 +286,11 @@ def plan_tests(items: ItemSet, requests: Sequence[Request], plan: ItemPlan) -> T
     systems = items.systems
     groups: dict[str | None, list[list[int]]] = {None: clusters(items.items)}
     groups |= {system: clusters(items.items, [system]) for system in systems}
+    joint: dict[str, dict[str, Sequence[Item]]] = {}
     if not plan.n_resamples:
-        return Tests({}, groups, {system: {} for system in systems})
-    joint, units = {}, {}
+        joint = {system: {} for system in systems}
+        return Tests({}, groups, joint, tuple(_notes(groups, joint)))
+    units = {}
     for system in systems:
         tested = [_tested([items.items[place] for place in group], system) for group in groups[system]]
         joint[system] = {_key(some): cut(some, system, seed=plan.seed) for some in tested if some}
@@ -286,7 +302,27 @@ def plan_tests(items: ItemSet, requests: Sequence[Request], plan: ItemPlan) -> T
     draws = enough_resamples(max(plan.n_resamples, DRAWS), len(requests) * len(systems), plan.level)
     drawings: dict[str | None, Drawing] = {None: Drawing(draws, plan.seed, human)}
     drawings |= {system: plan_drawing(units[system], draws=draws, seed=plan.seed) for system in systems}
-    return Tests(drawings, groups, joint)
+    return Tests(drawings, groups, joint, tuple(_notes(groups, joint)))
+
+
+def _notes(
+    groups: Mapping[str | None, Sequence[Sequence[int]]], joint: Mapping[str, Mapping[str, Sequence[Item]]]
+) -> Iterator[str]:
+    """Which items share texts, and which of them had to be left out."""
+    linked = {place for some in groups.values() for group in some for place in group}
+    if linked:
+        yield (
+            f"{len(linked):,} items share references or candidates with other items: they are not independent, "
+            "so their texts are exchanged together, and items are resampled by cluster"
+        )
+    for system, clustered in joint.items():
+        all_of_them = sum(map(len, groups[system]))
+        tested = sum(map(len, clustered.values()))
+        if tested < all_of_them:
+            yield (
+                f"{system!r}: {tested:,} of {all_of_them:,} items that share texts are in the combined test: "
+                "larger clusters are cut at random"
+            )
 
 
 def _key(items: Sequence[Item]) -> str:
@@ -331,9 +367,35 @@ def measure_all(
         system: _joined([part[system] for _, part in blocks] + [more for name, more in clustered if name == system])
         for system in tests.drawings
     }
+    adjusted = _adjusted(sums, work.requests)
     return [one for found, _ in blocks for one in found], {
-        system: Combined(sums.get(system, {}), len(drawing.units)) for system, drawing in tests.drawings.items()
+        system: Combined(
+            _combined_tests(sums[system], adjusted.get(system, {})), len(drawing.units), _overall(sums[system])
+        )
+        for system, drawing in tests.drawings.items()
     }
+
+
+def _combined_tests(tallies: Tallies, adjusted: Mapping[Request, float]) -> dict[Request, CombinedTest]:
+    found = {}
+    for request, tally in tallies.items():
+        if isinstance(request, Request):
+            towards = towards_worse(request.metric.better)
+            p, smallest = tally.p_value(towards), tally.smallest_p(towards)
+            found[request] = CombinedTest(tally.z, p, smallest, len(tally.drawn), adjusted.get(request, math.nan))
+    return found
+
+
+def _overall(tallies: Mapping[Request | str, Tally]) -> Overall | None:
+    """From the joint labellings of all items; None where no item has triangles of both sides."""
+    if any(name not in tallies for name in CONTRASTS):
+        return None
+    spread, candidates, references = (tallies[name] for name in CONTRASTS)
+    # Both sides must be closer, so the larger of the two p-values counts.
+    apart = max(candidates.p_value("higher"), references.p_value("higher"))
+    close = max(candidates.p_value("lower"), references.p_value("lower"))
+    gaps = [(tally.observed - tally.chance) / tally.items for tally in (candidates, references)]
+    return Overall(gaps[0] - gaps[1], gaps[0] + gaps[1], *holm([spread.p_value("both"), apart, close]))
 
 
 def _in_blocks(items: Sequence[Item]) -> list[Sequence[Item]]:
@@ -347,7 +409,9 @@ def _joined(parts: Sequence[Tallies]) -> Tallies:
     return {name: total for name, total in sums.items() if total is not None}
 
 
-def adjusted(found: Mapping[str | None, Combined], requests: Sequence[Request]) -> dict[str | None, Combined]:
+def _adjusted(
+    found: Mapping[str | None, Tallies], requests: Sequence[Request]
+) -> dict[str | None, dict[Request, float]]:
     """Adjusted p-values: over the metrics of a system by their shared draws, then over systems by Holm's factors.
 
     A system's metrics all test whether its candidates and references have one source, so a system is one hypothesis:
@@ -358,16 +422,15 @@ def adjusted(found: Mapping[str | None, Combined], requests: Sequence[Request]) 
     corrected = dict(zip(smallest, holm(list(smallest.values())), strict=True))
     order = sorted(smallest, key=lambda system: smallest[system])
     factors = {system: len(order) - place for place, system in enumerate(order)}
-    made = dict(found)
-    for system, one in corrected.items():
-        raised = {request: min(1.0, max(one, p * factors[system])) for request, p in steps[system].items()}
-        made[system] = replace(found[system], adjusted=raised)
-    return made
+    return {
+        system: {request: min(1.0, max(one, p * factors[system])) for request, p in steps[system].items()}
+        for system, one in corrected.items()
+    }
 
 
-def _step_down(found: Combined, requests: Sequence[Request]) -> dict[Request, float]:
-    tested = [request for request in requests if request in found.tallies]
+def _step_down(found: Tallies, requests: Sequence[Request]) -> dict[Request, float]:
+    tested = [request for request in requests if request in found]
     if not tested:
         return {}
-    rows = [found.tallies[request].extremes(towards_worse(request.metric.better)) for request in tested]
+    rows = [found[request].extremes(towards_worse(request.metric.better)) for request in tested]
     return dict(zip(tested, map(float, step_down(np.stack(rows))), strict=True))

@@ -357,10 +357,10 @@ class ItemWork:
         return mean_over(request, pool, parts(pool.sizes, sizes, seed=self.plan.seed))
 
     def _human(self, item: Item, references: ItemPool, tallies: Tallies) -> Measured:
-        sizes = {request: human_sizes(request, len(references)) for request in self.requests}
+        n = len(item.references)
+        sizes = {request: human_sizes(request, n) for request in self.requests}
         figures = {request: self._split(request, item, references, tallies) for request in self.requests}
         missing = [request for request in self.requests if math.isnan(figures[request].estimate)]
-        n = len(references)
         few = f"{n} reference{'s'[: n != 1]}: too few to compare them with each other"
         reasons = {
             request: few if 0 in sizes[request] else why_undefined(request, replace(references, sizes=sizes[request]))
@@ -369,7 +369,7 @@ class ItemWork:
         return Measured(sizes, figures, reasons, UNTESTED)
 
     def _split(self, request: Request, item: Item, references: ItemPool, tallies: Tallies) -> Figures:
-        sizes = human_sizes(request, len(references))
+        sizes = human_sizes(request, len(item.references))
         if 0 in sizes:
             return Figures(math.nan)
         plan = self.plan if self.plan.n_resamples else ItemPlan(seed=self.plan.seed)

@@ -23,7 +23,7 @@ from textassay.metrics.vectors.gaussians import (
     squared_parts,
 )
 from textassay.metrics.vectors.moments import Moments, hash_vectors
-from textassay.metrics.vectors.vectors import SMALL_POOL
+from textassay.metrics.vectors.vectors import SMALL_POOL, chosen_places
 from textassay.metrics.views import Resamples
 
 Form = Literal["root", "squared"]
@@ -163,7 +163,7 @@ def item_distances(pool: ItemPool, labels: Labels, /, *, unbiased: bool, extrapo
     if min(labels.sizes) < fewest:
         return np.full(len(labels), np.nan)
     order, products = pool.once("hashed products", lambda: _ordered_products(pool))
-    sides = Labels(labels.candidate[:, order], labels.reference[:, order]).places()
+    sides = chosen_places(labels.candidate[:, order]), chosen_places(labels.reference[:, order])
     squared = distances_between(products, sides, unbiased=unbiased, extrapolate=extrapolate)
     # Relative to the texts that a labelling uses, which may be close together and far from those it leaves out.
     lengths = sum(np.diag(products)[side].mean(axis=1) for side in sides)

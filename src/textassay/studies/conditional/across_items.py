@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.item_set import ItemSet
-from textassay.inference.item_figures import Figures, Tally, towards_worse
-from textassay.inference.over_items import FLIPS, Clusters, Combined, bootstrap_interval, paired
+from textassay.inference.item_figures import Figures
+from textassay.inference.over_items import FLIPS, Clusters, Combined, CombinedTest, bootstrap_interval, paired
 from textassay.inference.per_item import ItemPlan, Measured
 from textassay.inference.plan import enough_resamples
 from textassay.inference.result import Interval, Result, result_of, signature
@@ -128,8 +128,8 @@ class Summary:
         figures = [each.figures[request] for each in measured]
         p_values = [each.p_value for each in figures if not math.isnan(each.p_value)]
         parts = {"items": float(sum(not math.isnan(each.estimate) for each in figures)), **_sizes(request, measured)}
-        tally = combined.tallies.get(request)
-        parts |= {} if tally is None else _test_parts(tally, combined, combined.adjusted.get(request, math.nan))
+        test = combined.tests.get(request)
+        parts |= {} if test is None else _test_parts(test, combined.units)
         if p_values:
             parts |= {name: combine(p_values) for name, combine in _OTHERS.items()}
             parts |= {"chance": _whole_mean([each.chance for each in figures if not math.isnan(each.estimate)])}
@@ -139,7 +139,7 @@ class Summary:
         made = self._mean_result(request, system, [each.estimate for each in figures], parts, seconds, signature)
         reasons = Counter(each.undefined[request] for each in measured if request in each.undefined)
         undefined = _most(reasons) if math.isnan(made.estimate) else None
-        p = None if tally is None or undefined is not None else tally.p_value(towards_worse(request.metric.better))
+        p = None if test is None or undefined is not None else test.p_value
         return replace(made, p_value=p, undefined=undefined)
 
     def at_baseline_size(self, request: Request, system: str, measured: Sequence[Measured]) -> Result | None:
@@ -240,10 +240,10 @@ class Summary:
             yield Contest(*names, request.label, gap.estimate, gap.low, gap.high, gap.p_value)
 
 
-def _test_parts(tally: Tally, combined: Combined, adjusted: float) -> dict[str, float]:
+def _test_parts(test: CombinedTest, units: int) -> dict[str, float]:
     """What goes with the p-value of the combined test."""
-    known = {} if math.isnan(adjusted) else {"adjusted": adjusted}
-    return {"z": tally.z, **known, "draws": float(len(tally.drawn)), "units": float(combined.units)}
+    known = {} if math.isnan(test.adjusted) else {"adjusted": test.adjusted}
+    return {"z": test.z, **known, "draws": float(test.draws), "units": float(units)}
 
 
 def _sizes(request: Request, measured: Sequence[Measured]) -> dict[str, float]:

@@ -61,8 +61,7 @@ def set_up(
     own = distances if isinstance(distances, Mapping) else {}
     for name, function in own.items():
         check_own(name, function)
-    names = listed(distances) if isinstance(distances, str) else list(distances)
-    requests, unmeasured = _choose(listed(metrics), names, own, encodes=encodes)
+    requests, unmeasured = _choose(metrics, distances, own, encodes=encodes)
     needs = any(_needs_encoder(request) for request in requests)
     table = table_of(items, tokenizer)
     _check_lengths(items, table, [request.options.get("distance") for request in requests])
@@ -114,9 +113,10 @@ def _check_lengths(items: ItemSet, table: TextTable, distances: Sequence[object]
 
 
 def _choose(
-    metrics: Sequence[str], distances: Sequence[str], own: Own, *, encodes: bool
+    metrics: str | Sequence[str], distances: str | Sequence[str] | Own, own: Own, *, encodes: bool
 ) -> tuple[list[Request], list[str]]:
     """The requests, and a note on what was left out because no encoder is installed."""
+    metrics, distances = listed(metrics), listed(distances) if isinstance(distances, str) else list(distances)
     for name in distances:
         check_distance(name, list(own))
     specs, notes = list(metrics), []

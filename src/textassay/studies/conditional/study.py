@@ -11,8 +11,7 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Engine, get_engine
-from textassay.inference.item_figures import towards_worse
-from textassay.inference.over_items import Combined, adjusted, measure_all, plan_tests
+from textassay.inference.over_items import Combined, measure_all, plan_tests
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.inference.progress import Progress, Silent
@@ -22,7 +21,7 @@ from textassay.studies.conditional.across_items import Measuring, Summary
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.setup import Setup, set_up
-from textassay.studies.conditional.verdict import Evidence, judge_system, overall
+from textassay.studies.conditional.verdict import Evidence, judge_system
 from textassay.studies.outcome import Contest
 
 HUMAN = "human"
@@ -106,8 +105,7 @@ class _Study:
             tests.drawings,
         )
         self.progress.start("measuring", len(self.items.items))
-        found, sums = measure_all(work, self.items, tests, engine=self.engine, progress=self.progress)
-        combined = adjusted(sums, self.setup.requests)
+        found, combined = measure_all(work, self.items, tests, engine=self.engine, progress=self.progress)
         clusters = tests.clusters(len(self.items.items))
         measuring = self._measuring()
         summary = Summary(self.plan, measuring, clusters)
@@ -141,7 +139,7 @@ class _Study:
             central=tuple(each.central for each in found),
             human_sizes=_usual(human_sizes(None, len(item.references)) for item in self.items.items),
             level=self.plan.level,
-            notes=(*self.items.notes, *self.setup.notes, *tests.notes(), *self._notes(found, power)),
+            notes=(*self.items.notes, *self.setup.notes, *tests.notes, *self._notes(found, power)),
             sensitivity=tuple(curves),
             settings=measuring.settings(self.setup.requests),
         )
@@ -179,8 +177,8 @@ class _Study:
             found = combined.get(column.name, _NOTHING)
             evidence = Evidence(
                 dict(zip((request.label for request in self.setup.requests), column.results, strict=True)),
-                min((self._smallest(request, found) for request in self.setup.requests), default=1.0) * len(columns),
-                overall({name: tally for name, tally in found.tallies.items() if isinstance(name, str)}),
+                min((_smallest_p(request, found) for request in self.setup.requests), default=1.0) * len(columns),
+                found.misses,
                 [(c, p) for c, p in gaps if (c.first, c.second) == (column.name, self.human_name)],
             )
             yield replace(column, verdict=judge_system(evidence, level=self.plan.level))
@@ -199,10 +197,11 @@ class _Study:
                     "(too few texts, or no normal limit): those were tested by permutation"
                 )
 
-    def _smallest(self, request: Request, combined: Combined) -> float:
-        """The smallest p-value that the combined test could give."""
-        tally = combined.tallies.get(request)
-        return 1.0 if tally is None else tally.smallest_p(towards_worse(request.metric.better))
+
+def _smallest_p(request: Request, combined: Combined) -> float:
+    """The smallest p-value that the combined test could give."""
+    test = combined.tests.get(request)
+    return 1.0 if test is None else test.smallest_p
 
 
 def _one_of_each(items: ItemSet, groups: Sequence[Sequence[int]]) -> ItemSet:

@@ -4,41 +4,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from textassay.inference.item_figures import Tally
-from textassay.inference.p_values import holm, is_significant
-from textassay.inference.per_item import CONTRASTS, kind_of
+from textassay.inference.over_items import Overall
+from textassay.inference.p_values import is_significant
+from textassay.inference.per_item import kind_of
 from textassay.inference.result import Result
 from textassay.studies.conditional.result import chance_of
 from textassay.studies.outcome import Contest
 from textassay.studies.wording import NO_TEST, Verdict, cited_p, number
-
-
-@dataclass(frozen=True)
-class Overall:
-    """All items together: mean spread and place, and three p-values, adjusted for each other.
-
-    `unequal`: one side varies more than the other. `apart`: both sides are closer than chance. `close`: neither is as
-    close as chance.
-    """
-
-    spread: float
-    place: float
-    unequal: float
-    apart: float
-    close: float
-
-
-def overall(tallies: Mapping[str, Tally]) -> Overall | None:
-    """From the joint labellings of all items; None where no item has triangles of both sides."""
-    if any(name not in tallies for name in CONTRASTS):
-        return None
-    spread, candidates, references = (tallies[name] for name in CONTRASTS)
-    # Both sides must be closer, so the larger of the two p-values counts.
-    apart = max(candidates.p_value("higher"), references.p_value("higher"))
-    close = max(candidates.p_value("lower"), references.p_value("lower"))
-    gaps = [(tally.observed - tally.chance) / tally.items for tally in (candidates, references)]
-    return Overall(gaps[0] - gaps[1], gaps[0] + gaps[1], *holm([spread.p_value("both"), apart, close]))
-
 
 Adjusted = tuple[Contest, float]
 # If the tests of the table find nothing, the comparison with people is judged at the error rate divided by this.
