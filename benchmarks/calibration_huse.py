@@ -20,10 +20,10 @@ from threadpoolctl import threadpool_limits
 from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.engine import LocalEngine
 from textassay.inference.progress import Silent
+from textassay.inference.ratings.scores import RatedPlan, measure
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests
-from textassay.studies.huse.scores import RatedPlan, measure
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "calibration-huse.md"

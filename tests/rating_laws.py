@@ -9,9 +9,9 @@ import numpy as np
 from textassay.corpus.rated_items import RatedItem, RatedItems
 from textassay.inference.engine import LocalEngine
 from textassay.inference.progress import Silent
+from textassay.inference.ratings.scores import RatedPlan, measure
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
-from textassay.studies.huse.scores import RatedPlan, measure
 
 
 def rated_items(n: int, *, seed: int, apart: float = 0.8, ratings: int = 5, contexts: bool = True) -> RatedItems:

@@ -17,8 +17,8 @@ from textassay.corpus.rated_items import RatedItems
 from textassay.corpus.rating_files import raters_are_known
 from textassay.errors import InputError
 from textassay.metrics.registry import parse_requests
+from textassay.studies.huse.balance import only_items
 from textassay.studies.huse.result import HuseResult
-from textassay.studies.huse.scores import only_items
 
 
 def short(ratings: Any, **settings: Any) -> HuseResult:

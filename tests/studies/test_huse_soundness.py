@@ -13,10 +13,11 @@ from textassay.corpus.rated_items import RatedItems
 from textassay.errors import InputError
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.ratings.resamples import Groups
+from textassay.inference.ratings.scores import at_least
 from textassay.metrics.ratings import huse as both
 from textassay.metrics.ratings.rating_view import Ratings
+from textassay.studies.huse.balance import in_one_order
 from textassay.studies.huse.result import HuseResult
-from textassay.studies.huse.scores import at_least, in_one_order
 from textassay.studies.huse.study import huse
 
 

@@ -11,14 +11,15 @@ from textassay.corpus.rated_items import RatedItems
 from textassay.corpus.rating_files import read_ratings
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import LocalEngine
+from textassay.inference.ratings.scores import RatedPlan, measure
 from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.ratings.votes import share_around
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.result import Area, Claim, CurveAt, Line, NamedPoint, Numbers, Panel, Reproduction, Row, Run
+from textassay.studies.huse.balance import balanced
 from textassay.studies.huse.item_votes import decision_map
 from textassay.studies.huse.result import TITLES, DecisionMap, StabilityPoint
-from textassay.studies.huse.scores import RatedPlan, balanced, measure
 from textassay.studies.huse.stability import stability
 
 # Summarization at temperature 1.0, the one setting of Table 1 whose ratings are available.

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64
 from textassay.corpus.rated_items import RatedItems
 from textassay.inference.ratings.resamples import Groups
+from textassay.inference.ratings.scores import RatedPlan
 from textassay.inference.rng import stream
 from textassay.metrics.ratings.rating_view import Per, Ratings, in_deviations
 from textassay.metrics.ratings.votes import Tied, VoteSets, mistaken, share_around, votes_at
 from textassay.studies.huse.result import KINDS, AtK, DecisionMap, HuseItem
-from textassay.studies.huse.scores import RatedPlan
 
 # An item's source is clear if three of four neighbours share it. By chance 12 of 16 neighbours do in 4 of 100 items.
 CLEAR = 0.75

@@ -8,10 +8,10 @@ import numpy as np
 
 from textassay.corpus.arrays import F64
 from textassay.inference.ratings.resamples import Groups, with_fewer_ratings
+from textassay.inference.ratings.scores import RatedPlan, Scores
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
 from textassay.studies.huse.result import Outlook, StabilityPoint
-from textassay.studies.huse.scores import RatedPlan, Scores
 
 # The number of random parts of each size; fewer for many items, because each takes longer and varies less.
 _MOST_PARTS, _FEWEST_PARTS, _ITEMS_AT_ONCE = 100, 20, 100_000

@@ -13,26 +13,21 @@ from textassay.corpus.rating_files import raters_are_known, read_ratings
 from textassay.errors import InputError
 from textassay.inference.engine import Engine, get_engine
 from textassay.inference.progress import Progress, Silent
+from textassay.inference.ratings.krippendorff import alpha, alpha_interval
+from textassay.inference.ratings.raters import rater_facts
 from textassay.inference.ratings.resamples import Groups
-from textassay.inference.result import Result
+from textassay.inference.ratings.scores import RatedPlan, Scores, measure
+from textassay.inference.result import Interval, Result
 from textassay.metrics.ratings.rating_view import Per, Ratings
 from textassay.metrics.ratings.votes import Tied
 from textassay.metrics.registry import Request, listed, parse_requests
+from textassay.studies.huse.balance import balanced, in_order_of, without_raters
 from textassay.studies.huse.item_votes import decision_map, judged_items, kinds_by_chance, scores_by_k
-from textassay.studies.huse.result import HuseResult, titled
-from textassay.studies.huse.scores import (
-    RatedPlan,
-    Scores,
-    agreement_of,
-    balanced,
-    facts_of,
-    in_order_of,
-    measure,
-    scores_without,
-    without_raters,
-)
+from textassay.studies.huse.result import HuseResult, RaterAgreement, RaterFacts, titled
 from textassay.studies.huse.stability import outlook, stability
 from textassay.studies.huse.verdict import judge
+from textassay.studies.outcome import Settings, settings_of
+from textassay.studies.wording import listed as words_listed
 
 # What the paper used: 16 neighbours among 200 items.
 PAPER_K, _PAPER_ITEMS = 16, 200
@@ -231,7 +226,18 @@ class _Study:
             level=self.plan.level,
             notes=(*self.rated.notes, *notes_on(self.rated, view, self.requests, self.scores.results, k=k)),
             chance_kinds=kinds_by_chance(view, self.plan, k=k, tied=tied, per=per),
-            settings=self.scores.settings,
+            settings=self._settings(),
+        )
+
+    def _settings(self) -> Settings:
+        """The settings of the outcome; without resamples, the seed still decides which items are left out."""
+        methods = self.scores.methods
+        if not self.plan.n_resamples:
+            return settings_of(self.plan, seed=self.plan.seed)
+        return settings_of(
+            self.plan,
+            interval=f"bootstrap over {words_listed(methods.drawn)}",
+            test=f"sources exchanged within {words_listed(methods.exchanged_in)}",
         )
 
     def _cloud(self) -> tuple[tuple[float, float], ...]:
@@ -247,3 +253,46 @@ class _Study:
             return ()
         moved = (values[:_MOST_CLOUD] - values.mean(axis=0)) * self.scores.spread.widening[columns] + estimates
         return tuple((float(d), float(q)) for d, q in moved)
+
+
+def facts_of(rated: RatedItems, *, seed: int) -> tuple[RaterFacts, ...]:
+    """The agreement of each rater with the others; empty if raters are not known."""
+    if not raters_are_known(rated):
+        return ()
+    found = rater_facts(rated.item_of, rated.rater_of, rated.ratings, len(rated.raters), seed=seed)
+    return tuple(
+        RaterFacts(rated.raters[each.rater], each.n, each.mean, each.agreement, each.p_value, each.reason)
+        for each in found
+        if each.n
+    )
+
+
+def agreement_of(
+    rated: RatedItems, raters: tuple[RaterFacts, ...], without: tuple[Result, ...], plan: RatedPlan
+) -> RaterAgreement | None:
+    """Krippendorff's alpha over all ratings; None if only means are known."""
+    if not rated.single:
+        return None
+    ends = alpha_interval(rated.item_of, rated.ratings, level=plan.level, n_resamples=plan.n_resamples, seed=plan.seed)
+    return RaterAgreement(
+        alpha(rated.item_of, rated.ratings),
+        alpha(rated.item_of, rated.ratings, metric="ordinal"),
+        Interval(*ends, plan.level, "bootstrap-items") if ends is not None else None,
+        raters,
+        without,
+    )
+
+
+def scores_without(
+    rated: RatedItems, flagged: Sequence[str], requests: Sequence[Request], plan: RatedPlan, *, fewest: int
+) -> tuple[Result, ...]:
+    """The same scores after leaving out raters; empty if too few items would be left."""
+    if not flagged:
+        return ()
+    rest = without_raters(rated, flagged)
+    if len({item.is_model for item in rest.items}) < 2:
+        return ()
+    rest = balanced(rest, seed=plan.seed)
+    if len(rest.items) < fewest:
+        return ()
+    return measure(rest, requests, plan).results

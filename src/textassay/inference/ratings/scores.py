@@ -1,9 +1,8 @@
-"""HUSE scores: ratings in one order, the plan of resampling, and scores with intervals and tests."""
+"""Scores of rated texts: the plan of resampling, intervals, tests against exchanged sources, and signatures."""
 
 import math
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -11,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
+from textassay.corpus.rated_items import RatedItems
 from textassay.corpus.rating_files import raters_are_known
-from textassay.errors import InputError
 from textassay.inference.engine import Engine, LocalEngine
 from textassay.inference.intervals import wilson
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.plan import Plan
 from textassay.inference.progress import Progress, Silent
-from textassay.inference.ratings.krippendorff import alpha, alpha_interval
-from textassay.inference.ratings.raters import rater_facts
 from textassay.inference.ratings.resamples import (
     Groups,
     interval_around,
@@ -32,9 +28,6 @@ from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.inference.rng import stream
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
-from textassay.studies.huse.result import HuseItem, RaterAgreement, RaterFacts
-from textassay.studies.outcome import Settings, settings_of
-from textassay.studies.wording import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,123 +48,6 @@ class RatedPlan(Plan):
             return found
 
         return np.array(self.engine.map(one, range(n)), dtype=np.float64)
-
-
-def in_one_order(rated: RatedItems) -> RatedItems:
-    """The same items, raters and ratings, ordered by their content; names of items and raters do not matter."""
-    given = _by_item(rated)
-    places = range(len(rated.items))
-    # Items with the same text and the same ratings may still differ in who rated them.
-    items = sorted(places, key=lambda place: (_said(rated.items[place]), given[place], rated.marks[place]))
-    new_place = np.argsort(items)
-    item_of = new_place[rated.item_of]
-    raters, rater_of = _raters(rated, item_of)
-    order = np.lexsort((rater_of, rated.ratings, item_of))
-    return replace(
-        rated,
-        items=tuple(rated.items[place] for place in items),
-        raters=raters,
-        item_of=item_of[order].astype(np.int64),
-        rater_of=rater_of[order].astype(np.int64),
-        ratings=rated.ratings[order],
-    )
-
-
-def in_order_of(items: Sequence[RatedItem], judged: Sequence[HuseItem]) -> tuple[HuseItem, ...]:
-    """Judged items in the order of the file; everything was measured in another order."""
-    places = {item: place for place, item in enumerate(items)}
-    return tuple(sorted(judged, key=lambda each: places[each.item]))
-
-
-def _by_item(rated: RatedItems) -> list[list[float]]:
-    given: list[list[float]] = [[] for _ in rated.items]
-    for item, rating in zip(rated.item_of.tolist(), rated.ratings.tolist(), strict=True):
-        given[item].append(rating)
-    return [sorted(ratings) for ratings in given]
-
-
-def _said(item: RatedItem) -> tuple[bool, str, str, float, int]:
-    return item.is_model, item.context or "", item.text or "", item.log_prob, item.length
-
-
-def _raters(rated: RatedItems, item_of: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """Raters, ordered by what they rated and how."""
-    given: list[list[tuple[int, float]]] = [[] for _ in rated.raters]
-    for item, rater, rating in zip(item_of.tolist(), rated.rater_of.tolist(), rated.ratings.tolist(), strict=True):
-        if rater != NOBODY:
-            given[rater].append((item, rating))
-    order = sorted(range(len(rated.raters)), key=lambda rater: sorted(given[rater]))
-    new_place = np.argsort(order) if order else np.zeros(0, dtype=np.int64)
-    moved = np.array([NOBODY if rater == NOBODY else new_place[rater] for rater in rated.rater_of.tolist()])
-    return tuple(rated.raters[rater] for rater in order), moved
-
-
-def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
-    """Leave out items of the larger source at random until both have as many; items without a counterpart go first.
-
-    The items returned are in one order, whatever the order of the file, so that all numbers are the same.
-    """
-    rated = in_one_order(rated)
-    model = [place for place, item in enumerate(rated.items) if item.is_model]
-    human = [place for place, item in enumerate(rated.items) if not item.is_model]
-    if not model or not human:
-        seen, missing = ("human", rated.model) if human else (rated.model, "human")
-        raise InputError(f"{rated.name}: all items are {seen} ones; wanted {missing} ones too")
-    more, fewer, name = (human, model, "human") if len(human) > len(model) else (model, human, rated.model)
-    excess = len(more) - len(fewer)
-    if not excess:
-        return rated
-    left_out = _least_needed(rated.items, more, excess, seed)
-    note = (
-        f"{len(more):,} {name} items and {len(fewer):,} items of the other source: {excess:,} were left out at random, "
-        "items without a counterpart first"
-    )
-    # Ordered again, because raters are ordered by the ratings that are left.
-    cut = in_one_order(only_items(rated, lambda place: place not in left_out))
-    return replace(cut, notes=(*rated.notes, note))
-
-
-def only_items(rated: RatedItems, keep: Callable[[int], bool]) -> RatedItems:
-    """The items at the places to keep, with their ratings."""
-    kept = np.array([keep(place) for place in range(len(rated.items))], dtype=bool)
-    return _cut(rated, kept, kept[rated.item_of])
-
-
-def without_raters(rated: RatedItems, names: Iterable[str]) -> RatedItems:
-    """All ratings but those of some raters; items without any other rating are left out."""
-    gone = {rated.raters.index(name) for name in names}
-    chosen = np.array([rater not in gone for rater in rated.rater_of.tolist()], dtype=bool)
-    kept = np.bincount(rated.item_of[chosen], minlength=len(rated.items)) > 0
-    return _cut(rated, kept, chosen)
-
-
-def _cut(rated: RatedItems, kept: np.ndarray, chosen: np.ndarray) -> RatedItems:
-    place = np.cumsum(kept) - 1
-    return replace(
-        rated,
-        items=tuple(item for item, keep in zip(rated.items, kept, strict=True) if keep),
-        item_of=place[rated.item_of[chosen]].astype(np.int64),
-        rater_of=rated.rater_of[chosen],
-        ratings=rated.ratings[chosen],
-    )
-
-
-def _least_needed(items: tuple[RatedItem, ...], places: list[int], n: int, seed: int) -> set[int]:
-    """The n places to leave out, first from contexts that have more of this source than of the other."""
-    surplus: Counter[str] = Counter()
-    sign = 1 if items[places[0]].is_model else -1
-    for item in items:
-        if item.context is not None:
-            surplus[item.context] += sign if item.is_model else -sign
-    first, later = [], []
-    for place in stream(seed, "balance").permutation(places).tolist():
-        context = items[place].context
-        if context is None or surplus[context] > 0:
-            first.append(place)
-            surplus[context or ""] -= context is not None
-        else:
-            later.append(place)
-    return set([*first, *later][:n])
 
 
 # The number of resamples that is enough for a variance.
@@ -273,12 +149,12 @@ _LABELS_AT_ONCE = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Results, their values on resamples (one column per result), the sources of their spread, and the settings."""
+    """Results, their values on resamples (one column per result), the sources of their spread, and the methods."""
 
     results: tuple[Result, ...]
     resampled: F64
     spread: Spread
-    settings: Settings
+    methods: "Methods"
 
 
 def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> Scores:
@@ -308,7 +184,7 @@ def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> 
         builder.result(request, point, null, _widened(values[:, column], float(spread.widening[column])))
         for column, (request, point, null) in enumerate(zip(requests, points, tested, strict=True))
     ]
-    return Scores(tuple(results), values, spread, methods.settings())
+    return Scores(tuple(results), values, spread, methods)
 
 
 @dataclass(frozen=True)
@@ -422,16 +298,6 @@ class Methods:
         inside = [*(["contexts"] if groups.mixed else []), *(["rest"] if len(groups.rest) else [])]
         return cls(chance.plan, tuple(drawn), tuple(inside))
 
-    def settings(self) -> Settings:
-        """The settings of the outcome; without resamples, the seed still decides which items are left out."""
-        if not self.plan.n_resamples:
-            return settings_of(self.plan, seed=self.plan.seed)
-        return settings_of(
-            self.plan,
-            interval=f"bootstrap over {listed(self.drawn)}",
-            test=f"sources exchanged within {listed(self.exchanged_in)}",
-        )
-
     def signature(self, request: Request, rated: RatedItems) -> str:
         """The signature of a score."""
         resampling: dict[str, Any] = {}
@@ -452,46 +318,3 @@ def _groups_drawn(groups: Groups) -> list[str]:
     """Contexts, items, or both: contexts of few shapes are drawn item by item."""
     whole = [any(len(group) > 1 for group in stratum) for stratum in groups.strata]
     return [*(["contexts"] if any(whole) else []), *(["items"] if not all(whole) else [])]
-
-
-def facts_of(rated: RatedItems, *, seed: int) -> tuple[RaterFacts, ...]:
-    """The agreement of each rater with the others; empty if raters are not known."""
-    if not raters_are_known(rated):
-        return ()
-    found = rater_facts(rated.item_of, rated.rater_of, rated.ratings, len(rated.raters), seed=seed)
-    return tuple(
-        RaterFacts(rated.raters[each.rater], each.n, each.mean, each.agreement, each.p_value, each.reason)
-        for each in found
-        if each.n
-    )
-
-
-def agreement_of(
-    rated: RatedItems, raters: tuple[RaterFacts, ...], without: tuple[Result, ...], plan: RatedPlan
-) -> RaterAgreement | None:
-    """Krippendorff's alpha over all ratings; None if only means are known."""
-    if not rated.single:
-        return None
-    ends = alpha_interval(rated.item_of, rated.ratings, level=plan.level, n_resamples=plan.n_resamples, seed=plan.seed)
-    return RaterAgreement(
-        alpha(rated.item_of, rated.ratings),
-        alpha(rated.item_of, rated.ratings, metric="ordinal"),
-        Interval(*ends, plan.level, "bootstrap-items") if ends is not None else None,
-        raters,
-        without,
-    )
-
-
-def scores_without(
-    rated: RatedItems, flagged: Sequence[str], requests: Sequence[Request], plan: RatedPlan, *, fewest: int
-) -> tuple[Result, ...]:
-    """The same scores after leaving out raters; empty if too few items would be left."""
-    if not flagged:
-        return ()
-    rest = without_raters(rated, flagged)
-    if len({item.is_model for item in rest.items}) < 2:
-        return ()
-    rest = balanced(rest, seed=plan.seed)
-    if len(rest.items) < fewest:
-        return ()
-    return measure(rest, requests, plan).results
