@@ -19,12 +19,12 @@ def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdi
     tested = [result for result in results if result.p_value is not None]
     if not tested:
         return Verdict.of("untested", _why_untested(results, n_resamples))
+    corrected = zip(results, adjusted_p_values(results), strict=True)
     needed = fewest_resamples(len(tested), level)
     if n_resamples < needed:
         few = f"{n_resamples:,} resamples are too few for any test to be significant; at least {needed:,} are needed"
         return Verdict.of("untested", few)
     first = {result.metric: result for result in reversed(results)}
-    corrected = zip(results, adjusted_p_values(results), strict=True)
     adjusted = {result.metric: p for result, p in reversed(list(corrected)) if not math.isnan(p)}
     sure = {name for name, p in adjusted.items() if is_significant(p, level)}
     if not sure:
@@ -53,8 +53,8 @@ def _why_untested(results: Sequence[Result], n_resamples: int) -> str:
 def _difference(first: dict[str, Result], adjusted: dict[str, float], sure: set[str], n_tests: int) -> str:
     name = "huse" if "huse" in sure else "huse_q"
     accuracy = first[name].parts.get("accuracy", 1 - first[name].estimate / 2)
-    p = cited_p(adjusted[name], n_tests=n_tests)
-    return f"human and model texts can be distinguished ({share(accuracy)} are classified correctly, {p})"
+    found = f"{share(accuracy)} are classified correctly, {cited_p(adjusted[name], n_tests=n_tests)}"
+    return f"human and model texts can be distinguished ({found})"
 
 
 def _no_difference(first: dict[str, Result], adjusted: dict[str, float], n_tests: int) -> str:
