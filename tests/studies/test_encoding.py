@@ -70,7 +70,7 @@ def test_it_reads_back_equal_with_its_meaning(both: Comparison) -> None:
 
 def test_every_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TEXTASSAY_CACHE", str(tmp_path))
-    monkeypatch.setattr("textassay.studies.encoding.get_encoder", lambda *_, **__: CountingEncoder())
+    monkeypatch.setattr("textassay.encoders.remembered.get_encoder", lambda *_, **__: CountingEncoder())
     CountingEncoder.seen = []
     texts = {"a": corpus(2, 40), "b": corpus(2, 40)}
     first = compare(corpus(1, 60), texts, metrics=["mmd", "coverage"], encoder="minilm", n_resamples=19)
@@ -215,7 +215,7 @@ class TestBadInput:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("textassay.encoders.vector_store.write_segment", full)
-        monkeypatch.setattr("textassay.studies.encoding.get_encoder", lambda *_, **__: ToyEncoder())
+        monkeypatch.setattr("textassay.encoders.remembered.get_encoder", lambda *_, **__: ToyEncoder())
         texts = [f"{text} once" for text in corpus(5, 40)]
         found = compare(texts, {"x": corpus(6, 40)}, encoder="minilm", metrics=["mmd"], n_resamples=0)
         assert found.candidates[0].results[0].estimate > 0
