@@ -9,10 +9,11 @@ import pytest
 
 from tests.laws import corpus
 from textassay import Item, ItemSet, Result, conditional
+from textassay.inference.over_items import Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.report.conditional_table import p_at_most
-from textassay.studies.conditional.verdict import SENTENCES, Evidence, Overall, judge_system
+from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system
 from textassay.studies.outcome import Contest
 from textassay.studies.wording import Verdict
 

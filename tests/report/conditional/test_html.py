@@ -23,6 +23,7 @@ from tests.report.builders import (
     one_candidate,
 )
 from textassay.corpus.item_set import Item, ItemSet
+from textassay.inference.per_item import Miss
 from textassay.report.charts.item_charts import curves, kind_bar, scatters
 from textassay.report.conditional import render_html
 from textassay.report.conditional_items import excerpt, folded, item_views, items_block, profile, worst_first
