@@ -244,6 +244,23 @@ def test_metrics_command(metric: str | None, capsys: pytest.CaptureFixture[str])
     assert (metric or "ms_jaccard") in capsys.readouterr().out
 
 
+def test_a_metric_that_needs_training_texts_is_refused_alone(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", *files, "-m", "copying,copying:span=4", "--resamples", "0"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["textassay: the metric 'copying' needs training texts; give them with --train"]
+
+
+def test_a_metric_that_needs_training_texts_is_noted_beside_others(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", *files, "-m", "copying,distinct", "--resamples", "0"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "copying ≈ –" in shown
+    assert "note: copying has no value: it needs training texts (the option train)" in shown
+
+
 def test_interrupted_runs_leave_no_file(files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

@@ -49,8 +49,28 @@ def measurable(requests: Sequence[Request], named: Collection[str], train: Setti
     needing = [request for request in requests if not given and "train" in request.metric.roles]
     for request in needing:
         if request.metric.name in named:
-            raise InputError(f"the metric {request.label!r} needs training texts; give them with ", train)
+            raise _without_training(request, train)
     return [request for request in requests if request not in needing]
+
+
+def answerable(
+    requests: Sequence[Request], named: Collection[str], *, trained: bool
+) -> tuple[list[Request], tuple[str, ...]]:
+    """The metrics of a table and notes: without training texts, those that need them are left out.
+
+    The row of a metric that was asked for by name stays, with a note; a table of such rows alone is an error.
+    """
+    needing = [request for request in requests if not trained and "train" in request.metric.roles]
+    chosen = [request for request in requests if request not in needing or request.metric.name in named]
+    empty = [request for request in chosen if request in needing]
+    if empty and len(empty) == len(chosen):
+        raise _without_training(empty[0], Setting("train"))
+    notes = [f"{request.label} has no value: it needs training texts (the option train)" for request in empty]
+    return chosen, tuple(notes)
+
+
+def _without_training(request: Request, train: Setting) -> InputError:
+    return InputError(f"the metric {request.label!r} needs training texts; give them with ", train)
 
 
 def can_encode(encoder: object) -> bool:

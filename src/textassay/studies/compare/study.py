@@ -37,7 +37,7 @@ from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
-from textassay.studies.encoding import choose
+from textassay.studies.encoding import answerable, choose
 from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest, settings_of_metrics
 
@@ -266,10 +266,10 @@ def compare(
     metrics, families = listed(metrics), listed(families)
     named = {spec.partition(":")[0].strip() for spec in metrics}
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
+    requests, missing = answerable(choice.requests, named, trained=train is not None)
     field = pair or group
     samples = {name: as_sample(texts, name, group=field) for name, texts in given.items()}
     real = as_sample(reference, "reference", group=field)
-    chosen = _answerable(choice.requests, train is not None, named)
     baseline = n_resamples > 0 if explain is None else explain
     cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, baseline=baseline)
     seen = None
@@ -284,7 +284,7 @@ def compare(
         )
     settings = ViewSettings(words, seen)
     measurer = Measurer(
-        requests=chosen,
+        requests=requests,
         settings=settings,
         cut=cut,
         train=None if train is None else Material(as_sample(train, "train"), settings),
@@ -292,7 +292,7 @@ def compare(
         progress=progress,
         baseline=baseline,
     )
-    notes = (*choice.notes, *(seen.notes if seen else ()))
+    notes = (*choice.notes, *missing, *(seen.notes if seen else ()))
     study = _Study(
         measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes, sight=_sight(seen)
     )
@@ -304,11 +304,6 @@ def _sight(seen: Remembered | None) -> Sight:
     if seen is None:
         return Sight()
     return Sight(seen.sees, reliable=seen.reads_these_texts and seen.reads_whole_texts)
-
-
-def _answerable(requests: list[Request], has_train: bool, asked: set[str]) -> list[Request]:
-    """Without a training file the default table leaves out what needs one; a metric asked for by name stays."""
-    return [r for r in requests if has_train or r.metric.name in asked or "train" not in r.metric.roles]
 
 
 @dataclass(frozen=True, eq=False)
