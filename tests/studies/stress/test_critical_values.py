@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textassay.metrics.registry import Request, parse_requests
-from textassay.studies.stress.critical_values import CriticalValues
+from textassay.studies.stress.powers import CriticalValues
 
 NULL = [float(value) for value in range(1, 100)]
 

@@ -4,28 +4,29 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.printable import many, quoted, share, shortened
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import Result, signature
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.frontier.compatibility import fit_slope, induced_divergence
+from textassay.studies.frontier.compatibility import Fit, fit_slope, induced_divergence
 from textassay.studies.frontier.conditions import check_conditions
-from textassay.studies.frontier.discrepancy import discrepancy
+from textassay.studies.frontier.discrepancy import Discrepancy, discrepancy
 from textassay.studies.frontier.mixtures import Estimate, estimate_pairs
 from textassay.studies.frontier.pairs import Pair, parse_pair
 from textassay.studies.frontier.pareto import bound, check_fits, frontier_curve
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Curve, Frontier, SourceColumn
 from textassay.studies.frontier.small_space import LENGTH, bleu_pair, coverage_pair, lower_bound
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY, Source, open_sources
-from textassay.studies.frontier.verdict import NOT_DIVERSE, OUTSIDE, judge_estimated, judge_exact, judge_optimised
 from textassay.studies.outcome import Settings
+from textassay.studies.wording import Verdict, number
 from textassay.version import __version__
 
 # The pairs of the figures and tables that each kind of source has in the paper.
@@ -39,6 +40,11 @@ DEFAULT_PAIRS = {
 _ON_TEXTS = re.compile(r"(bs|cn)-(\d)", flags=re.ASCII)
 _LARGEST_N = 9
 _MOST_LOG_PROBS = 400
+# Why a discrepancy is not known.
+_OUTSIDE = "the real distribution has larger probabilities than those for which g is concave"
+_NOT_DIVERSE = "no mixture is as diverse as real text"
+# Smaller gaps than this share of the range of quality may be rounding.
+_ROUNDING = 1e-9
 
 
 def frontier(
@@ -222,8 +228,10 @@ def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> A
         EXACT,
         gap.quality,
         gap.diversity,
-        _result(source, pair.name, math.nan if gap.is_outside else gap.qdisc, parts, options, space, undefined=OUTSIDE),
-        judge_exact(fit, gap),
+        _result(
+            source, pair.name, math.nan if gap.is_outside else gap.qdisc, parts, options, space, undefined=_OUTSIDE
+        ),
+        _judge_exact(fit, gap),
         curves=(Curve("Pareto frontier", "w", tuple(points)),),
         divergences=tuple(induced_divergence(pair, fit, real, curve.shares).tolist()) if fit.is_exact else (),
         conditions=check_conditions(pair, largest=float(real.values[0])),
@@ -249,7 +257,7 @@ def _optimised(source: Source, name: str, options: _Options) -> Analysis:
         found.quality,
         found.diversity,
         _result(source, name, found.qdisc, parts, options, {"starts": options.n_starts}),
-        judge_optimised(found.qdisc, found.drate, is_compatible=kind == "cn", n_starts=options.n_starts),
+        _judge_optimised(found.qdisc, found.drate, is_compatible=kind == "cn", n_starts=options.n_starts),
         curves=(best,),
         steps=found.steps,
     )
@@ -281,8 +289,8 @@ def _estimate(source: Source, name: str, found: Estimate, options: _Options) -> 
         ESTIMATED,
         found.quality,
         found.diversity,
-        _result(source, name, found.qdisc, parts, options, tokens, undefined=NOT_DIVERSE),
-        judge_estimated(found.qdisc, found.drate, is_compatible=name.startswith("cn"), n=source.n),
+        _result(source, name, found.qdisc, parts, options, tokens, undefined=_NOT_DIVERSE),
+        _judge_estimated(found.qdisc, found.drate, is_compatible=name.startswith("cn"), n=source.n),
         curves=curves,
     )
 
@@ -316,3 +324,48 @@ def _result(
         seconds=0.0,
         n=source.n,
     )
+
+
+def _judge_exact(fit: Fit, found: Discrepancy) -> Verdict:
+    """The verdict by Theorem 3, and by the gap on this distribution."""
+    if fit.is_exact:
+        weight = Fraction(fit.alpha).limit_denominator(1000)
+        divergence = f"{weight} quality + {1 - weight} diversity measures a divergence (Theorem 3)"
+        return Verdict.of("compatible", f"compatible: {divergence}")
+    if found.qdisc > _ROUNDING * (found.highest_quality - found.lowest_quality):
+        return Verdict.of("incompatible", _gap(found.qdisc, found.drate))
+    if found.is_outside:
+        return Verdict.of("untested", f"not decided: {_OUTSIDE}")
+    return Verdict.of(
+        "incompatible",
+        "incompatible in general (Theorem 3 does not hold), but the real distribution is on the frontier here",
+    )
+
+
+def _judge_optimised(qdisc: float, drate: float, *, is_compatible: bool, n_starts: int) -> Verdict:
+    """The verdict on a pair in the small space; `is_compatible` is whether the paper proves compatibility."""
+    searched = f"{n_starts} starts of the optimiser found"
+    if is_compatible:
+        details = [f"{searched} {'a gap of ' + number(qdisc) if qdisc > _ROUNDING else 'no better distribution'}"]
+        return Verdict.of("compatible", "compatible: CND is its divergence (section 5.2)", details=details)
+    if qdisc > _ROUNDING:
+        return Verdict.of("incompatible", _gap(qdisc, drate))
+    return Verdict.of("untested", f"not decided: {searched} no better distribution")
+
+
+def _judge_estimated(qdisc: float, drate: float, *, is_compatible: bool, n: int) -> Verdict:
+    """The verdict on a pair from mixtures of real texts and noise."""
+    if is_compatible:
+        cause = f"the estimate ({share(max(drate, 0.0))} of the range of quality) is due to sampling {n:,} texts"
+        details = [] if math.isnan(drate) else [cause]
+        return Verdict.of("compatible", "compatible: CND is its divergence (section 5.2)", details=details)
+    if math.isnan(qdisc):
+        return Verdict.of("untested", f"not decided: {_NOT_DIVERSE}")
+    if qdisc <= 0:
+        return Verdict.of("untested", "not decided: no mixture is better than real text")
+    estimated = f"{_gap(qdisc, drate)}, estimated on {n:,} texts"
+    return Verdict.of("incompatible", estimated)
+
+
+def _gap(qdisc: float, drate: float) -> str:
+    return f"incompatible by at least {number(qdisc)} ({share(drate)} of the range of quality)"

@@ -21,12 +21,13 @@ from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Engine, get_engine
 from textassay.inference.intervals import FEWEST_TEXTS
-from textassay.inference.measure import Measured
+from textassay.inference.measure import Measured, measure
 from textassay.inference.overall import Overall
 from textassay.inference.p_values import holm
 from textassay.inference.plan import Plan
 from textassay.inference.progress import Progress, Silent
-from textassay.metrics.registry import Request, listed, parse_requests
+from textassay.metrics.learned.model_texts import model_name
+from textassay.metrics.registry import Request, find_metric, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.models.base import Decoding, Generator
@@ -38,8 +39,6 @@ from textassay.studies.encoding import choose, measurable
 from textassay.studies.outcome import Settings, settings_of_metrics
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points
-from textassay.studies.sweep.oracle import NAMES as ORACLE_NAMES
-from textassay.studies.sweep.oracle import OracleStudy, find_request
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.samples import Draw, WorkFile, count_missing, draw_texts, work_file
 from textassay.studies.sweep.verdict import judge, settings_text
@@ -287,6 +286,48 @@ def _notes(real: Sample, samples: Mapping[str, Sample], cut: Cut) -> Iterable[st
     yield from cut.baseline_notes
     yield from (f"reference: {note}" for note in real.notes)
     yield from (f"{name}: {note}" for name, sample in samples.items() for note in sample.notes)
+
+
+# In the order of reports: quality, diversity, both.
+ORACLE_NAMES = ("oracle_nll", "model_entropy", "nll", "bhattacharyya")
+
+
+@dataclass(frozen=True, eq=False)
+class OracleStudy:
+    """An oracle, texts that it has generated, and the plan of intervals."""
+
+    oracle: Generator
+    texts: Material
+    plan: Plan
+
+    def measured(self, candidate: Material, model: Generator, decoding: Decoding) -> Measured:
+        """The measures of a model at a decoding setting, from a sample of it, in the order of `ORACLE_NAMES`."""
+        requests = [self._request(name, model, decoding) for name in ORACLE_NAMES]
+        found = measure(requests, {"candidate": candidate, "reference": self.texts}, plan=self.plan, test=False)
+        # The requests of two settings differ in their options, so that replicates are kept by metric.
+        by_name = {request.metric.name: each for request, each in found.replicates.items()}
+        return Measured(found.results, {find_request(name): each for name, each in by_name.items()}, {})
+
+    def baseline(self) -> Measured:
+        """The measures of the oracle itself: its entropy, and a distance of 0."""
+        return self.measured(self.texts, self.oracle, Decoding())
+
+    def _request(self, name: str, model: Generator, decoding: Decoding) -> Request:
+        given: dict[str, Any] = {
+            "model": model_name(model),
+            "oracle": model_name(self.oracle),
+            "temperature": decoding.temperature,
+            "top_k": decoding.top_k or 0,
+            "top_p": 1.0 if decoding.top_p is None else decoding.top_p,
+        }
+        plain = find_request(name)
+        return Request(plain.metric, {**plain.options, **{k: v for k, v in given.items() if k in plain.options}})
+
+
+def find_request(name: str) -> Request:
+    """The request of a metric with the defaults of its options."""
+    metric = find_metric(name)
+    return Request(metric, {option.name: option.default for option in metric.options.values()})
 
 
 @dataclass(frozen=True, eq=False)
