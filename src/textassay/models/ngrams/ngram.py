@@ -1,7 +1,7 @@
 """The n-gram model: interpolated modified Kneser-Ney smoothing, with exact sampling and scoring at any setting."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +24,10 @@ MAX_TOKENS = 100
 # Texts are scored in parts of about this number of tokens, so that the arrays of a part fit into the
 # caches of a processor.
 _PART = 1 << 16
+# The most probable next symbols of each beginning: states, whether they have no symbol yet, and the number of symbols.
+_Expand = Callable[[Any, bool, int], tuple[I64, F64]]
+# The states after one more symbol each.
+_Advance = Callable[[Any, I64], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +140,6 @@ class NgramModel:
 
         Without prompts there is one text. `width` is the number of beginnings that are kept at each step.
         """
-        from textassay.models.beam import search
-
         if not is_whole(width) or width < 1:
             raise InputError(Setting("width", width), "; wanted a whole number of 1 or more")
         check_max_tokens(max_tokens)
@@ -145,7 +147,9 @@ class NgramModel:
         found = []
         for prompt in [""] if prompts is None else prompts:
             contexts, fresh = self._after([prompt])
-            found.append(search(decoder.most_probable, self._advance, contexts, bool(fresh[0]), width, max_tokens))
+            found.append(
+                _beam_search(decoder.most_probable, self._advance, contexts, bool(fresh[0]), width, max_tokens)
+            )
         lengths = np.array([len(row) for row in found], np.int64)
         return self.vocabulary.decode(np.array([s for row in found for s in row], np.int64), lengths)
 
@@ -370,3 +374,30 @@ def _counts(file: ModelFile, n: int, *, size: int) -> I64:
     if len(counts) != size or counts.min(initial=0) < 0:
         raise damaged(file.where, f"{len(counts)} counts of order {n}; wanted {size}, none below 0")
     return counts
+
+
+def _beam_search(
+    expand: _Expand, advance: _Advance, states: Sequence[I64], fresh: bool, width: int, max_tokens: int
+) -> list[int]:
+    """The symbols of the most probable text, without its end, that beam search of this width finds.
+
+    `states` are arrays with one entry per beginning. The search ends when no beginning can become more probable than
+    the best finished text, or after `max_tokens` symbols, when the best beginning is returned if no text has ended.
+    """
+    scores, rows = np.zeros(1), [[]]  # type: tuple[F64, list[list[int]]]
+    best_score, best = -np.inf, None
+    for _ in range(max_tokens):
+        symbols, logs = expand(states, fresh, width)
+        total = (scores[:, None] + logs).ravel()
+        order = np.argsort(-total, kind="stable")[: width + len(rows)]
+        order = order[total[order] > -np.inf]
+        parents, chosen = order // symbols.shape[1], symbols.ravel()[order]
+        ended = chosen == END
+        if ended.any() and total[order[ended][0]] > best_score:
+            best_score, best = float(total[order[ended][0]]), rows[parents[ended][0]]
+        parents, chosen, scores = parents[~ended][:width], chosen[~ended][:width], total[order[~ended][:width]]
+        if not len(chosen) or scores[0] <= best_score:
+            break
+        rows = [[*rows[parent], int(symbol)] for parent, symbol in zip(parents, chosen, strict=True)]
+        states, fresh = advance([state[parents] for state in states], chosen), False
+    return rows[0] if best is None else best
