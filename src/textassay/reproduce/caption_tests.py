@@ -136,20 +136,7 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
         by_model, by_people = (images.p_values(metric, sides, run.seed) for sides in (model, human))
         found[metric] = mean_p(by_model), mean_p(by_people)
         run.progress.step(1)
-    lowest = min(min(pair) for pair in found.values())
-    closer = sum(a > b for a, b in found.values())
-    claims = (
-        Claim(
-            "no metric tells a single candidate from people (all p > 0.05)",
-            f"the lowest mean p-value is {lowest:.2f}; with five texts no p-value can be below 0.2",
-            lowest > 0.05,
-        ),
-        Claim(
-            "a model's caption has a higher p-value than a person's by most metrics (CLIPCap: 4 of 5)",
-            f"by {closer} of {len(found)} metrics",
-            closer >= 3,
-        ),
-    )
+    claims = _single_claims(found)
     return Reproduction(
         name=run.name,
         title="Table 1: p-values with a single candidate per image",
@@ -176,6 +163,23 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
                 ),
                 3,
             ),
+        ),
+    )
+
+
+def _single_claims(found: Mapping[str, tuple[float, float]]) -> tuple[Claim, ...]:
+    lowest = min(min(pair) for pair in found.values())
+    closer = sum(a > b for a, b in found.values())
+    return (
+        Claim(
+            "no metric tells a single candidate from people (all p > 0.05)",
+            f"the lowest mean p-value is {lowest:.2f}; with five texts no p-value can be below 0.2",
+            lowest > 0.05,
+        ),
+        Claim(
+            "a model's caption has a higher p-value than a person's by most metrics (CLIPCap: 4 of 5)",
+            f"by {closer} of {len(found)} metrics",
+            closer >= 3,
         ),
     )
 
@@ -295,25 +299,8 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
     images = _open(files, run, _FIGURE_3)
     repeated = [next(iter(item.candidates.values()))[:1] * _REFERENCES for item in images.items]
     elsewhere, narrow = (_by_number(images, others, _FIGURE_3, run) for others in (_stand_ins(images), repeated))
-    falling = [name for name, curve in elsewhere.items() if curve[-1] < curve[1]]
     gains = [{name: _gain(found, name) for name in _SCORES} for found in (elsewhere, narrow)]
-    claims = (
-        Claim(
-            "every metric becomes more sensitive with more candidates",
-            f"{len(falling)} of {len(elsewhere)} have a lower log p-value with 5 captions of another image than with 2",
-            len(falling) == len(elsewhere),
-        ),
-        *(
-            Claim(
-                f"TRM with {name} is more sensitive than {name}{_PRINTED_GAINS.get(name, '')}",
-                f"{case}: log p-value {found[f'TRM-{name}'][_COMPARED - 1]:.2f}, that of {name} "
-                f"{found[name][_COMPARED - 1]:.2f} ({100 * _gain(found, name):+.0f} %)",
-                _gain(found, name) > 0,
-            )
-            for case, found in (("captions of another image", elsewhere), ("one repeated caption", narrow))
-            for name in _SCORES
-        ),
-    )
+    claims = _sensitivity_claims(elsewhere, narrow)
     return Reproduction(
         name=run.name,
         title="Figure 3: log p-values over the number of candidates",
@@ -352,6 +339,29 @@ _PRINTED_GAINS = {"METEOR": " (by 162 %)", "CIDEr-D": " (by 49 %)"}
 
 # With five candidates and five references TRM is symmetric, and its lowest p-value is twice that of a score.
 _COMPARED = 3
+
+
+def _sensitivity_claims(
+    elsewhere: Mapping[str, Sequence[float]], narrow: Mapping[str, Sequence[float]]
+) -> tuple[Claim, ...]:
+    falling = [name for name, curve in elsewhere.items() if curve[-1] < curve[1]]
+    return (
+        Claim(
+            "every metric becomes more sensitive with more candidates",
+            f"{len(falling)} of {len(elsewhere)} have a lower log p-value with 5 captions of another image than with 2",
+            len(falling) == len(elsewhere),
+        ),
+        *(
+            Claim(
+                f"TRM with {name} is more sensitive than {name}{_PRINTED_GAINS.get(name, '')}",
+                f"{case}: log p-value {found[f'TRM-{name}'][_COMPARED - 1]:.2f}, that of {name} "
+                f"{found[name][_COMPARED - 1]:.2f} ({100 * _gain(found, name):+.0f} %)",
+                _gain(found, name) > 0,
+            )
+            for case, found in (("captions of another image", elsewhere), ("one repeated caption", narrow))
+            for name in _SCORES
+        ),
+    )
 
 
 def _gain(found: Mapping[str, Sequence[float]], name: str) -> float:
@@ -445,18 +455,7 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
         for case, sides in cases.items()
     }
     model = found["captions of another image"]
-    claims = (
-        Claim(
-            "MAUVE is much less sensitive than METEOR with five candidates (CLIPCap: -0.40 against -2.56)",
-            f"{model[0]:.2f} against {model[1]:.2f}",
-            model[0] > model[1],
-        ),
-        Claim(
-            "MAUVE finds no difference between people (-0.22)",
-            f"{found['human'][0]:.2f}",
-            found["human"][0] > -1.0,
-        ),
-    )
+    claims = _few_claims(model, found["human"])
     return Reproduction(
         name=run.name,
         title="Table 4: log p-values of MAUVE and METEOR with few captions",
@@ -488,5 +487,20 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
                 ),
                 3,
             ),
+        ),
+    )
+
+
+def _few_claims(model: tuple[float, float], human: tuple[float, float]) -> tuple[Claim, ...]:
+    return (
+        Claim(
+            "MAUVE is much less sensitive than METEOR with five candidates (CLIPCap: -0.40 against -2.56)",
+            f"{model[0]:.2f} against {model[1]:.2f}",
+            model[0] > model[1],
+        ),
+        Claim(
+            "MAUVE finds no difference between people (-0.22)",
+            f"{human[0]:.2f}",
+            human[0] > -1.0,
         ),
     )

@@ -384,24 +384,6 @@ def _figure_2(
             scores > 0.5,
         ),
     )
-    names = [f"{float(share):.0%} of the training texts" for share in SHARES]
-    panels = [
-        Panel(
-            title,
-            across,
-            up,
-            tuple(
-                Line(name, tuple(CurveAt(float(a), float(b)) for a, b in zip(x[at], y[at], strict=True)))
-                for at, name in enumerate(names)
-            ),
-            tabled=False,
-        )
-        for title, (x, y, across, up) in planes.items()
-    ]
-    by_temperature = tuple(
-        Line(name, tuple(CurveAt(t, float(y)) for t, y in zip(_TEMPERATURES, frechet[at], strict=True)))
-        for at, name in enumerate(names)
-    )
     failing = sum(claim.agrees for claim in claims[:2])
     return Reproduction(
         name=run.name,
@@ -422,5 +404,27 @@ def _figure_2(
         f"of FED is {min(taus):.1f} or more.",
         options=run.options,
         signature=_signature(run, digest),
-        panels=(*panels, Panel("FED over temperatures", "temperature", "FED", by_temperature)),
+        panels=_figure_2_panels(planes, frechet),
     )
+
+
+def _figure_2_panels(planes: Mapping[str, tuple[F64, F64, str, str]], frechet: F64) -> tuple[Panel, ...]:
+    names = [f"{float(share):.0%} of the training texts" for share in SHARES]
+    panels = [
+        Panel(
+            title,
+            across,
+            up,
+            tuple(
+                Line(name, tuple(CurveAt(float(a), float(b)) for a, b in zip(x[at], y[at], strict=True)))
+                for at, name in enumerate(names)
+            ),
+            tabled=False,
+        )
+        for title, (x, y, across, up) in planes.items()
+    ]
+    by_temperature = tuple(
+        Line(name, tuple(CurveAt(t, float(y)) for t, y in zip(_TEMPERATURES, frechet[at], strict=True)))
+        for at, name in enumerate(names)
+    )
+    return (*panels, Panel("FED over temperatures", "temperature", "FED", by_temperature))

@@ -268,22 +268,7 @@ def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
     view = Ratings.of(rated)
     means, log_probs, is_model = view.means, view.log_probs("token"), view.is_model
     votes = decision_map(view, k=16, per="token")
-    level, upright = _straight_lines(np.array(votes.share_model) > 0.5)
-    upper = (means > np.median(means)) & (log_probs > np.median(log_probs))
-    inside, outside = (_accuracy(view, where) for where in (upper, ~upper))
-    claims = (
-        Claim(
-            "the boundary is mostly horizontal: ratings separate the sources",
-            f"the best horizontal line agrees with the vote on {level:.0%} of the plane, the best vertical one on "
-            f"{upright:.0%}",
-            level > max(upright, 0.8),
-        ),
-        Claim(
-            "items with high ratings and high probabilities are almost indistinguishable",
-            f"{inside:.0%} of {int(upper.sum())} such items are classified correctly, {outside:.0%} of the others",
-            inside < outside,
-        ),
-    )
+    claims = _plane_claims(view, votes)
     return Reproduction(
         name=run.name,
         title="Figure 4: human and model summaries by rating and log-probability, t = 1.0",
@@ -317,6 +302,26 @@ def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
                 areas=tuple(_model_areas(votes)),
                 tabled=False,
             ),
+        ),
+    )
+
+
+def _plane_claims(view: Ratings, votes: DecisionMap) -> tuple[Claim, ...]:
+    means, log_probs = view.means, view.log_probs("token")
+    level, upright = _straight_lines(np.array(votes.share_model) > 0.5)
+    upper = (means > np.median(means)) & (log_probs > np.median(log_probs))
+    inside, outside = (_accuracy(view, where) for where in (upper, ~upper))
+    return (
+        Claim(
+            "the boundary is mostly horizontal: ratings separate the sources",
+            f"the best horizontal line agrees with the vote on {level:.0%} of the plane, the best vertical one on "
+            f"{upright:.0%}",
+            level > max(upright, 0.8),
+        ),
+        Claim(
+            "items with high ratings and high probabilities are almost indistinguishable",
+            f"{inside:.0%} of {int(upper.sum())} such items are classified correctly, {outside:.0%} of the others",
+            inside < outside,
         ),
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.readers import read_sample
+from textassay.corpus.sample import Sample
 from textassay.inference.result import signature
 from textassay.inference.rng import stream
 from textassay.metrics.learned.model_distances import TwoLogProbs, bhattacharyya_distance
@@ -74,19 +75,13 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
     everyone = {"real": test, **models}
     encoder = run.by_scale("lsa", "lsa", "minilm")
     most = min(run.n_items, _MOST_VECTORS)
-    progress = run.progress
-    own = measure(real, models, "self_bleu:n=2-5", progress=progress)
+    own = measure(real, models, "self_bleu:n=2-5", progress=run.progress)
     others = measure(
-        real, everyone, "bleu:n=2-5,ms_jaccard:n=2-5", progress=progress, tokenizer="treebank", lowercase=True
-    )
-    vectors = measure(
-        real[:most],
-        {name: texts[:most] for name, texts in everyone.items()},
-        "frechet",
-        progress=progress,
-        encoder=encoder,
+        real, everyone, "bleu:n=2-5,ms_jaccard:n=2-5", progress=run.progress, tokenizer="treebank", lowercase=True
     )
     ours = _by_model(own, "self_bleu"), _by_model(others, "bleu"), _by_model(others, "ms_jaccard")
+    cut = {name: texts[:most] for name, texts in everyone.items()}
+    vectors = measure(real[:most], cut, "frechet", progress=run.progress, encoder=encoder)
     frechet = dict(zip(everyone, values(vectors, vectors.labels[0]), strict=True))
     claims = (
         _close_claim("Self-BLEU", SELF_BLEU, ours[0]),
@@ -112,25 +107,29 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
         claims=claims,
         conclusion=_table_1_sentence(claims),
         options=run.options,
-        signature=signature(
-            run.name,
-            {},
-            settings={"enc": encoder},
-            data={"samples": "+".join(f"{len(sample)}/{sample.digest}" for sample in samples)},
-            resampling={"items": run.n_items},
-        ),
+        signature=_signature(run, encoder, samples),
         tables=(
             _beside("Self-BLEU of these samples", SELF_BLEU, ours[0]),
             _beside("BLEU of these samples", BLEU, ours[1]),
             _beside("MS-Jaccard; published: other samples", MS_JACCARD, ours[2]),
-            Numbers(
-                "Frechet distance; published: other samples, vectors of BERT",
-                ("published", "ours"),
-                tuple(Row(name, (FRECHET.get(name), value)) for name, value in frechet.items()),
-                3,
-            ),
+            _beside_frechet(frechet),
         ),
     )
+
+
+def _signature(run: Run, encoder: str, samples: Sequence[Sample]) -> str:
+    return signature(
+        run.name,
+        {},
+        settings={"enc": encoder},
+        data={"samples": "+".join(f"{len(sample)}/{sample.digest}" for sample in samples)},
+        resampling={"items": run.n_items},
+    )
+
+
+def _beside_frechet(ours: Mapping[str, float]) -> Numbers:
+    rows = tuple(Row(name, (FRECHET.get(name), value)) for name, value in ours.items())
+    return Numbers("Frechet distance; published: other samples, vectors of BERT", ("published", "ours"), rows, 3)
 
 
 def _by_model(found: Comparison, metric: str) -> dict[str, tuple[float, ...]]:

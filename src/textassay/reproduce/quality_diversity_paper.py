@@ -1,6 +1,6 @@
 """Tables and figures of Li et al. (2020): which quality-diversity pairs reflect how well a distribution is fitted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import numpy as np
 from textassay.corpus.arrays import F64
 from textassay.corpus.printable import share
 from textassay.errors import InputError, Setting
-from textassay.inference.result import signature
+from textassay.inference.result import Result, signature
 from textassay.models.choose import train_model
 from textassay.reproduce.result import Claim, CurveAt, Line, NamedPoint, Numbers, Panel, Reproduction, Row, Run
 from textassay.reproduce.sweeps import available, draw_texts, generate, measure, values
@@ -185,19 +185,7 @@ def reproduce_bounds(_files: Sequence[Path], run: Run) -> Reproduction:
         for name in names
         for result in (gaps[name, sigma],)
     ]
-    lowest = min(gaps[name, sigma].estimate for name in ("bs-1", "bs-2") for sigma in SIGMAS)
-    highest = max(gaps[name, sigma].estimate for name in ("bs-1", "bs-2") for sigma in SIGMAS)
-    third = max(gaps["bs-3", sigma].estimate for sigma in SIGMAS)
-    compatible = max(gaps[name, sigma].estimate for name in names[3:] for sigma in SIGMAS)
-    claims = (
-        Claim(
-            "BS-1 and BS-2: positive lower bounds of .011 to .024",
-            f"{number(lowest)} to {number(highest)}",
-            lowest > 1e-3 and highest < 0.1,
-        ),
-        Claim("BS-3: a gap of at most .0004", f"at most {number(third)}", third < lowest),
-        Claim("CR and NRR: no positive lower bound", f"at most {number(compatible)}", compatible <= _ROUNDING),
-    )
+    claims = _bounds_claims(gaps, names[3:])
     return Reproduction(
         name=run.name,
         title="Table 1: lower bounds of QDisc for BLEU and negative Self-BLEU on synthetic data",
@@ -222,6 +210,22 @@ def reproduce_bounds(_files: Sequence[Path], run: Run) -> Reproduction:
                 None,
             ),
         ),
+    )
+
+
+def _bounds_claims(gaps: Mapping[tuple[str, float], Result], compatible_pairs: Sequence[str]) -> tuple[Claim, ...]:
+    lowest = min(gaps[name, sigma].estimate for name in ("bs-1", "bs-2") for sigma in SIGMAS)
+    highest = max(gaps[name, sigma].estimate for name in ("bs-1", "bs-2") for sigma in SIGMAS)
+    third = max(gaps["bs-3", sigma].estimate for sigma in SIGMAS)
+    compatible = max(gaps[name, sigma].estimate for name in compatible_pairs for sigma in SIGMAS)
+    return (
+        Claim(
+            "BS-1 and BS-2: positive lower bounds of .011 to .024",
+            f"{number(lowest)} to {number(highest)}",
+            lowest > 1e-3 and highest < 0.1,
+        ),
+        Claim("BS-3: a gap of at most .0004", f"at most {number(third)}", third < lowest),
+        Claim("CR and NRR: no positive lower bound", f"at most {number(compatible)}", compatible <= _ROUNDING),
     )
 
 
@@ -342,10 +346,7 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
     claims = []
     for source in found.sources:
         results = {name: source[name] for name in names}
-        for name, result in results.items():
-            if result.undefined is not None:
-                reason = f"; {name} of {source.name} has no value ({result.undefined}); wanted more texts"
-                raise InputError(Setting("n_items", run.n_items), reason)
+        _check_defined(results, source.name, run)
         rows = [
             Row(
                 name.upper(),
@@ -360,22 +361,7 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
             for name, result in results.items()
         ]
         tables.append(Numbers(f"{source.name}, {source.n:,} texts per sample", _COLUMNS_2, tuple(rows), None))
-        gaps = [results[f"bs-{n}"].estimate for n in (2, 3, 4)]
-        printed = [TABLE_2[source.name][f"bs-{n}"][0] for n in (2, 3, 4)]
-        ratios = [results[f"bs-{n}"].parts["drate"] / results[f"cn-{n}"].parts["drate"] for n in (2, 3, 4)]
-        published = [TABLE_2[source.name][f"bs-{n}"][1] / TABLE_2[source.name][f"cn-{n}"][1] for n in (2, 3, 4)]
-        claims += [
-            Claim(
-                f"{source.name}: QDisc of BLEU grows with n ({_listed(printed)})",
-                _listed(gaps),
-                0 < gaps[0] < gaps[1] < gaps[2],
-            ),
-            Claim(
-                f"{source.name}: DRate of BLEU is {_listed(published)} times that of CR",
-                f"{_listed(ratios)} times",
-                min(ratios) >= 50,
-            ),
-        ]
+        claims += _table_2_claims(results, source.name)
     return Reproduction(
         name=run.name,
         title="Table 2: QDisc, DRate, Self-Ratio and Ref-Ratio on real texts",
@@ -399,6 +385,30 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
 _COLUMNS_2 = tuple(
     f"{what}, {whose}" for whose in ("published", "ours") for what in ("QDisc", "DRate (%)", "Self-Ratio", "Ref-Ratio")
 )
+
+
+def _check_defined(results: Mapping[str, Result], source: str, run: Run) -> None:
+    for name, result in results.items():
+        if result.undefined is not None:
+            reason = f"; {name} of {source} has no value ({result.undefined}); wanted more texts"
+            raise InputError(Setting("n_items", run.n_items), reason)
+
+
+def _table_2_claims(results: Mapping[str, Result], source: str) -> list[Claim]:
+    gaps = [results[f"bs-{n}"].estimate for n in (2, 3, 4)]
+    printed = [TABLE_2[source][f"bs-{n}"][0] for n in (2, 3, 4)]
+    ratios = [results[f"bs-{n}"].parts["drate"] / results[f"cn-{n}"].parts["drate"] for n in (2, 3, 4)]
+    published = [TABLE_2[source][f"bs-{n}"][1] / TABLE_2[source][f"cn-{n}"][1] for n in (2, 3, 4)]
+    return [
+        Claim(
+            f"{source}: QDisc of BLEU grows with n ({_listed(printed)})", _listed(gaps), 0 < gaps[0] < gaps[1] < gaps[2]
+        ),
+        Claim(
+            f"{source}: DRate of BLEU is {_listed(published)} times that of CR",
+            f"{_listed(ratios)} times",
+            min(ratios) >= 50,
+        ),
+    ]
 
 
 def _listed(numbers: Iterable[float]) -> str:

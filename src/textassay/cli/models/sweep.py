@@ -118,12 +118,12 @@ def sweep(
     files = [reference, *(file for file in (prompts, train) if file)]
     outputs = [json, csv, markdown, report]
     check_stdin_once(files)
-    models = [name for name in (model, checkpoints, oracle) if name]
-    check_writable(outputs, inputs=[*files, *models, tokenizer, encoder or ""])
+    inputs = [*files, *(name for name in (model, checkpoints, oracle) if name)]
+    check_writable(outputs, inputs=[*inputs, tokenizer, encoder or ""])
     work = resume or _work_file(outputs)
     _check_folder(save_samples)
     if work is not None:
-        check_writable([work, *outputs], inputs=[*files, *models])
+        check_writable([work, *outputs], inputs=inputs)
         _note_continued(work, quiet=quiet)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
@@ -156,9 +156,7 @@ def sweep(
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
     deliver_outcome(found, targets, quiet=quiet, timings=not no_timings)
     if work is not None and resume is None:
-        # Another sweep with the same output may have removed it.
-        with suppress(FileNotFoundError):
-            os.unlink(work)
+        _remove(work)
 
 
 def _work_file(outputs: list[str | None]) -> str | None:
@@ -167,6 +165,12 @@ def _work_file(outputs: list[str | None]) -> str | None:
         if target not in (None, "-") and (os.path.isfile(target or "") or not os.path.lexists(target or "")):
             return f"{target}.samples"
     return None
+
+
+def _remove(work: str) -> None:
+    """Remove the work file; another sweep with the same output may have removed it already."""
+    with suppress(FileNotFoundError):
+        os.unlink(work)
 
 
 def _note_continued(work: str, *, quiet: bool) -> None:
