@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from textassay import compare
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.errors import InputError
@@ -23,6 +24,11 @@ def test_choices_and_items_of_a_survey(tmp_path: Path) -> None:
         check_items(Study("T", "", "Q", ""), [SurveyItem("a", "check", "one", expected=1)])
 
 
+def test_a_baseline_of_one_text_each() -> None:
+    found = compare(["a b", "c d", "e f"], ["a b", "c x", "e f"], metrics="distinct", n_resamples=99)
+    assert any("with 1 text each" in note for note in found.notes)
+
+
 def test_many_blank_texts_are_counted_by_the_format_check() -> None:
     """The note has a comma from a thousand on."""
     blank = Sample.of(["a cat sat"] * 3000 + [" "] * 1500, name="made")
@@ -35,7 +41,7 @@ def test_many_blank_texts_are_counted_by_the_format_check() -> None:
 def test_plurals_are_made_by_the_one_helper() -> None:
     """An `s` that is put on by hand is forgotten in the next message."""
     by_hand = re.compile(r"""\{['"]s?['"] if [^}]*(?:> 1|== 1|!= 1) else ['"]s?['"]\}""")
-    allowed = {"corpus/records.py", "huse/study.py", "conditional/content.py"}
+    allowed = {"corpus/records.py", "huse/study.py", "report/conditional_table.py"}
     found = {
         "/".join(path.parts[-2:])
         for path in (ROOT / "src").rglob("*.py")

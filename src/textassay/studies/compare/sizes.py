@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.printable import many
 from textassay.corpus.sample import Sample, group_numbers
 from textassay.errors import InputError, Setting
 from textassay.inference.rng import stream
@@ -137,7 +138,9 @@ def _paired_baseline(
         rest = np.setdiff1d(np.arange(len(whole)), first)
         second = rest[_per_group(groups[rest], share, stream(seed, "second half"))]
         note = (
-            () if enough else (f"real v real is two parts of the real texts of each group, {len(first):,} texts each",)
+            ()
+            if enough
+            else (f"real v real is two parts of the real texts of each group, {many(len(first), 'text')} each",)
         )
         return whole.take(first), whole.take(second), note
     first_half, rest_half = used.split(len(used) // 2, stream(seed, "yardstick"))
@@ -229,7 +232,9 @@ def _halved(
     second = rest.cut(half, stream(seed, "second half", rest.digest))
     if not len(first) or not len(second):
         raise InputError("the reference has one group only; the baseline needs two groups or more")
-    sizes = f"{len(first):,} texts each" if len(first) == len(second) else f"{len(first):,} and {len(second):,} texts"
+    sizes = (
+        f"{many(len(first), 'text')} each" if len(first) == len(second) else f"{len(first):,} and {len(second):,} texts"
+    )
     note = (
         "real v real: metrics that compare two samples are measured between two parts of the reference with "
         f"{sizes}; compare them with the rows at n = {len(first):,}"
