@@ -496,7 +496,7 @@ def page(results: Sequence[tuple[Situation, list[Finding]]], wrong: Sequence[str
     nulls = [(situation, findings) for situation, findings in results if situation.is_null]
     alarms = [situation.name for situation, findings in nulls if situation.is_false_alarm(findings)]
     return TEXT.format(
-        alarms=f"{len(alarms)} of the {len(nulls)} null situations are called different{_listed(alarms)}.",
+        alarms=f"{len(alarms)} of the {len(nulls)} null situations {'is' if len(alarms) == 1 else 'are'} called different{_listed(alarms)}.",
         number=len(results),
         n=N,
         resamples=RESAMPLES,
