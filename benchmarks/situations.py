@@ -495,8 +495,9 @@ def page(results: Sequence[tuple[Situation, list[Finding]]], wrong: Sequence[str
     found = "\n".join(f"- {fault}" for fault in wrong)
     nulls = [(situation, findings) for situation, findings in results if situation.is_null]
     alarms = [situation.name for situation, findings in nulls if situation.is_false_alarm(findings)]
+    called = "is" if len(alarms) == 1 else "are"
     return TEXT.format(
-        alarms=f"{len(alarms)} of the {len(nulls)} null situations {'is' if len(alarms) == 1 else 'are'} called different{_listed(alarms)}.",
+        alarms=f"{len(alarms)} of the {len(nulls)} null situations {called} called different{_listed(alarms)}.",
         number=len(results),
         n=N,
         resamples=RESAMPLES,
