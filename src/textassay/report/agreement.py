@@ -14,7 +14,7 @@ from textassay.corpus.printable import many, share, shortened
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.report import markdown
-from textassay.report.charts.curves import Trace, curve_chart
+from textassay.report.charts.curves import Trace, curve_chart, legend
 from textassay.report.charts.figures import diverging
 from textassay.report.charts.svg import drawing, element, fitted
 from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, fragment, setting_rows
@@ -188,7 +188,7 @@ def _labels(names: list[str], size: float) -> Iterator[Markup]:
         yield element("text", short, transform=turned, text_anchor="end")
 
 
-def plane_chart(found: Agreement) -> tuple[Markup, list[tuple[int, str]]] | None:
+def plane_chart(found: Agreement) -> tuple[Markup, list[tuple[Markup, str]]] | None:
     """The systems in the plane; the systems of one sweep are joined if there are several sweeps."""
     plane = found.dominance
     if plane is None:
@@ -209,7 +209,7 @@ def plane_chart(found: Agreement) -> tuple[Markup, list[tuple[int, str]]] | None
         title="Quality and diversity of the systems",
         summary="; ".join(f"{p.system}: {number(p.quality)} and {number(p.diversity)}" for p in plane.points),
     )
-    return chart, [(trace.index, trace.name) for trace in traces]
+    return chart, legend(traces)
 
 
 # The most metrics of the matrix; the first number that keeps the page under its limit is used.

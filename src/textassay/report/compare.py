@@ -14,6 +14,7 @@ from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report import markdown
 from textassay.report.charts.candidate_charts import draw_plane, strip
+from textassay.report.charts.svg import keys
 from textassay.report.meaning import MeaningView, meaning_lines, meaning_views
 from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, fragment, grouped_strips, setting_rows
 from textassay.report.table import (
@@ -23,6 +24,7 @@ from textassay.report.table import (
     csv_text,
     figure,
     interval_legend,
+    level_of,
     level_text,
     metric_lines,
     paired_rows,
@@ -172,13 +174,14 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
         "far": FAR,
         "signatures": signatures,
         "summary": outcome_sentence(comparison),
+        "verdict_levels": [level_of(column.verdict) for column in candidates],
         **table_content(comparison, table_lines(comparison), comparison.real.results, target=TARGET),
         "contests": paired_rows(comparison, comparison.contests),
         "separated": [(place, column) for place, column in enumerate(candidates) if column.separation is not None],
         "settings": _settings(comparison),
     }
     strips = [strip(comparison, place) for place in facts["drawn"][: _LADDER[0].strips]]
-    return facts | {"strips": strips, "plane": draw_plane(comparison)}
+    return facts | {"strips": strips, "plane": draw_plane(comparison), "marks": keys(len(candidates))}
 
 
 def _content(comparison: Comparison, limits: Limits, shared: dict[str, Any]) -> dict[str, Any]:

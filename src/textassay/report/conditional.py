@@ -9,10 +9,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from textassay.corpus.printable import printable, shortened
+from textassay.corpus.printable import printable, share, shortened
 from textassay.inference.result import Result
 from textassay.report import markdown
-from textassay.report.charts.item_charts import curves, item_strip, kind_bar, kind_class, kind_key, kind_word, scatters
+from textassay.report.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
+from textassay.report.charts.svg import keys
 from textassay.report.conditional_items import Worst, item_views, items_block, worst_first, worst_items
 from textassay.report.conditional_table import (
     OTHER_TESTS,
@@ -35,6 +36,7 @@ from textassay.report.table import (
     MARK,
     csv_text,
     every_note,
+    level_of,
     level_text,
     paired_rows,
     table_content,
@@ -87,7 +89,7 @@ def render_html(conditional: Conditional) -> str:
         "conditional.html.j2",
         styles=("page.css", "items.css"),
         scripts=("page.js", "tools.js", *(f"conditional/{name}.js" for name in _SCRIPTS)),
-        filters={"kind_class": kind_class, "kind_key": kind_key, "kind_word": kind_word},
+        filters={},
     )
     return render_with_items(page, contents, lambda _, room: items_block(conditional, room=room))
 
@@ -105,7 +107,7 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
     content: dict[str, Any] = {
         "c": conditional,
         "limits": limits,
-        "kinds": KINDS,
+        "tested_kinds": [kind for kind in KINDS if kind != "untested"],
         "combined_tests": combined_tests(conditional),
         "missing": missing_lines(conditional, ids=True),
         "ranked": ranked,
@@ -115,6 +117,7 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         "notes": every_note(conditional.items.notes, conditional.notes),
         "summary": outcome_sentence(conditional),
         "settings": _settings(conditional),
+        "cards": [_card(conditional, *each) for each in zip(systems, counts, strict=True)],
         "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
     }
     content |= _drawings(conditional, counts, content["drawn"], limits)
@@ -128,7 +131,9 @@ def _drawings(
     return {
         "curves": curves(conditional.sensitivity),
         "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
-        "cards": [_card(conditional, *each) for each in zip(conditional.systems, counts, strict=True)],
+        "bars": [kind_bar(each) for each in counts],
+        "kinds": shown_kinds(conditional),
+        "marks": keys(len(conditional.systems)),
         "strips": [item_strip(conditional, place) for place in drawn[: limits.strips]],
     }
 
@@ -165,9 +170,11 @@ def _settings(conditional: Conditional) -> list[tuple[str, str]]:
 def _card(conditional: Conditional, system: SystemColumn, counts: Sequence[int]) -> dict[str, Any]:
     return {
         "system": system,
-        "counts": list(zip(KINDS, counts, strict=True)),
-        "total": len(system.items),
-        "bar": kind_bar(counts),
+        "level": level_of(system.verdict),
+        "counts": [
+            (kind, count, share(count / len(system.items)) if system.items else "")
+            for kind, count in zip(KINDS, counts, strict=True)
+        ],
         "candidates": span(len(item.candidates.get(system.name, ())) for item in conditional.items.items),
     }
 

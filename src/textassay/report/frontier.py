@@ -1,7 +1,7 @@
 """The report of a frontier study: its table and verdicts, charts, page, terminal view, Markdown and CSV."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from textassay.corpus.printable import printable, share, shortened
 from textassay.report import markdown
-from textassay.report.charts.curves import Spotted, Trace, curve_chart
+from textassay.report.charts.curves import Spotted, Trace, curve_chart, legend
 from textassay.report.page import MOST_BYTES, Page, fragment, setting_text
 from textassay.report.table import LEVELS, csv_text, level_of
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, named_lines, notes, plain_table
@@ -181,7 +181,7 @@ class Chart:
 
     title: str
     drawing: Markup
-    names: tuple[tuple[int, str], ...]
+    names: Sequence[tuple[Markup, str]]
     remark: str = ""
 
 
@@ -216,7 +216,7 @@ def _plane(source: SourceColumn, analysis: Analysis, key: str, *, several: bool)
     )
     drate = analysis.result.parts.get("drate")
     remark = gap if drate is None else f"{gap}, {share(max(drate, 0.0))} of the range of quality"
-    return Chart(title, drawing, tuple((trace.index, trace.name) for trace in traces), remark)
+    return Chart(title, drawing, legend(traces), remark)
 
 
 def step_charts(found: Frontier) -> list[Chart]:
@@ -235,7 +235,7 @@ def step_charts(found: Frontier) -> list[Chart]:
             title=f"Optimisation on {shortened(source.name, 40)}",
             summary="; ".join(f"{each.pair}: {number(each.steps[-1][1])}" for each in stepped),
         )
-        charts.append(Chart(shortened(source.name, 40), drawing, tuple((t.index, t.name) for t in traces)))
+        charts.append(Chart(shortened(source.name, 40), drawing, legend(traces)))
     return charts
 
 
@@ -256,7 +256,7 @@ def probability_chart(found: Frontier) -> Chart | None:
         title="Log-probabilities in descending order",
         summary="; ".join(f"{trace.name}: {number(trace.points[0][1])} at rank 1" for trace in traces),
     )
-    return Chart("Log-probabilities", drawing, tuple((trace.index, trace.name) for trace in traces))
+    return Chart("Log-probabilities", drawing, legend(traces))
 
 
 # The most charts of planes; the first number that keeps the page under its limit is used.

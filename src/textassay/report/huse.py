@@ -12,8 +12,9 @@ from rich.text import Text
 from textassay.corpus.printable import many, printable, shortened
 from textassay.corpus.rating_files import raters_are_known
 from textassay.report import markdown
-from textassay.report.charts.decision_map import STEPS, draw_map, kind_bar, kind_class, kind_key, source_key
+from textassay.report.charts.decision_map import STEPS, draw_map, kind_bar, shown_kinds, source_key
 from textassay.report.charts.score_charts import METRICS, draw_plane, k_curves, score_cards, stability_curves
+from textassay.report.charts.svg import keys
 from textassay.report.huse_items import (
     VOTES,
     Example,
@@ -132,9 +133,6 @@ def render_html(found: HuseResult) -> str:
         styles=("page.css", "items.css", "huse.css"),
         scripts=("page.js", "tools.js", "huse/store.js", "huse/list.js", "huse/map.js", "huse/static.js"),
         filters={
-            "kind_class": kind_class,
-            "kind_key": kind_key,
-            "source_key": source_key,
             "score": score,
             "titled": titled,
         },
@@ -151,7 +149,6 @@ def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
         "titles": TITLES,
         "line_titles": [TITLES[metric] for metric in METRICS],
         "steps": range(STEPS),
-        "kinds": KINDS,
         "model": model_name(found),
         "whole": whole_texts(found),
         "log_prob_words": log_prob_words(found),
@@ -179,6 +176,9 @@ def _drawings(found: HuseResult, limits: Limits) -> dict[str, Any]:
         "scores": score_cards(found),
         "plane": draw_plane(found, most=limits.cloud),
         "map": draw_map(found, cell=limits.cell if len(found.items) > _EACH_ITS_MARK else 0.0),
+        "kinds": shown_kinds(found),
+        "source_keys": [source_key(is_model) for is_model in (False, True)],
+        "marks": keys(len(METRICS)),
         "bars": [(is_model, sum(counts), kind_bar(counts)) for is_model, counts in counted],
         "by_k": k_curves(found, chosen_k(found)),
         "stability": stability_curves(found),

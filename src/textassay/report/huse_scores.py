@@ -358,16 +358,6 @@ def citations(found: HuseResult) -> list[str]:
     return [citation(name) for name in names]
 
 
-def untested_reasons(found: HuseResult) -> dict[str, str]:
-    """Why a metric has no p-value, by its name."""
-    known = all_metrics()
-    return {
-        result.metric: known[result.metric].why_no_test or ""
-        for result in found.results
-        if result.metric in known and result.p_value is None
-    }
-
-
 @dataclass(frozen=True)
 class Beside:
     """A score with all raters and without flagged ones, as text; `change` is empty if there is no number."""

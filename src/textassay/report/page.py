@@ -18,7 +18,6 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import printable, share, shortened
 from textassay.report.charts.strips import Strip
-from textassay.report.charts.svg import element, marker
 from textassay.report.table import ASPECTS, LEVELS, level_of, level_text
 from textassay.studies.outcome import Outcome
 from textassay.studies.wording import number, p_text
@@ -56,7 +55,6 @@ def environment() -> Environment:
         "p_text": p_text,
         "share": lambda value: unbroken(share(value)),
         "unbroken": unbroken,
-        "key": key,
         "level_of": level_of,
     }
     found.globals["levels"] = LEVELS
@@ -78,11 +76,6 @@ def unbroken(text: str) -> str:
     ('74\\xa0% of them', 'p\\xa0=\\xa00.01')
     """
     return _SIGNS.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
-
-
-def key(index: int) -> Markup:
-    """The mark of a candidate, for use before its name."""
-    return element("svg", marker(index, 8.0, 8.0, 5.0), viewBox="0 0 16 16", class_="key", aria_hidden="true")
 
 
 def fragment(template: str, **content: Any) -> str:

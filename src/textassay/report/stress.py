@@ -13,7 +13,7 @@ from rich.text import Text
 from textassay.corpus.printable import many, share, shortened
 from textassay.report import markdown
 from textassay.report.charts.curves import Trace, curve_chart
-from textassay.report.charts.svg import COLOURS
+from textassay.report.charts.svg import COLOURS, keys
 from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, fragment, setting_rows
 from textassay.report.table import csv_text
 from textassay.report.terminal import column_blocks, cut, dim, joined, named_lines, notes, plain_table
@@ -294,11 +294,16 @@ def _content(found: Stress, *, with_charts: bool) -> dict[str, Any]:
         "legend": legend_lines(found),
         "failures": failures,
         "charts": curve_charts(found, last) if with_charts else [],
-        "chart_names": [(place, metric.name) for place, metric in enumerate(shown_metrics(found, last))],
+        "chart_names": _chart_names(found, last),
         "damages": damage_lines(found),
         "settings": [*_counts(found), *setting_rows(found, _SETTINGS)],
         "signatures": [(metric.name, metric.signature) for metric in found.metrics],
     }
+
+
+def _chart_names(found: Stress, size: int) -> list[tuple[Markup, str]]:
+    names = [metric.name for metric in shown_metrics(found, size)]
+    return list(zip(keys(len(names)), names, strict=True))
 
 
 def _counts(found: Stress) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from textassay.corpus.printable import many, printable, shortened
 from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.charts.setting_charts import REAL, lines, metric_chart, plane
+from textassay.report.charts.svg import keys
 from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, fragment, setting_rows, setting_text
 from textassay.report.table import (
     ARROWS,
@@ -186,7 +187,7 @@ def render_html(found: Sweep) -> str:
 
 def _shared(found: Sweep) -> dict[str, Any]:
     """What does not depend on the limits."""
-    drawn = plane(found)
+    drawn, by_line = plane(found), lines(found)
     sections = [
         ("best", "Best settings"),
         *([("plane", "Quality and diversity")] if drawn else []),
@@ -202,7 +203,7 @@ def _shared(found: Sweep) -> dict[str, Any]:
         "rows": best_rows(found),
         "head": HEAD,
         "plane": drawn,
-        "lines": [(at, line.name) for at, line in enumerate(lines(found)) if line.name],
+        "lines": [(mark, line.name) for mark, line in zip(keys(len(by_line)), by_line, strict=True) if line.name],
         "values": value_rows(found),
         "tested": is_tested(found),
         "legend": legend_lines(found),

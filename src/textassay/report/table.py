@@ -128,7 +128,8 @@ class Line:
 
     `at` is empty, or the size at which this row repeats the row above, the largest at which the baseline could be
     measured. `size` is the size of the baseline where it differs from that of the columns and nothing was repeated.
-    `notes` say why there is no interval or no test. Rows of one `section` belong together.
+    `notes` say why there is no interval or no test. Rows of one `section` belong together. `arrow` is the sign of which
+    way is better; a repeated row has none.
     """
 
     label: str
@@ -140,11 +141,7 @@ class Line:
     size: str = ""
     notes: tuple[str, ...] = ()
     tested: bool = False
-
-    @property
-    def arrow(self) -> str:
-        """The sign of which way is better; a repeated row has none."""
-        return "" if self.at else ARROWS.get(self.better, "")
+    arrow: str = ""
 
 
 def metric_lines(
@@ -177,6 +174,7 @@ def metric_lines(
             size=size(base) if any(result.n != base.n for result in results) else "",
             notes=_missing(base.metric, results),
             tested=any(result.p_value is not None for result in results),
+            arrow=ARROWS.get(base.better, ""),
         )
         repeated = [column.at_baseline_size.get(label) for column in outcome.columns]
         if not any(repeated):
@@ -309,27 +307,22 @@ def _with_code(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class Paired:
-    """A difference between two columns, its p-value adjusted over all of them, and the better column if significant."""
+    """A difference between two columns with its interval, and the better column if the difference is significant.
+
+    `adjusted` is the p-value adjusted over all differences, `p` the same as text.
+    """
 
     contest: Contest
+    interval: str
     adjusted: float
+    p: str
     marked: bool
     ahead: str
-
-    @property
-    def interval(self) -> str:
-        """The interval of the difference."""
-        return spread(self.contest.estimate, low=self.contest.low, high=self.contest.high)
 
     @property
     def gap(self) -> str:
         """The difference with its interval and mark."""
         return f"{number(self.contest.estimate)} {self.interval}{MARK if self.marked else ''}"
-
-    @property
-    def p(self) -> str:
-        """The adjusted p-value."""
-        return p_text(self.adjusted)
 
 
 def paired_rows(outcome: Outcome, contests: Sequence[Contest]) -> list[Paired]:
@@ -345,7 +338,9 @@ def _rank(row: Paired) -> tuple[float, float]:
 
 def _paired(outcome: Outcome, contest: Contest, adjusted: float) -> Paired:
     marked = is_significant(adjusted, outcome.level)
-    return Paired(contest, adjusted, marked, _ahead(outcome, contest) if marked and contest.estimate != 0 else "")
+    interval = spread(contest.estimate, low=contest.low, high=contest.high)
+    ahead = _ahead(outcome, contest) if marked and contest.estimate != 0 else ""
+    return Paired(contest, interval, adjusted, p_text(adjusted), marked, ahead)
 
 
 def _ahead(outcome: Outcome, contest: Contest) -> str:

@@ -14,6 +14,7 @@ from textassay.report.charts.svg import (
     drawing,
     element,
     fitted,
+    keys,
     legible,
     line,
     marker,
@@ -97,6 +98,12 @@ def curve_chart(
         title=title,
         summary=summary,
     )
+
+
+def legend(traces: Sequence[Trace]) -> list[tuple[Markup, str]]:
+    """The mark and the name of each curve."""
+    marks = keys(max((trace.index for trace in traces), default=-1) + 1)
+    return [(marks[trace.index], trace.name) for trace in traces]
 
 
 def _tick(value: float) -> str:

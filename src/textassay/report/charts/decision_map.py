@@ -16,6 +16,7 @@ from textassay.report.charts.svg import (
     drawing,
     element,
     fitted,
+    key,
     legible,
     line,
     marker,
@@ -46,14 +47,27 @@ def kind_key(kind: str) -> Markup:
     return _key(_SHAPES.get(kind, "hexagon"), kind_class(kind))
 
 
+@dataclass(frozen=True)
+class Kind:
+    """A kind of items as a page shows it: its mark, and the class that colours it."""
+
+    key: Markup
+    css_class: str
+
+
+def shown_kinds(found: HuseResult) -> dict[str, Kind]:
+    """All known kinds in their order, and any other kind that items have."""
+    kinds = dict.fromkeys((*KINDS, *(judged.kind for judged in found.items)))
+    return {kind: Kind(kind_key(kind), kind_class(kind)) for kind in kinds}
+
+
 def source_key(is_model: bool) -> Markup:
     """The mark of a source, for use before its name."""
     return _key(_SOURCE_SHAPES[is_model], SOURCE_CLASSES[is_model])
 
 
 def _key(shape: str, class_: str) -> Markup:
-    mark = element("g", marker(SHAPES.index(shape), 8.0, 8.0, 5.0), class_=class_)
-    return element("svg", mark, viewBox="0 0 16 16", class_="key", aria_hidden="true")
+    return key(element("g", marker(SHAPES.index(shape), 8.0, 8.0, 5.0), class_=class_))
 
 
 def source_marks(is_model: bool, places: Iterable[tuple[float, float]], r: float) -> Markup:

@@ -17,6 +17,8 @@ from textassay.report.charts.svg import (
     axis,
     drawing,
     element,
+    key,
+    keys,
     legible,
     line,
     marker,
@@ -65,10 +67,11 @@ class Need:
 
 @dataclass(frozen=True)
 class Curve:
-    """The chart of one system, the labels of its lines in order, and what each metric needs."""
+    """The chart of one system, the labels of its lines in order with their marks, and what each metric needs."""
 
     sensitivity: Sensitivity
     labels: tuple[str, ...]
+    marks: tuple[Markup, ...]
     chart: Markup | None
     references: int
     needs: tuple[Need, ...]
@@ -87,6 +90,7 @@ def _curve(index: int, sensitivity: Sensitivity) -> Curve:
     return Curve(
         sensitivity=sensitivity,
         labels=labels,
+        marks=tuple(keys(len(labels))),
         chart=_chart(index, sensitivity, lines) if drawn else None,
         references=most,
         needs=tuple(_need(sensitivity, label) for label in sensitivity.needed),
@@ -210,8 +214,22 @@ def kind_word(kind: str) -> str:
 
 def kind_key(kind: str) -> Markup:
     """The mark of a kind, for use before its name."""
-    mark = element("g", marker(_shape(kind), 8.0, 8.0, 5.0), class_=kind_class(kind))
-    return element("svg", mark, viewBox="0 0 16 16", class_="key", aria_hidden="true")
+    return key(element("g", marker(_shape(kind), 8.0, 8.0, 5.0), class_=kind_class(kind)))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of items as a page shows it: its words, its mark, and the class that colours it."""
+
+    words: str
+    key: Markup
+    css_class: str
+
+
+def shown_kinds(conditional: Conditional) -> dict[str, Kind]:
+    """All known kinds in their order, and any other kind that items have."""
+    others = (item.miss.kind for system in conditional.systems for item in system.items)
+    return {kind: Kind(kind_word(kind), kind_key(kind), kind_class(kind)) for kind in dict.fromkeys((*KINDS, *others))}
 
 
 def kind_marks(kind: str, places: Iterable[tuple[float, float]], r: float) -> Markup:

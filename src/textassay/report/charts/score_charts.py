@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import share
 from textassay.inference.result import Result
+from textassay.metrics.registry import all_metrics
 from textassay.report.charts.label_placement import Place, Spot, place_labels
 from textassay.report.charts.strips import gauge_axis, score_gauge
 from textassay.report.charts.svg import (
@@ -25,7 +26,7 @@ from textassay.report.charts.svg import (
     reach,
     text_width,
 )
-from textassay.report.huse_scores import interval_text, model_name, score, untested_reasons
+from textassay.report.huse_scores import interval_text, model_name, score
 from textassay.report.table import level_text
 from textassay.studies.huse.result import TITLES, HuseResult, titled
 from textassay.studies.wording import p_text
@@ -431,7 +432,7 @@ def score_cards(found: HuseResult) -> list[Card]:
     first = {result.metric: place for place, result in reversed(list(enumerate(found.results)))}
     order = [first[metric] for metric in TITLES if metric in first]
     order += [place for place in range(len(found.results)) if place not in order]
-    untested = untested_reasons(found)
+    untested = _untested_reasons(found)
     cards = [_card(found, place, untested) for place in order]
     scale = gauge_axis(found.results)
     return [
@@ -503,3 +504,13 @@ def _diversity(result: Result) -> str:
     if result.interval is not None and result.interval.high < 1:
         return f"{text}: the model does not write some of what people write."
     return f"{text}. This may be chance, because the interval includes 1."
+
+
+def _untested_reasons(found: HuseResult) -> dict[str, str]:
+    """Why a metric has no p-value, by its name."""
+    known = all_metrics()
+    return {
+        result.metric: known[result.metric].why_no_test or ""
+        for result in found.results
+        if result.metric in known and result.p_value is None
+    }

@@ -99,6 +99,16 @@ def marker(index: int, x: float, y: float, r: float = 5.0) -> Markup:
     return element("polygon", points=points, class_=class_)
 
 
+def key(mark: Markup) -> Markup:
+    """A mark of radius 5 around (8, 8) for use before a name."""
+    return element("svg", mark, viewBox="0 0 16 16", class_="key", aria_hidden="true")
+
+
+def keys(count: int) -> list[Markup]:
+    """The marks of the first candidates for use before their names."""
+    return [key(marker(index, 8.0, 8.0, 5.0)) for index in range(count)]
+
+
 def dots(places: Iterable[tuple[float, float]], class_: str) -> Markup:
     """Round dots at many places as one path: lines of no length with round ends, as thick as CSS makes them."""
     return element("path", d="".join(f"M{_plain(x)} {_plain(y)}h0" for x, y in places), class_=class_)
