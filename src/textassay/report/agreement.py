@@ -17,8 +17,8 @@ from textassay.report import markdown
 from textassay.report.charts.curves import Trace, curve_chart, legend
 from textassay.report.charts.figures import diverging
 from textassay.report.charts.svg import drawing, element, fitted
-from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, fragment, setting_rows
-from textassay.report.table import MARK, csv_text, level_text
+from textassay.report.table import COMMON_SETTINGS, MARK, csv_text, level_text, setting_rows
+from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import cut, dim, joined, notes, plain_table
 from textassay.studies.agreement.result import Agreement, MetricColumn
 from textassay.studies.outcome import known

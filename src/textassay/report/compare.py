@@ -14,10 +14,11 @@ from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report import markdown
 from textassay.report.charts.candidate_charts import draw_plane, strip
+from textassay.report.charts.strips import grouped_strips
 from textassay.report.charts.svg import keys
 from textassay.report.meaning import MeaningView, meaning_lines, meaning_views
-from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, fragment, grouped_strips, setting_rows
 from textassay.report.table import (
+    COMMON_SETTINGS,
     MARK,
     Line,
     better_legend,
@@ -28,9 +29,11 @@ from textassay.report.table import (
     level_text,
     metric_lines,
     paired_rows,
+    setting_rows,
     summary,
     table_content,
 )
+from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import MOST_NAME, dim, fitted_names, heading, joined, metric_tables, notes, verdict_lines
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import FAR

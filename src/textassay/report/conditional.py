@@ -13,6 +13,7 @@ from textassay.corpus.printable import printable, share, shortened
 from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
+from textassay.report.charts.strips import grouped_strips
 from textassay.report.charts.svg import keys
 from textassay.report.conditional_items import Worst, item_views, items_block, worst_first, worst_items
 from textassay.report.conditional_table import (
@@ -31,16 +32,19 @@ from textassay.report.conditional_table import (
     power_lines,
     table_lines,
 )
-from textassay.report.page import COMMON_SETTINGS, Page, fragment, grouped_strips, render_with_items, setting_rows, span
 from textassay.report.table import (
+    COMMON_SETTINGS,
     MARK,
     csv_text,
     every_note,
     level_of,
     level_text,
     paired_rows,
+    setting_rows,
+    span,
     table_content,
 )
+from textassay.report.templates.page import Page, fragment, render_with_items
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, metric_tables, notes, verdict_lines
 from textassay.report.terminal import heading as title_line
 from textassay.studies.conditional.result import KINDS, Conditional, SystemColumn

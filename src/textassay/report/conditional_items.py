@@ -19,8 +19,9 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Miss
 from textassay.inference.result import Result
 from textassay.report.conditional_table import DIFFERENCES
-from textassay.report.page import Block, TextTable, embedded, filled, in_turns, readable, scaled
+from textassay.report.items import TextTable, embedded, filled, in_turns, readable, scaled
 from textassay.report.table import ARROWS
+from textassay.report.templates.page import Block
 from textassay.studies.conditional.result import KIND_WORDS, KINDS, Conditional, ItemOutcome, SystemColumn
 from textassay.studies.wording import p_text
 

@@ -65,8 +65,18 @@ from textassay.report.huse_scores import (
     whole_texts,
     worth_lines,
 )
-from textassay.report.page import COMMON_SETTINGS, Page, fragment, render_with_items, setting_rows, setting_text, span
-from textassay.report.table import csv_text, every_note, guide, level_of, level_text
+from textassay.report.table import (
+    COMMON_SETTINGS,
+    csv_text,
+    every_note,
+    guide,
+    level_of,
+    level_text,
+    setting_rows,
+    setting_text,
+    span,
+)
+from textassay.report.templates.page import Page, fragment, render_with_items
 from textassay.report.terminal import (
     MOST_NAME,
     cut,

@@ -24,7 +24,8 @@ from textassay.report.huse_scores import (
     score,
     whole_texts,
 )
-from textassay.report.page import Block, TextTable, embedded, filled, in_turns, readable, scaled
+from textassay.report.items import TextTable, embedded, filled, in_turns, readable, scaled
+from textassay.report.templates.page import Block
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
 
 # A context with more items than this is a task, not a pair: its items are listed alone.

@@ -14,8 +14,8 @@ from textassay.corpus.printable import many, share, shortened
 from textassay.report import markdown
 from textassay.report.charts.curves import Trace, curve_chart
 from textassay.report.charts.svg import COLOURS, keys
-from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, fragment, setting_rows
-from textassay.report.table import csv_text
+from textassay.report.table import COMMON_SETTINGS, csv_text, setting_rows
+from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import column_blocks, cut, dim, joined, named_lines, notes, plain_table
 from textassay.studies.stress.result import FRAME_COLUMNS, Cell, DamageInfo, Stress, StressColumn
 from textassay.studies.wording import listed, number

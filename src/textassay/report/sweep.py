@@ -14,10 +14,10 @@ from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.charts.setting_charts import REAL, lines, metric_chart, plane
 from textassay.report.charts.svg import keys
-from textassay.report.page import COMMON_SETTINGS, MOST_BYTES, Page, fragment, setting_rows, setting_text
 from textassay.report.table import (
     ARROWS,
     ASPECTS,
+    COMMON_SETTINGS,
     LEVELS,
     Figure,
     better_legend,
@@ -27,7 +27,10 @@ from textassay.report.table import (
     interval_legend,
     level_of,
     level_text,
+    setting_rows,
+    setting_text,
 )
+from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import (
     MOST_NAME,
     column_blocks,

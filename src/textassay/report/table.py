@@ -459,3 +459,32 @@ def _for_spreadsheet(value: Any) -> Any:
         return value
     text = printable(value)
     return f"'{text}" if begins_like_formula(text) else text
+
+
+# The settings that all studies have.
+COMMON_SETTINGS = {"resamples": "Resamples", "seed": "Seed", "version": "Version"}
+
+
+def setting_rows(outcome: Outcome, names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Terms and values of these settings; those that the outcome does not have are left out."""
+    found = [(term, setting_text(outcome, name)) for name, term in names.items()]
+    return [(term, value) for term, value in found if value]
+
+
+def setting_text(outcome: Outcome, name: str, *, most: int = 8) -> str:
+    """A setting of an outcome, several values separated by semicolons; empty if it is not known."""
+    value = outcome.settings.get(name, ())
+    values = value if isinstance(value, tuple) else (value,)
+    return "; ".join(shortened(str(each), 80) for each in values[:most])
+
+
+def span(counts: Iterable[int]) -> str:
+    """A count, or the range of counts and the most frequent one.
+
+    >>> span([5, 5, 5]), span([5, 6, 5])
+    ('5', '5 to 6, mostly 5')
+    """
+    tally = Counter(counts)
+    if len(tally) < 2:
+        return f"{next(iter(tally), 0):,}"
+    return f"{min(tally):,} to {max(tally):,}, mostly {tally.most_common(1)[0][0]:,}"

@@ -24,8 +24,8 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.result import Interval
 from textassay.report.charts.candidate_charts import draw_plane, plane_axes
 from textassay.report.compare import outcome_sentence, render_html, render_notebook
-from textassay.report.page import MOST_BYTES
 from textassay.report.table import level_of
+from textassay.report.templates.page import MOST_BYTES
 from textassay.studies.compare.result import Comparison, Finding
 from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest

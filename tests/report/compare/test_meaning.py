@@ -27,7 +27,7 @@ from textassay.report.meaning import (
     piled,
     shown_name,
 )
-from textassay.report.page import MOST_BYTES
+from textassay.report.templates.page import MOST_BYTES
 from textassay.studies.compare.meaning import Meaning, UnmatchedText
 from textassay.studies.compare.result import Comparison
 

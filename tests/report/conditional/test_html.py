@@ -28,8 +28,9 @@ from textassay.report.charts.item_charts import curves, kind_bar, scatters
 from textassay.report.conditional import render_html
 from textassay.report.conditional_items import excerpt, folded, item_views, items_block, profile, worst_first
 from textassay.report.conditional_table import outcome_sentence
-from textassay.report.page import MOST_BYTES, MOST_CHARACTERS, readable
+from textassay.report.items import MOST_CHARACTERS, readable
 from textassay.report.table import paired_rows
+from textassay.report.templates.page import MOST_BYTES
 from textassay.studies.conditional.result import Conditional, CurvePoint, Sensitivity
 from textassay.studies.outcome import Contest
 

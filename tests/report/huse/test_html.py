@@ -18,7 +18,8 @@ from textassay.report.charts.score_charts import score_cards
 from textassay.report.huse import huse_settings, render_html
 from textassay.report.huse_items import clearest, clearest_first, entries, groups, huse_block
 from textassay.report.huse_scores import chosen_k, outcome_sentence, rater_section, tie_rule
-from textassay.report.page import MOST_BYTES, MOST_CHARACTERS, embedded, fitting, readable
+from textassay.report.items import MOST_CHARACTERS, embedded, fitting, readable
+from textassay.report.templates.page import MOST_BYTES
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
 from textassay.studies.wording import Verdict
 

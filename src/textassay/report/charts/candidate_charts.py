@@ -9,11 +9,7 @@ from textassay.inference.result import Result
 from textassay.report.charts.plane import NARROW, WIDE, PlaneChart, Point
 from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
 from textassay.report.charts.svg import Axis, drawable
-from textassay.report.table import (
-    better_words,
-    figure,
-    short_names,
-)
+from textassay.report.table import better_words, figure, short_names
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.outcome import falls, plane_places
 

@@ -25,14 +25,8 @@ from textassay.report.charts.svg import (
     piece_bar,
     stamps,
 )
-from textassay.report.conditional_table import (
-    TARGET,
-    own_sizes,
-    part_sizes,
-)
-from textassay.report.table import (
-    better_words,
-)
+from textassay.report.conditional_table import TARGET, own_sizes, part_sizes
+from textassay.report.table import better_words
 from textassay.studies.conditional.result import (
     KIND_WORDS,
     KINDS,
@@ -45,11 +39,7 @@ from textassay.studies.conditional.result import (
 from textassay.studies.wording import p_text
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 480.0, 300.0
-
-
 _CURVE_FRAME = Box(56.0, 14.0, _CURVE_WIDTH - 14.0, _CURVE_HEIGHT - 42.0)
-
-
 # Smaller p-values are drawn here: they decide nothing more, and one such line would flatten all others.
 _SMALLEST = 1e-100
 
@@ -247,11 +237,7 @@ def kind_bar(counts: Sequence[int]) -> Markup:
 
 
 _SCATTER_WIDTH, _SCATTER_HEIGHT = 420.0, 340.0
-
-
 _SCATTER_FRAME = Box(46.0, 12.0, _SCATTER_WIDTH - 12.0, _SCATTER_HEIGHT - 44.0)
-
-
 _SMALL = 11.0
 
 
