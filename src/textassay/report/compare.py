@@ -14,7 +14,6 @@ from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report import markdown
 from textassay.report.charts.candidate_charts import draw_plane, strip
-from textassay.report.charts.strips import grouped_strips
 from textassay.report.charts.svg import keys
 from textassay.report.meaning import MeaningView, meaning_lines, meaning_views
 from textassay.report.table import (
@@ -22,6 +21,7 @@ from textassay.report.table import (
     MARK,
     Line,
     better_legend,
+    by_aspect,
     csv_text,
     figure,
     interval_legend,
@@ -195,7 +195,7 @@ def _content(comparison: Comparison, limits: Limits, shared: dict[str, Any]) -> 
         "strips": shared["strips"][: limits.strips],
     }
     sections = list(_sections(comparison, content))
-    return content | {"sections": sections, "strips": grouped_strips(content["strips"])}
+    return content | {"sections": sections, "strips": by_aspect(content["strips"])}
 
 
 def _sections(comparison: Comparison, content: dict[str, Any]) -> Iterator[tuple[str, str]]:

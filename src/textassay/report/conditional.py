@@ -13,7 +13,6 @@ from textassay.corpus.printable import printable, share, shortened
 from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
-from textassay.report.charts.strips import grouped_strips
 from textassay.report.charts.svg import keys
 from textassay.report.conditional_items import Worst, item_views, items_block, worst_first, worst_items
 from textassay.report.conditional_table import (
@@ -35,6 +34,7 @@ from textassay.report.conditional_table import (
 from textassay.report.table import (
     COMMON_SETTINGS,
     MARK,
+    by_aspect,
     csv_text,
     every_note,
     level_of,
@@ -126,7 +126,7 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
     }
     content |= _drawings(conditional, counts, content["drawn"], limits)
     sections = list(_sections(content))
-    return content | {"sections": sections, "strips": grouped_strips(content["strips"])}
+    return content | {"sections": sections, "strips": by_aspect(content["strips"])}
 
 
 def _drawings(

@@ -16,11 +16,11 @@ from textassay.report.charts.setting_charts import REAL, lines, metric_chart, pl
 from textassay.report.charts.svg import keys
 from textassay.report.table import (
     ARROWS,
-    ASPECTS,
     COMMON_SETTINGS,
     LEVELS,
     Figure,
     better_legend,
+    by_aspect,
     csv_text,
     figure,
     guide,
@@ -221,9 +221,8 @@ def _shared(found: Sweep) -> dict[str, Any]:
 
 def _content(found: Sweep, shared: dict[str, Any], most: int, most_signatures: int) -> dict[str, Any]:
     charts = [metric_chart(found, place, among=row.among) for place, row in enumerate(shared["rows"][:most])]
-    groups = [(title, [chart for chart in charts if chart.aspect == aspect]) for aspect, title in ASPECTS.items()]
     return shared | {
-        "charts": [(title, drawn) for title, drawn in groups if drawn],
+        "charts": by_aspect(charts),
         "left_out": len(found.labels) - len(charts),
         "most_signatures": most_signatures,
     }

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from markupsafe import Markup, escape
 
@@ -216,16 +216,31 @@ class Grid:
 
 def grid(lines: Sequence[Line]) -> Grid:
     """The rows under the titles of their aspects, quality first."""
-    groups = [(title, tuple(one for one in lines if one.aspect == aspect)) for aspect, title in ASPECTS.items()]
+    groups = by_aspect(lines)
     shown = [one for _, rows in groups for one in rows]
     notes = dict.fromkeys(note for one in shown for note in (*one.notes, *(each.note for each in one.figures)) if note)
     return Grid(
-        groups=tuple((title, rows) for title, rows in groups if rows),
+        groups=tuple((title, tuple(rows)) for title, rows in groups),
         notes={note: place for place, note in enumerate(notes, start=1)},
         intervals=any(each.spread for one in shown for each in one.figures[1:]),
         tests=any(one.tested for one in shown),
         again=any(one.at for one in shown),
     )
+
+
+class _OfAspect(Protocol):
+    @property
+    def aspect(self) -> str: ...
+
+
+T = TypeVar("T", bound=_OfAspect)
+
+
+def by_aspect(parts: Iterable[T]) -> list[tuple[str, list[T]]]:
+    """Rows or charts under the titles of their aspects, quality first; an aspect without any has no title."""
+    known = list(parts)
+    groups = [(title, [part for part in known if part.aspect == aspect]) for aspect, title in ASPECTS.items()]
+    return [(title, group) for title, group in groups if group]
 
 
 def table_content(

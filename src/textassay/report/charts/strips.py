@@ -23,7 +23,7 @@ from textassay.report.charts.svg import (
     rectangle,
     text_width,
 )
-from textassay.report.table import ASPECTS, figure, short_names
+from textassay.report.table import figure, short_names
 from textassay.studies.wording import number
 
 _WIDTH, _LEFT, _RIGHT = 360.0, 98.0, 306.0
@@ -123,13 +123,6 @@ def _rows(bars: Sequence[Bar], scale: Axis, level: float) -> Iterator[Markup]:
             parts.append(line(min(ends), y, max(ends), y, f"bar k{index % COLOURS}"))
             parts.append(marker(index, scale(result.estimate), y, 4.5))
         yield element("g", *parts, data_c=index)
-
-
-def grouped_strips(strips: Iterable[Strip]) -> list[tuple[str, list[Strip]]]:
-    """The charts under the titles of their aspects."""
-    drawn = list(strips)
-    groups = [(title, [strip for strip in drawn if strip.aspect == aspect]) for aspect, title in ASPECTS.items()]
-    return [(title, charts) for title, charts in groups if charts]
 
 
 # A gauge of a score: its size, the ends of its line, and the height of the line.
