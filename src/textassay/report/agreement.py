@@ -218,7 +218,7 @@ _LADDER = (30, 12, 0)
 
 def render_html(found: Agreement) -> str:
     """The report as one self-contained HTML page of at most 1.5 MB."""
-    page = Page.of("agreement.html.j2", styles=("page.css",), scripts=("page.js",), filters={})
+    page = Page.of("agreement.html.j2", styles=("page.css",), scripts=("page.js",))
     text, _ = page.first_within(MOST_BYTES, (_content(found, most) for most in _LADDER))
     return text
 

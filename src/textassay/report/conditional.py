@@ -93,7 +93,6 @@ def render_html(conditional: Conditional) -> str:
         "conditional.html.j2",
         styles=("page.css", "items.css"),
         scripts=("page.js", "tools.js", *(f"conditional/{name}.js" for name in _SCRIPTS)),
-        filters={},
     )
     return render_with_items(page, contents, lambda _, room: items_block(conditional, room=room))
 

@@ -267,7 +267,7 @@ _SETTINGS = {"tokenizer": "Tokenizer", "encoder": "Encoder", **COMMON_SETTINGS}
 
 def render_html(found: Stress) -> str:
     """The report as one self-contained HTML page of at most 1.5 MB; charts are left out first."""
-    page = Page.of("stress.html.j2", styles=("page.css", "stress.css"), scripts=("page.js",), filters={})
+    page = Page.of("stress.html.j2", styles=("page.css", "stress.css"), scripts=("page.js",))
     text, _ = page.first_within(MOST_BYTES, (_content(found, with_charts=charts) for charts in (True, False)))
     return text
 

@@ -182,7 +182,7 @@ _LADDER = ((60, 500), (24, 100), (8, 20), (0, 0))
 
 def render_html(found: Sweep) -> str:
     """The report as one self-contained HTML page of at most 1.5 MB; charts and signatures are left out first."""
-    page = Page.of("sweep.html.j2", styles=("page.css",), scripts=("page.js",), filters={})
+    page = Page.of("sweep.html.j2", styles=("page.css",), scripts=("page.js",))
     shared = _shared(found)
     text, _ = page.first_within(MOST_BYTES, (_content(found, shared, *limits) for limits in _LADDER))
     return text

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Self
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -76,7 +77,12 @@ class Page:
 
     @classmethod
     def of(
-        cls, name: str, *, styles: tuple[str, ...], scripts: tuple[str, ...], filters: Mapping[str, Callable[..., Any]]
+        cls,
+        name: str,
+        *,
+        styles: tuple[str, ...],
+        scripts: tuple[str, ...],
+        filters: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
     ) -> Self:
         """The page of a template, with files of the templates folder as its style and script."""
         style, script = _asset(*styles), _asset(*scripts)
