@@ -221,7 +221,8 @@ def parameters(command: Any) -> Iterator[Any]:
 
 def shown_name(argument: Any) -> str:
     """An argument as in the usage line."""
-    return str(argument.metavar or argument.name.upper())
+    name = str(argument.metavar or argument.name.upper())
+    return f"{name}..." if argument.nargs == -1 else name
 
 
 def option_table(options: Iterable[Any]) -> str:

@@ -161,7 +161,7 @@ def test_fixes_and_order_depend_on_the_tokenizer() -> None:
         findings = check_format(made, real, tokenizer=get_tokenizer(name, lowercase=lowercase))
         return [(finding.kind, finding.fix) for finding in findings]
 
-    unseen = "(embeddings still see it)"
+    unseen = "(metrics on sentence vectors can still be affected)"
     final = ("final_punctuation", "add or strip the final punctuation of one side before comparing")
     case = ("upper_case", "the option lowercase treats both alike")
     assert fixes("words") == [

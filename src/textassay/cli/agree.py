@@ -11,7 +11,7 @@ def agree(
     results: Annotated[
         list[str],
         typer.Argument(
-            metavar="RESULTS...",
+            metavar="RESULTS",
             help="JSON files of textassay compare, conditional, sweep, huse or reproduce dd-table-3, with the same "
             "reference.",
         ),

@@ -14,7 +14,7 @@ def frontier(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE...",
+            metavar="SOURCE",
             help="Real texts (a file), probabilities (a file, with --probabilities), toy:N for a random distribution "
             "with N outcomes, or oracle:SIGMA for all texts of a small space under an LSTM with random weights.",
         ),

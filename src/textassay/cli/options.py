@@ -112,13 +112,13 @@ MaxInput = Annotated[
         "--max-input",
         metavar="SIZE",
         callback=_limit_reading,
-        help="The memory that the texts of one input may take, such as 500M or 8G. [default: 2G, and at most 100 times "
-        "the size of a compressed file that expands to more than 256 MiB]",
+        help="The memory that the texts of one input may take, such as 500M or 8G. [default: 2G; a compressed or "
+        "Parquet file may expand to 256 MiB or to 100 times its size, whichever is larger]",
     ),
 ]
 Train = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="The generator's training texts, to count candidates copied from them."),
+    typer.Option(metavar="FILE", help="The generator's training texts, to count texts copied from them."),
 ]
 Pair = Annotated[
     str | None,
@@ -222,7 +222,11 @@ WhyItems = Annotated[
 
 ModelFile = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="A model file (.safetensors), or a name such as retrieval:FILE."),
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file (.safetensors), or a name such as retrieval:FILE, hf:NAME or "
+        "openai:URL#MODEL (an API endpoint).",
+    ),
 ]
 Temperature = Annotated[
     float, typer.Option(metavar="N", help="The temperature: below 1 more probable texts, above 1 more varied ones.")

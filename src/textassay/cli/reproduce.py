@@ -52,7 +52,8 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write NAME.json and NAME.svg to this folder, and the pages of the papers from all JSON files there.",
+            help="Write NAME.json and NAME.svg to this folder, and the documentation page of the paper, made from all "
+            "its JSON files there.",
         ),
     ] = None,
     quiet: options.Quiet = False,

@@ -18,7 +18,7 @@ def stress(
             "-d",
             metavar="LIST",
             help="topics, duplicates, truncate, shuffle, rare, typos, words, cold, hot, blend (needs --other) and copy "
-            "(needs --training). [default: all whose texts are given]",
+            "(needs --training). [default: all, except blend without --other and copy without --training]",
         ),
     ] = None,
     strengths: Annotated[
@@ -57,7 +57,7 @@ def stress(
         typer.Option(
             metavar="FILE",
             help="Append every finished piece of work to this file, and continue from it if it exists. An interrupted "
-            "study then loses seconds.",
+            "study then loses only seconds of work.",
         ),
     ] = None,
     engine: options.Engine = "local",
@@ -69,11 +69,16 @@ def stress(
     markdown: options.Markdown = None,
     report: options.Report = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Print the tables of all sizes, and those of monotonicity.")
+        bool,
+        typer.Option(
+            "--why",
+            help="Also print the tables of all sizes, the power at each strength, and Kendall's tau of value "
+            "and strength.",
+        ),
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure which metrics notice which damages to your own real text, at which strength and sample size.
+    """Measure which metrics notice which kinds of damage to your own real text, at which strength and sample size.
 
     Real texts are damaged in known ways. Prints the power of each metric and of the overall test for each damage, their
     false alarms on undamaged text and their time, and which metric to use for which damage. The defaults take about

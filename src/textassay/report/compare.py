@@ -96,7 +96,10 @@ def _distance_legend(comparison: Comparison) -> list[str]:
     verdicts = [column.verdict for column in comparison.candidates if column.verdict is not None]
     said = " ".join(reason for verdict in verdicts for reason in verdict.reasons)
     shown = [f"{name}: {meaning}" for name, meaning in _DISTANCES.items() if name in said]
-    return ["; ".join(shown)] if shown else []
+    lines = [f"{'; '.join(shown)}; in verdicts only, not a row of the table"] if shown else []
+    if "would probably have been found" in said:
+        lines.append("probably: in about four of five comparisons with a distance of that size")
+    return lines
 
 
 def missing_lines(comparison: Comparison) -> list[str]:

@@ -228,7 +228,7 @@ def _range(values: Sequence[float]) -> str:
 
 
 OUTLOOK_HEAD = ("more data", "now", "items ×2", "ratings ×2")
-OUTLOOK_SHORT = "± half of the interval"
+OUTLOOK_SHORT = "± half the width of the interval"
 OUTLOOK_LEGEND = f"{OUTLOOK_SHORT}; noise in ratings raises scores, so with many more ratings they fall somewhat"
 # The effect of leaving out raters by their agreement.
 CHOSEN = "they were selected by agreement on these ratings, which alone lowers scores"

@@ -267,7 +267,7 @@ def interval_legend(results: Iterable[Result], level: float, *, of: str) -> list
     if not any(result.interval for result in results):
         return []
     return [
-        f"± half of the {level_text(level)} interval of {of};"
+        f"± half the width of the {level_text(level)} interval of {of};"
         " [low, high] its bounds where the estimate is not in the middle"
     ]
 

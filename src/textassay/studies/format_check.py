@@ -425,7 +425,7 @@ def _trait_found(trait: Trait, mine: Share, theirs: Share, *, cited: str, tokeni
     unseen = trait.unseen(tokenizer)
     fix = trait.fix.format(side=_fuller(mine, theirs))
     if unseen:
-        fix = f"no effect with {unseen} (embeddings still see it)"
+        fix = f"no effect with {unseen} (metrics on sentence vectors can still be affected)"
     finding = Finding(trait.kind, message, mine.value, theirs.value, fix, harmless=bool(unseen))
     return _Found(finding, seen=not unseen)
 

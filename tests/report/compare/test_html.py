@@ -126,7 +126,7 @@ def test_format_that_the_tokenizer_hides_is_folded_away() -> None:
         assert findings[0].harmless == folded
         findings = tuple(replace(finding, fix="in other words") for finding in findings)
         page = render_html(replace(found, candidates=(replace(found.candidates[0], findings=findings),)))
-        assert ("differences that this tokenizer removes before the metrics see them" in page) == folded
+        assert ("differences that this tokenizer removes before n-grams are counted" in page) == folded
         assert ("read that first" in page) != folded
         assert findings[0].message in page
 
@@ -184,7 +184,7 @@ def test_a_lopsided_interval_is_shown_by_its_bounds() -> None:
 def test_the_level_is_never_rounded_to_another(level: float, shown: str) -> None:
     text = words(parsed(render_html(comparison(level=level))))
     assert f"Interval level {shown}" in text
-    assert f"half of the {shown} interval" in text
+    assert f"half the width of the {shown} interval" in text
     assert f"{shown} interval" in words(parsed(render_notebook(comparison(level=level))))
     assert f'title="{shown} interval' in render_html(comparison(level=level))
 

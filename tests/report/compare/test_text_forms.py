@@ -62,7 +62,7 @@ def test_half_a_width_stands_only_for_an_even_interval(estimate: float, low: flo
 @pytest.mark.parametrize(("level", "shown", "chance"), [(0.999, "99.9 %", "0.001"), (0.9725, "97.25 %", "0.0275")])
 def test_the_legend_gives_the_level_as_it_is(level: float, shown: str, chance: str) -> None:
     lines = legend_lines(comparison(level=level))
-    assert lines[0].startswith(f"± half of the {shown} interval")
+    assert lines[0].startswith(f"± half the width of the {shown} interval")
     assert "[low, high] its bounds" in lines[0]
     assert f"permutation test with p <= {chance}, adjusted" in lines[1]
 
@@ -73,7 +73,17 @@ def test_the_legend_explains_only_the_distances_that_a_verdict_names() -> None:
     said = Verdict("differs", ("clearly different in wording (word-pair distance 0.21)",))
     named = replace(found, candidates=(replace(found.candidates[0], verdict=said),))
     (line,) = [line for line in legend_lines(named) if "distance" in line]
-    assert line == "word-pair distance: 0 for equal distributions, 1 if no word pair is shared"
+    meaning = "0 for equal distributions, 1 if no word pair is shared"
+    assert line == f"word-pair distance: {meaning}; in verdicts only, not a row of the table"
+
+
+def test_the_legend_explains_what_would_probably_have_been_found() -> None:
+    found = comparison(("only",))
+    said = Verdict("same", ("a word-pair distance (from 0 to 1) of 0.37 or more would probably have been found",))
+    named = replace(found, candidates=(replace(found.candidates[0], verdict=said),))
+    explained = "probably: in about four of five comparisons with a distance of that size"
+    assert explained in legend_lines(named)
+    assert explained not in legend_lines(found)
 
 
 def test_results_at_the_size_of_the_baseline_follow_their_column() -> None:

@@ -67,7 +67,7 @@ def prepare(
 ) -> None:
     """Prepare training texts: limit the vocabulary and the lengths, and split.
 
-    Paper data sections: --min-count 20 --unknown drop --max-length 32 (Li et al. 2020, captions); --min-count 150
+    Settings used in papers: --min-count 20 --unknown drop --max-length 32 (Li et al. 2020, captions); --min-count 150
     --max-unknown 3 --min-length 20 --max-length 40 (Montahaei et al. 2019, news).
     """
     from textassay.cli.outputs import Output, check_writable, deliver

@@ -43,7 +43,8 @@ def sample(
         int | None, typer.Option(metavar="N", help="Cut texts off after N tokens. [default: the model's own limit]")
     ] = None,
     resume: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Store finished texts of an endpoint here and continue from it.")
+        str | None,
+        typer.Option(metavar="FILE", help="Store the finished texts of an API endpoint here and continue from it."),
     ] = None,
     encoding: options.Encoding = "utf-8",
     seed: options.Seed = 0,

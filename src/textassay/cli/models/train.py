@@ -33,8 +33,8 @@ def train(
 ) -> None:
     """Train a generator on texts and write a model file.
 
-    The n-gram model (`ngram`) needs no extra; `lstm` and `gpt2` need the extra `models`. The options of a kind are
-    listed in an error message if one is misspelled, and in the documentation.
+    The n-gram model (`ngram`) needs no extra; `lstm` and `gpt2` need the extra `models`. The documentation
+    (docs/models.md) lists the options of each kind.
     """
     from textassay.cli.outputs import check_writable, deliver
     from textassay.cli.screen import ProgressBar

@@ -63,14 +63,15 @@ def stress(
     engine: str | Engine | None = None,
     progress: Progress | None = None,
 ) -> Stress:
-    """Measure which metrics notice which damages to the texts of a reference.
+    """Measure which metrics notice which kinds of damage to the texts of a reference.
 
     Parameters
     ----------
     reference
         Real texts: a `Sample`, a path, or any iterable of strings; at least five times as many as the largest size.
     damages
-        Names of damages, as on the command line; by default all whose texts are given.
+        Names of damages, as on the command line; by default all, except `blend` without `other` and `copy`
+        without `training`.
     strengths, sizes
         The strengths of each damage, between 0 and 1, and the numbers of texts per sample.
     metrics, families
