@@ -1,7 +1,7 @@
 """Stress: damage real texts in known ways and strengths, and count how often each metric notices it.
 
 Each run draws two disjoint samples of real texts. One is the reference, the other is damaged and measured against it.
-Damages and strengths of a run share both samples. What counts as noticed is in `critical_values.py`.
+Damages and strengths of a run share both samples. What counts as noticed is in `powers.py`.
 """
 
 import os
