@@ -45,9 +45,9 @@ def huse(
     """Measure whether model texts can be distinguished from human texts (HUSE).
 
     Uses ratings by people and the model's log-probabilities. HUSE is 1 if the texts cannot be distinguished and 0 if
-    they always can. HUSE-Q uses the ratings alone (quality); HUSE-D
-    is what the log-probabilities add (diversity). Each score has an interval over items and raters, and the value
-    expected by chance.
+    they always can. HUSE-Q uses the ratings alone (quality). HUSE-D is 1 if the log-probabilities do not help to
+    distinguish more texts, and lower the more they help (a lack of diversity). Each score has an interval over items
+    and raters; HUSE and HUSE-Q also have the value expected by chance.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.cli.screen import ProgressBar

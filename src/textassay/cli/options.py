@@ -25,7 +25,7 @@ ItemMetrics = Annotated[
         "-m",
         metavar="LIST",
         help="Metrics and their options, such as trm:variant=squared,score:over=max,mmd. "
-        "[default: score and trm with each distance, mmd, frechet]",
+        "[default: score, trm and trm:variant=split with each distance, mmd, frechet]",
     ),
 ]
 Distance = Annotated[
@@ -193,7 +193,12 @@ Neighbours = Annotated[
 ]
 Variant = Annotated[
     str,
-    typer.Option(metavar="released|exact|fair", help="How ties among neighbours and among votes are resolved."),
+    typer.Option(
+        metavar="released|exact|fair",
+        help="How ties are resolved. released: as in the authors' program, all items as far away as the k-th neighbour "
+        "vote too, and an even vote counts as human; rounding may break ties. exact: the same without effects of "
+        "rounding. fair: tied items share the remaining votes equally, and an even vote is half an error.",
+    ),
 ]
 RaterResamples = Annotated[
     int,

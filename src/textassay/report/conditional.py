@@ -183,6 +183,7 @@ def _card(conditional: Conditional, system: SystemColumn, counts: Sequence[int])
 
 
 _FEW_CONTESTS = 12
+_OTHER_TEST = "this tests the mean over items, the table an exchange of labels within items: they can disagree"
 
 
 def render_terminal(conditional: Conditional, *, width: int, why: bool = False, top: int = 5) -> RenderableType:
@@ -222,6 +223,7 @@ def _contests(conditional: Conditional, width: int) -> Iterator[RenderableType]:
     if not found:
         return
     yield dim(f"differences on the same items, first minus second; {MARK} Holm-adjusted p <= {1 - conditional.level:g}")
+    yield dim(_OTHER_TEST)
     shown = Table.grid(padding=(0, 2))
     shown.add_column(no_wrap=True)
     shown.add_column(overflow="fold")
@@ -336,7 +338,7 @@ def _contest_table(conditional: Conditional) -> list[str]:
     head = ["first", "second", "metric", "first minus second", "Holm-adjusted p", "better"]
     left_out = len(found) - len(lines)
     more = ["", f"{left_out:,} further differences are less clear."] if left_out else []
-    return [*markdown.table(head, lines, right=3), *more] if lines else []
+    return [*markdown.table(head, lines, right=3), *more, "", f"{_OTHER_TEST.capitalize()}."] if lines else []
 
 
 def _item_lines(item: Worst) -> Iterator[str]:

@@ -83,7 +83,7 @@ def human_parts(conditional: Conditional) -> list[str]:
 def counts(column: SystemColumn) -> str:
     """How many items there are of each kind; kinds without items are left out."""
     counted = {words: column.count(kind) for kind, words in KIND_WORDS.items()}
-    return " · ".join(f"{words} {count:,}" for words, count in counted.items() if count)
+    return " · ".join(f"{count:,} {words}" for words, count in counted.items() if count)
 
 
 def table_lines(conditional: Conditional) -> list[Line]:
@@ -138,8 +138,8 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
         )
     if any(column.at_baseline_size for column in conditional.systems):
         lines.append(
-            f"at {repeated}: measured on parts of the items with this many candidates v references,"
-            " as small as the human ones; only these rows are comparable with the human column"
+            f"at {repeated}: measured with only this many candidates v references per item, as in the human column;"
+            " only these rows are comparable with it"
         )
     if any(line.figures[0].size for line in table_lines(conditional)):
         lines.append(
@@ -147,7 +147,9 @@ def legend(conditional: Conditional, *, chance: bool) -> list[str]:
             " compare a system with it only at the same sizes"
         )
     if chance and not all(math.isnan(chance_of(result)) for result in results):
-        lines.append("chance: the mean over all labellings of the same texts as candidates and references")
+        lines.append(
+            "chance: the mean value if the texts of each item are divided into candidates and references at random"
+        )
     return lines + better_legend(results, target=TARGET)
 
 

@@ -27,6 +27,7 @@ from textassay.report.huse_items import (
 )
 from textassay.report.huse_scores import (
     KINDS_EXPLAINED,
+    KINDS_IN_SHORT,
     OUTLOOK_HEAD,
     OUTLOOK_LEGEND,
     OUTLOOK_SHORT,
@@ -45,7 +46,6 @@ from textassay.report.huse_scores import (
     k_range,
     kind_counts,
     kinds_explained,
-    kinds_in_short,
     legend_lines,
     log_prob_words,
     main_ks,
@@ -239,7 +239,7 @@ def render_terminal(found: HuseResult, *, width: int, why: bool = False, top: in
     size = heading(found)
     explained = legend_lines(found) if why else short_legend(found)
     missing = [*missing_lines(found), *(no_test_lines(found) if why else [])]
-    kinds = kinds_explained(found) if why else kinds_in_short(found)
+    kinds = kinds_explained(found) if why else KINDS_IN_SHORT
     outlook, facts, scores = list(_outlook_table(found, why=why)), _facts(found), list(_score_table(found, width))
     return joined(
         [

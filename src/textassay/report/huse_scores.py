@@ -28,6 +28,8 @@ KINDS_EXPLAINED = {
     "diversity failure": "source clear from the probability",
     "indistinguishable": "source not clear",
 }
+# The same, no wider than a narrow terminal.
+KINDS_IN_SHORT = "failures: source clear from the rating (quality) or the probability (diversity)"
 
 
 def heading(found: HuseResult) -> str:
@@ -99,7 +101,9 @@ def in_words(result: Result) -> str:
         return "no number"
     if result.metric == "huse_d":
         more = (1 - result.estimate) / 2
-        return f"{share(more)} more with the probability" if more > 0 else "the probability adds nothing"
+        return (
+            f"a further {share(more)} identified with the probability" if more > 0 else "the probability adds nothing"
+        )
     features = "rating alone" if result.metric == "huse_q" else "rating and probability"
     return f"{share(1 - result.estimate / 2)} identified by {features}"
 
@@ -130,7 +134,8 @@ def legend_lines(found: HuseResult) -> list[str]:
 
 def short_legend(found: HuseResult) -> list[str]:
     """The same without definitions; no line is wider than a narrow terminal."""
-    compared = [name for name, known in (("p", _tested(found)), ("chance", _has_chance(found))) if known]
+    has_chance = _has_chance(found) or bool(found.chance_kinds)
+    compared = [name for name, known in (("p", _tested(found)), ("chance", has_chance)) if known]
     terms = [f"interval: {level_text(found.level)}"] if any(result.interval for result in found.results) else []
     terms += [f"{' and '.join(compared)}: for indistinguishable texts"] if compared else []
     lines = ["1: people and model are indistinguishable, 0: always distinguished"]
@@ -150,12 +155,6 @@ def kinds_explained(found: HuseResult) -> str:
     kinds = "; ".join(f"{kind}: {meaning}" for kind, meaning in KINDS_EXPLAINED.items())
     chance = "; chance: the number to expect from both sources together if they were indistinguishable"
     return kinds + chance if found.chance_kinds else kinds
-
-
-def kinds_in_short(found: HuseResult) -> str:
-    """The same, no wider than a narrow terminal."""
-    kinds = "clear by rating (quality) or probability (diversity)"
-    return f"{kinds}; chance: if nothing differs" if found.chance_kinds else f"source {kinds}"
 
 
 def missing_lines(found: HuseResult) -> list[str]:

@@ -83,7 +83,7 @@ def unpacked(block: str) -> dict[int, dict[str, Any]]:
 def test_everything_found_stands_on_the_page() -> None:
     text = words(render_html(conditional(sensitivity=True)))
     for expected in (
-        "Do candidates vary like the references of captions?",
+        "On captions: do candidates vary like references?",
         "Of 2 systems, 2 differ from the references.",
         "beam 10 candidates per item",
         "References per item 1 to 5, mostly 5",

@@ -176,7 +176,7 @@ class TestAround:
     def test_verdicts_and_counts(self) -> None:
         shown = on_screen(conditional(), 120)
         assert re.search(r"≠ beam    too narrow on 3 of 12 items *\n +elsewhere on 3", shown)
-        assert "items: too narrow 3 · too wide 2 · off target 3 · no difference found 3 · untested 1" in shown
+        assert "items: 3 too narrow · 2 too wide · 3 off target · 3 no difference found · 1 untested" in shown
         found = conditional(("only",))
         for level, sign in (("same", "="), ("untested", "?")):
             judged = replace(found.systems[0], verdict=Verdict(level, ("a reason",)))
@@ -235,7 +235,7 @@ class TestAround:
         found = ta.conditional(items, metrics=metrics, encoder="lsa", n_resamples=19)
         assert missing_lines(found, ids=True) == [
             "no number on 3 of 3 items (candidate: trm edit, trm edit variant=split): 1 candidate and 4 references: "
-            "a triangle needs two texts of one side and one of the other"
+            "trm needs two candidates and two references (direction=references: one candidate is enough)"
         ]
 
     def test_a_reason_with_other_metrics_for_each_column_is_given_once(self) -> None:

@@ -77,7 +77,7 @@ def test_everything_found_stands_on_the_page() -> None:
         "Indistinguishable texts would score 0.98, 0.84 to 1.12 in 95 % of cases. p 0.001",
         "p 0.001: the probability that indistinguishable texts score this low.",
         f"the source of a further {50 * (1 - huse_d):.1f} % of texts is identified",
-        "No p-value: no exchange of sources",
+        "No p-value: no exchange of sources removes only the difference in diversity; read the interval",
         "Caveats 3 human items had no partner",
         "Items 100 human, 100 from the model",
         "Ratings 4,000 by 20 raters",

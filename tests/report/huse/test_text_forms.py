@@ -67,10 +67,10 @@ class TestTable:
     def test_words_stand_in_the_row_where_there_is_room(self) -> None:
         found = with_scores(0.53, 0.58, 0.95)
         wide, narrow = on_screen(found, 120), on_screen(found, 80)
-        assert line_of(wide, "HUSE-D").rstrip().endswith("2.5 % more with the probability")
+        assert line_of(wide, "HUSE-D").rstrip().endswith("a further 2.5 % identified with the probability")
         assert "in words" in line_of(wide, "metric")
         assert "in words" not in narrow
-        assert "HUSE-D: 2.5 % more with the probability" in narrow.splitlines()
+        assert "HUSE-D: a further 2.5 % identified with the probability" in narrow.splitlines()
 
     def test_without_intervals_and_tests_there_are_no_columns_for_them(self) -> None:
         found = huse_study()
@@ -101,7 +101,7 @@ class TestWords:
         huse, huse_q, huse_d = with_scores(0.53, 0.58, 0.95).results
         assert words.in_words(huse) == "74 % identified by rating and probability"
         assert words.in_words(huse_q) == "71 % identified by rating alone"
-        assert words.in_words(huse_d) == "2.5 % more with the probability"
+        assert words.in_words(huse_d) == "a further 2.5 % identified with the probability"
         assert words.in_words(replace(huse_d, estimate=1.02)) == "the probability adds nothing"
         assert words.in_words(undefined(huse, "too few")) == "no number"
 
@@ -212,7 +212,7 @@ class TestWords:
 class TestCaptions:
     def test_at_80_columns_captions_are_a_line_each_and_definitions_come_on_request(self) -> None:
         found = replace(huse_study(), chance_kinds=(6.0, 3.0, 31.0))
-        short = [*words.short_legend(found), words.kinds_in_short(found), trust.OUTLOOK_SHORT]
+        short = [*words.short_legend(found), words.KINDS_IN_SHORT, trust.OUTLOOK_SHORT]
         assert max(map(len, short)) <= 80
         assert set(short) <= {line.rstrip() for line in on_screen(found, 80).splitlines()}
         long = [*words.legend_lines(found), words.kinds_explained(found), trust.OUTLOOK_LEGEND]

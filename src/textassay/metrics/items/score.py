@@ -69,7 +69,7 @@ def score(item: ItemPool, /, *, distance: str = "meteor", over: Over = "mean") -
     Misleading about spread: writing the safest text every time scores best, so a system that repeats itself beats one
     that varies as the references do. Read it beside `trm`. With `max`, more references give higher values, so only
     items with the same number of references can be compared. References score well below a perfect match against each
-    other: the human row shows what is attainable.
+    other: the human column shows what is attainable.
 
     It is undefined if the item has no candidates or no references.
     """

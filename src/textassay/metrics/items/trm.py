@@ -45,7 +45,7 @@ def parts(item: ItemPool, /, *, distance: str, variant: Variant, direction: Dire
     interval="bootstrap:items",
     test="permutation",
     paper="chan2022",
-    undefined="a triangle needs two texts of one side and one of the other",
+    undefined="trm needs two candidates and two references (direction=references: one candidate is enough)",
     parts=parts,
     item=under_labels,
     variant_bounds={
@@ -58,7 +58,7 @@ def parts(item: ItemPool, /, *, distance: str, variant: Variant, direction: Dire
 def trm(
     item: ItemPool, /, *, distance: str = "meteor", variant: Variant = "paper", direction: Direction = "both"
 ) -> float:
-    r"""Triangle-rank metric: is the edge between two texts of one side as long as those to a text of the other?
+    r"""Triangle-rank metric: are two texts of one side as far apart as either is from a text of the other side?
 
     .. math:: Q(C, R) = \sum_{k=0}^{2} \left| \overline{I_k} - \tfrac13 \right|, \qquad
         \mathrm{TRM} = Q(C, R) + Q(R, C)
@@ -80,14 +80,14 @@ def trm(
     way round, and off target if both sides' own edges are mostly shorter.
 
     Misleading as a number by itself: it depends on the numbers of candidates and references, and for two sides from one
-    source it is well above 0, so compare it with `chance` and the human row, or read the p-value. With ties the `paper`
-    variant stays above 0 for any number of texts. If candidates repeat each other, its p-value fails: most other
-    labellings have more ties than the observed one and higher values (one caption written ten times scores 1.5 where
-    chance gives 1.9). Use `split` there, which ties do not bias. What the distance does not see, such as the order of
-    words under a distance on single words, TRM does not see either.
+    source it is well above 0, so compare it with `chance` and the human column, or read the p-value. With ties the
+    `paper` variant stays above 0 for any number of texts. If candidates repeat each other, its p-value fails: most
+    other labellings have more ties than the observed one and higher values (one caption written ten times scores 1.5
+    where chance gives 1.9). Use `split` there, which ties do not bias. What the distance does not see, such as the
+    order of words under a distance on single words, TRM does not see either.
 
-    It is undefined if no side has two texts and the other side one, above 300 pooled texts, and if a distance is not a
-    number.
+    It is undefined with fewer than two candidates or two references, above 300 pooled texts, and if a distance is not a
+    number. One candidate is enough with `direction="references"`, and one reference with `direction="candidates"`.
     """
     return float(under_labels(item, item.observed, distance=distance, variant=variant, direction=direction)[0])
 

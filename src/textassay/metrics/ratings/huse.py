@@ -148,21 +148,22 @@ def huse_d_parts(ratings: Ratings, /, *, k: int, variant: Tied, per: Per) -> Map
     interval="bootstrap:ratings",
     test=None,
     paper="hashimoto2019",
-    why_no_test="no exchange of sources removes diversity and keeps quality; read the interval",
+    why_no_test="no exchange of sources removes only the difference in diversity; read the interval",
     undefined="HUSE-Q is not defined, or the log-probabilities are all the same",
     parts=huse_d_parts,
     minimum=lambda k, **_: 2 * cast(int, k),
     limits={"k": (1, MOST_NEIGHBOURS)},
 )
 def huse_d(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per: Per = "token") -> float:
-    r"""HUSE-D: the part of HUSE that ratings do not explain; low if the model lacks diversity.
+    r"""HUSE-D: 1 + HUSE - HUSE-Q, below 1 if model probabilities identify texts that ratings do not.
 
     .. math:: \mathrm{HUSE\text{-}D} = 1 + \mathrm{HUSE} - \mathrm{HUSE\text{-}Q}
 
     The losses add up: (1 - HUSE-D) + (1 - HUSE-Q) = 1 - HUSE.
 
-    It sees how much the model's probabilities add to the ratings. It is 1 if people and model write texts of the same
-    probability, and falls if people write texts that the model hardly ever would, or the reverse.
+    It sees a lack of diversity, through what the model's probabilities show beyond the ratings. It is 1 if people and
+    model write texts of the same probability, and falls if people write texts that the model hardly ever would, or the
+    reverse.
 
     Misleading above 1, where the excess is noise: the vote was less accurate with both features than with one. It is
     the difference of two scores on the same items, so its interval is wider than theirs. If the probabilities belong to

@@ -105,7 +105,7 @@ def item(pool: ItemPool, labels: Labels, /, *, form: Form, covariance: Covarianc
     interval="jackknife",
     test="permutation:second-order",
     paper="montahaei2019",
-    undefined="a covariance needs two texts, the extrapolated variant three",
+    undefined="frechet needs two texts on each side (variant=extrapolated: three)",
     minimum=fewest_texts,
     parts=parts,
     leave_out=leave_out,

@@ -10,7 +10,7 @@ from textassay.corpus.printable import share
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report.charts.label_placement import Place, Spot, place_labels
-from textassay.report.charts.strips import gauge_axis, score_gauge
+from textassay.report.charts.strips import by_chance, gauge_axis, score_gauge
 from textassay.report.charts.svg import (
     COLOURS,
     Axis,
@@ -423,7 +423,7 @@ class Card:
 _ASPECTS = {
     "huse": "quality and diversity together",
     "huse_q": "quality: what ratings alone show",
-    "huse_d": "diversity: what the model's probability adds",
+    "huse_d": "diversity: below 1 if the probability shows more than ratings",
 }
 
 
@@ -444,8 +444,10 @@ def score_cards(found: HuseResult) -> list[Card]:
 def _card_gauge(found: HuseResult, place: int, scale: Axis) -> Markup:
     result = found.results[place]
     name = TITLES.get(result.metric, result.metric)
-    summary = f"{name} {score(result.estimate)}, {_card_interval(result) or 'no interval'}; the band shows chance"
-    return score_gauge(result, scale, key=f"gauge-{place}", title=f"{name} between 0 and 1", summary=summary)
+    low, high = by_chance(result)
+    band = "; the band shows chance" if low <= high else ""
+    summary = f"{name} {score(result.estimate)}, {_card_interval(result) or 'no interval'}{band}"
+    return score_gauge(result, scale, key=f"gauge-{place}", title=name, summary=summary)
 
 
 def _card(found: HuseResult, place: int, untested: Mapping[str, str]) -> Card:

@@ -132,12 +132,13 @@ _SCORE_WIDTH, _SCORE_HEIGHT, _SCORE_LEFT, _SCORE_RIGHT, _SCORE_MIDDLE = 300.0, 5
 def gauge_axis(results: Sequence[Result]) -> Axis:
     """One axis for the gauges of all scores, with 1 at the same place on each; it covers intervals and chance."""
     drawn = [result for result in results if math.isfinite(result.estimate)]
-    values = [value for result in drawn for value in (*reach(result), *_by_chance(result))]
+    values = [value for result in drawn for value in (*reach(result), *by_chance(result))]
     known = [value for value in (*values, 0.0, 1.1) if math.isfinite(value)]
     return Axis(min(known), max(known), _SCORE_LEFT, _SCORE_RIGHT)
 
 
-def _by_chance(result: Result) -> tuple[float, float]:
+def by_chance(result: Result) -> tuple[float, float]:
+    """The range of scores that chance alone gives; NaN if it is not known."""
     low, high = (result.parts.get(name, math.nan) for name in ("chance_low", "chance_high"))
     return low, high
 
@@ -145,7 +146,7 @@ def _by_chance(result: Result) -> tuple[float, float]:
 def score_gauge(result: Result, scale: Axis, *, key: str, title: str, summary: str) -> Markup:
     """The score on a line from 0 to 1, with its interval and the band that chance alone gives."""
     middle = _SCORE_MIDDLE
-    low, high = _by_chance(result)
+    low, high = by_chance(result)
     parts = [line(_SCORE_LEFT, middle, _SCORE_RIGHT, middle, "gauge-line")]
     if low <= high:
         parts.append(rectangle(scale(low), middle - 13, scale(high) - scale(low), 26, "band"))

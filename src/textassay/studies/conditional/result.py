@@ -54,7 +54,7 @@ class SystemColumn(ResultColumn):
     have a number), `chance` (the mean over all labellings of the same texts), and other ways to combine the items'
     p-values, none of which decides anything: `harmonic_mean_raw` (the paper's), `harmonic_mean` (corrected), `fisher`,
     `simes`, `mean_p` and `mean_log_p`. `n` is the number of items. `at_baseline_size` has, by label, the mean over
-    parts of the items that are as small as those of the human row: only this can be compared with it.
+    parts of the items that are as small as those of the human column: only this can be compared with it.
     """
 
     name: str

@@ -119,8 +119,8 @@ def _on_rounding(view: Ratings, requests: Sequence[Request], results: Sequence[R
         if request.options["variant"] == "released":
             exact = replace(request, options={**request.options, "variant": "exact"}).value(view)
             if abs(exact - result.estimate) >= 0.005:
-                released = f"{titled(request.label)} is {result.estimate:.2f} with the rounding of the released program"
-                yield f"{released} and {exact:.2f} with exact ties (variant exact)"
+                rounded = f"{result.estimate:.2f} with the rounding of the authors' program (variant released)"
+                yield f"{titled(request.label)} is {rounded} and {exact:.2f} with exact ties (variant exact)"
 
 
 DEFAULT = ("huse", "huse_q", "huse_d")
