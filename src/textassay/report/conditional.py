@@ -183,7 +183,7 @@ def _card(conditional: Conditional, system: SystemColumn, counts: Sequence[int])
 
 
 _FEW_CONTESTS = 12
-_OTHER_TEST = "this tests the mean over items, the table an exchange of labels within items: they can disagree"
+_OTHER_TEST = "tested by flipping the signs of items' differences, the table by exchanging labels; they may disagree"
 
 
 def render_terminal(conditional: Conditional, *, width: int, why: bool = False, top: int = 5) -> RenderableType:
