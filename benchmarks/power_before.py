@@ -35,7 +35,7 @@ PAGE = ROOT / "docs" / "statistics.md"
 SECTION, NEXT = "\n## Compared with 0.4.0\n", "\n## "
 N = 500
 RUNS = {"ngram": 40, "all": 15}
-# The captions that a n-gram model learns from; samples are drawn from the others.
+# The captions that an n-gram model learns from; samples are drawn from the others.
 LEARNED = 20_000
 
 Texts = list[str]
@@ -81,7 +81,7 @@ DAMAGES: dict[str, Callable[[Texts, Rng], Texts]] = {
     "10 % by MLE": by_model(0.1),
     "30 % by MLE": by_model(0.3),
     "n-gram model, T = 0.9": lambda texts, rng: model().sample(len(texts), temperature=0.9, max_tokens=60, rng=rng),
-    "10 % by a n-gram model, T = 0.9": partly(
+    "10 % by an n-gram model, T = 0.9": partly(
         0.1, lambda texts, rng: model().sample(len(texts), temperature=0.9, max_tokens=60, rng=rng)
     ),
     "two words swapped in all texts": swapped,
