@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
-from textassay.inference.engine import LocalEngine
-from textassay.inference.progress import Silent
-from textassay.inference.ratings.scores import RatedPlan, measure
+from textassay.inference.engine import LocalEngine, Silent
+from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests

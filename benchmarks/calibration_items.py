@@ -26,20 +26,18 @@ from threadpoolctl import threadpool_limits
 
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.choose import Surroundings, get_distance
-from textassay.distances.text_table import TextTable
+from textassay.distances.base import Surroundings, TextTable, get_distance
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.encoders.vector_store import open_store
-from textassay.inference.engine import LocalEngine
+from textassay.inference.engine import LocalEngine, Silent
 from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.over_items import bootstrap_interval, measure_all, plan_tests
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import ItemPlan, ItemWork
-from textassay.inference.progress import Silent
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, parse_requests
-from textassay.studies.conditional.combining import fisher, harmonic_mean, simes
+from textassay.studies.conditional.across_items import fisher, harmonic_mean, simes
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data")) / "coco" / "test.txt"

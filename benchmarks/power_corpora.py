@@ -18,12 +18,12 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
+from textassay.corpus.sampling import stream
 from textassay.distances.wordnet import find_wordnet
 from textassay.encoders.minilm import minilm_int8
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
 from textassay.errors import InputError
-from textassay.inference.rng import stream
 from textassay.models.ngrams.ngram import train
 
 Ints = NDArray[np.int64]

@@ -18,8 +18,8 @@ from scipy.stats import binomtest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from textassay.corpus.sampling import stream
 from textassay.inference.p_values import p_value
-from textassay.inference.rng import stream
 
 F32 = NDArray[np.float32]
 Floats = NDArray[np.float64]

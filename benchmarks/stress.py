@@ -21,10 +21,10 @@ import numpy as np
 
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
+from textassay.corpus.sampling import stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.lsa import fit_lsa
 from textassay.encoders.remembered import remember
-from textassay.inference.rng import stream
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings
 from textassay.report import markdown

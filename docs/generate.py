@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from textassay.cli.app import app
-from textassay.distances.choose import BUILT_IN
+from textassay.distances.base import BUILT_IN
 from textassay.metrics.registry import Metric, Option, all_metrics, citation, citations
 
 CITATIONS = citations()

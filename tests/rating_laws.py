@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from textassay.corpus.rated_items import RatedItem, RatedItems
-from textassay.inference.engine import LocalEngine
-from textassay.inference.progress import Silent
-from textassay.inference.ratings.scores import RatedPlan, measure
+from textassay.inference.engine import LocalEngine, Silent
+from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
 

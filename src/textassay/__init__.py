@@ -6,7 +6,7 @@ from textassay.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from textassay import metrics
-    from textassay.corpus.budget import reading_limit
+    from textassay.corpus.files import reading_limit
     from textassay.corpus.item_set import Item, ItemSet, read_items
     from textassay.corpus.rated_items import RatedItem, RatedItems
     from textassay.corpus.rating_files import read_ratings
@@ -94,7 +94,7 @@ _HOMES = {
     "read_items": "textassay.corpus.item_set",
     "read_ratings": "textassay.corpus.rating_files",
     "read_sample": "textassay.corpus.readers",
-    "reading_limit": "textassay.corpus.budget",
+    "reading_limit": "textassay.corpus.files",
     "save_model": "textassay.models.choose",
     "stress": "textassay.studies.stress.study",
     "sweep": "textassay.studies.sweep.study",

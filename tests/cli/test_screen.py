@@ -3,7 +3,7 @@
 import pytest
 from rich.progress import Task, TaskID
 
-from textassay.cli.screen import _Rate, _Remaining
+from textassay.cli.outputs import _Rate, _Remaining
 
 
 def task(*, total: float | None, completed: float, elapsed: float) -> Task:

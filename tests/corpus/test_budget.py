@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import textassay as ta
-from textassay.corpus import budget
+from textassay.corpus import files as budget
 from textassay.corpus.item_set import read_items
 from textassay.corpus.readers import read_sample
 from textassay.errors import InputError

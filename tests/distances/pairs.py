@@ -11,8 +11,7 @@ import numpy as np
 from tests.conftest import ToyEncoder
 from textassay.corpus.arrays import F64
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.choose import Distance, Surroundings, get_distance
-from textassay.distances.text_table import TextTable
+from textassay.distances.base import Distance, Surroundings, TextTable, get_distance
 
 
 def table_of(references: Sequence[Sequence[str]], others: Sequence[str] = (), tokenizer: str = "words") -> TextTable:

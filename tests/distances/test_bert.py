@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tests.conftest import ToyEncoder
 from tests.distances.pairs import table_of
-from textassay.distances.choose import Surroundings, get_distance, pooled_scores
+from textassay.distances.base import Surroundings, get_distance, pooled_scores
 from textassay.errors import InputError
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.distances.pairs import caption_table, captions, made, pool, scores_of, table_of
-from textassay.distances.choose import pooled_scores
+from textassay.distances.base import pooled_scores
 
 TEXTS = st.lists(st.text("ab é😀\t,", max_size=14), min_size=1, max_size=6, unique=True)
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.distances.pairs import caption_table, captions, made, pool, scores_of, table_of
-from textassay.distances.choose import pooled_scores
+from textassay.distances.base import pooled_scores
 from textassay.distances.cider import Cider, DocumentFrequencies, read_frequencies, write_frequencies
 from textassay.errors import InputError
 

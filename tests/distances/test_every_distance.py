@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.distances.pairs import made, table_of
 from textassay.corpus.arrays import I64
-from textassay.distances.choose import BUILT_IN, Distance, pooled_scores
+from textassay.distances.base import BUILT_IN, Distance, pooled_scores
 
 WORD = st.sampled_from(
     ["a", "cat", "cats", "dog", "the", "A", "é", "日本", "😀", ".", ",", "...", "can't", "\u0301", "_"]

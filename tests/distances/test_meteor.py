@@ -17,9 +17,8 @@ from tests.distances.conftest import Both
 from tests.distances.small_wordnet import write_wordnet
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances import meteor, wordnet
-from textassay.distances.choose import Surroundings, get_distance, pooled_scores
+from textassay.distances.base import Surroundings, TextTable, get_distance, pooled_scores
 from textassay.distances.meteor import Meteor, make
-from textassay.distances.text_table import TextTable
 from textassay.distances.wordnet import WordNet
 
 F64 = NDArray[np.float64]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.distances.pairs import table_of
-from textassay.distances.choose import BUILT_IN, pooled_scores
+from textassay.distances.base import BUILT_IN, pooled_scores
 from textassay.distances.custom import own_distance
 from textassay.errors import InputError
 

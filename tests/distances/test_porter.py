@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.stem import PorterStemmer
 
-from textassay.distances.porter import IRREGULAR, STEP_2, STEP_3, STEP_4, stem
+from textassay.distances.meteor import IRREGULAR, STEP_2, STEP_3, STEP_4, stem
 
 NLTK = PorterStemmer()
 ENDINGS = [

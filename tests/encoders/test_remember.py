@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from tests.conftest import ROOT
 from tests.encoders.crash_run import SlowEncoder, content, many_texts
 from textassay.encoders.base import Encoder
+from textassay.encoders.cache_folder import keys_of
 from textassay.encoders.remembered import remember
-from textassay.encoders.segments import keys_of
 from textassay.encoders.vector_store import Store, open_store
 from textassay.errors import InputError
 

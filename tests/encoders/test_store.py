@@ -14,11 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.encoders.crash_run import SlowEncoder
-from textassay.corpus.budget import parse_size
+from textassay.corpus.files import parse_size
 from textassay.encoders import vector_store as merging
 from textassay.encoders import vector_store as store
-from textassay.encoders.cache_folder import cache_files, cache_limit, cache_root, encoder_folder
-from textassay.encoders.segments import SUFFIX, Segment, keys_of, read_count, read_segment
+from textassay.encoders.cache_folder import (
+    SUFFIX,
+    Segment,
+    cache_files,
+    cache_limit,
+    cache_root,
+    encoder_folder,
+    keys_of,
+    read_count,
+    read_segment,
+)
 from textassay.encoders.vector_store import Store, open_store
 from textassay.errors import InputError
 

@@ -9,6 +9,8 @@ from scipy import stats
 
 from tests.conftest import material
 from tests.laws import WORDS, corpus
+from textassay.corpus.sampling import stream
+from textassay.inference.engine import Silent
 from textassay.inference.intervals import Replicates, Spread, group_labels, half_width, spread, two_sided, wilson
 from textassay.inference.measure import measure, paired_difference
 from textassay.inference.p_values import holm, p_value
@@ -22,8 +24,6 @@ from textassay.inference.permutation import (
     random_masks,
 )
 from textassay.inference.plan import Plan
-from textassay.inference.progress import Silent
-from textassay.inference.rng import stream
 from textassay.metrics.ngrams.counts import Ngrams
 from textassay.metrics.ngrams.overlap import cnd
 from textassay.metrics.registry import Request, parse_requests

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from textassay.inference.ratings.krippendorff import FEWEST_ITEMS, Metric, alpha, alpha_interval
+from textassay.inference.raters import FEWEST_ITEMS, Metric, alpha, alpha_interval
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]

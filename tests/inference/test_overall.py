@@ -16,9 +16,8 @@ from textassay.inference.overall import Overall, OverallPlan, combine, overall_t
 from textassay.inference.overall_bank import BANK, bank_statistics, gram_counts, ridge
 from textassay.inference.p_values import at_least
 from textassay.inference.permutation import independent
-from textassay.metrics.learned.text_traits import text_traits
 from textassay.metrics.ngrams.counts import TextNgrams
-from textassay.metrics.ngrams.overlap import TextEdges
+from textassay.metrics.ngrams.overlap import TextEdges, text_traits
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material, Pool, Resamples
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.rating_laws import rated_items
-from textassay.inference.ratings.resamples import (
+from textassay.inference.rated_scores import (
     Groups,
     interval_around,
     resampled,

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import pearsonr
 
-from textassay.inference.ratings.raters import FEWEST_RATINGS, RaterFigures, rater_facts
+from textassay.inference.raters import FEWEST_RATINGS, RaterFigures, rater_facts
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]

@@ -36,8 +36,7 @@ from textassay.studies.huse.result import (
     RaterFacts,
     StabilityPoint,
 )
-from textassay.studies.outcome import Contest
-from textassay.studies.wording import Verdict
+from textassay.studies.outcome import Contest, Verdict
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
-from textassay.studies.conditional.combining import (
+from textassay.studies.conditional.across_items import (
     fisher,
     harmonic_mean,
     mean_log_p,

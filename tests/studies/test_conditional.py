@@ -14,13 +14,13 @@ from tests.item_laws import around
 from tests.laws import corpus
 from textassay import Conditional, InputError, Item, ItemSet, conditional
 from textassay.corpus.printable import printable
-from textassay.distances.text_table import TextTable
+from textassay.distances.base import TextTable
 from textassay.inference.engine import LocalEngine
 from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.p_values import holm
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import parse_requests
-from textassay.studies.conditional.combining import fisher, harmonic_mean
+from textassay.studies.conditional.across_items import fisher, harmonic_mean
 
 FORMS = (("score", ""), ("trm", ""), ("trm", " variant=split"))
 

@@ -14,8 +14,7 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.report.conditional_table import p_at_most
 from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system
-from textassay.studies.outcome import Contest
-from textassay.studies.wording import Verdict
+from textassay.studies.outcome import Contest, Verdict
 
 
 def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math.nan, variant: str = "split") -> Result:

@@ -11,7 +11,7 @@ import pytest
 from tests.rating_laws import plan, rated_items
 from textassay.corpus.rated_items import RatedItem, RatedItems
 from textassay.errors import InputError
-from textassay.inference.ratings.scores import measure
+from textassay.inference.rated_scores import measure
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests
 from textassay.studies.huse.balance import balanced, only_items, without_raters

@@ -12,8 +12,7 @@ from tests.rating_laws import rated_items
 from textassay.corpus.rated_items import RatedItems
 from textassay.errors import InputError
 from textassay.inference.p_values import is_significant, p_value
-from textassay.inference.ratings.resamples import Groups
-from textassay.inference.ratings.scores import at_least
+from textassay.inference.rated_scores import Groups, at_least
 from textassay.metrics.ratings import huse as both
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.studies.huse.balance import in_one_order

@@ -11,9 +11,8 @@ from textassay import compare, metrics
 from textassay.errors import InputError
 from textassay.metrics.registry import all_metrics
 from textassay.metrics.vectors.frechet import frechet
-from textassay.metrics.vectors.moments import Moments
 from textassay.metrics.vectors.prdc import density
-from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.vectors.vectors import Moments, Vectors
 
 NAMES = sorted(metric.name for metric in all_metrics().values() if metric.family == "embedding" and metric.on_samples)
 WORDS = ("red", "blue", "green", "small", "big", "old", "new", "fast", "slow", "calm")

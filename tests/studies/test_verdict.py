@@ -11,7 +11,7 @@ from textassay import compare
 from textassay.inference.overall import MemberResult, Overall, OverallPlan
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
-from textassay.studies.wording import Verdict
+from textassay.studies.outcome import Verdict
 
 SETTING = Setting(0.95)
 MEMBERS = (MemberResult("words", "words", 0.001, 0.002), MemberResult("energy", "sentence vectors", 0.4, 0.6))

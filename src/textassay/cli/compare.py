@@ -44,8 +44,7 @@ def compare(
     Prints one row per metric and one column per candidate, with confidence intervals, a test for each metric that
     has a valid one, and a verdict in words. The column "real v real" shows what real text scores against real text.
     """
-    from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import named_paths
     from textassay.corpus.readers import read_sample
     from textassay.studies.compare.study import compare as run

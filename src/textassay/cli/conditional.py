@@ -48,8 +48,7 @@ def conditional(
     and one column per system over all items, p-values per item and over all items, a verdict in words, and the items
     that differ most. The column "human" shows what references score against references.
     """
-    from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.item_set import read_items
     from textassay.studies.conditional.study import conditional as run
 

@@ -7,7 +7,7 @@ import typer
 from textassay.cli import options
 
 if TYPE_CHECKING:
-    from textassay.inference.progress import Progress
+    from textassay.inference.engine import Progress
 
 
 def frontier(
@@ -66,8 +66,7 @@ def frontier(
     the real one (Li et al. 2020). Prints the gap in quality of each pair (QDisc), its share of the range of quality
     (DRate), and a verdict: compatible, or incompatible by at least the gap.
     """
-    from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.studies.frontier.study import frontier as run
 
     files = [*sources, *([reference] if reference else [])]

@@ -49,8 +49,7 @@ def huse(
     distinguish more texts, and lower the more they help (a lack of diversity). Each score has an interval over items
     and raters; HUSE and HUSE-Q also have the value expected by chance.
     """
-    from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.rating_files import read_ratings
     from textassay.report.huse import render_markdown
     from textassay.studies.huse.study import huse as run

@@ -21,7 +21,7 @@ def metrics(
 
     The description has the definition, the options, the interval, the test, and when the metric misleads.
     """
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
     from textassay.metrics.registry import all_metrics, find_metric
 
     console = output_console()

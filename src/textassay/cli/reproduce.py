@@ -104,7 +104,7 @@ def _check(
 def _run(
     name: str, *, scale: str, folder: str | None, items: int | None, seed: int, work: str | None, quiet: bool
 ) -> "Reproduction":
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar
     from textassay.reproduce.catalogue import reproduce as run
 
     with ProgressBar(quiet=quiet) as progress:
@@ -116,7 +116,7 @@ def _list() -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
     from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
 
     # A name of a file that does not fit is continued on the next line.
@@ -142,7 +142,7 @@ def _report(found: "Reproduction", seconds: float, *, quiet: bool) -> None:
     """One reproduction of many: the claims that agree, and the conclusion."""
     from rich.text import Text
 
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
 
     if not quiet:
         agreeing = f"{found.n_agreeing} of {len(found.claims)} claims agree"
@@ -191,8 +191,7 @@ def _read(path: Path) -> "Reproduction":
 
 def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, svg: str | None, quiet: bool) -> None:
     """Write the outputs, and print the tables unless an output goes to standard output."""
-    from textassay.cli.outputs import Output, deliver
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import Output, deliver, output_console
     from textassay.report.charts.figures import figure
     from textassay.report.reproduction import render, render_markdown
 

@@ -84,8 +84,7 @@ def stress(
     false alarms on undamaged text and their time, and which metric to use for which damage. The defaults take about
     half an hour on two cores.
     """
-    from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.readers import read_sample
     from textassay.studies.stress.study import SIZES, STRENGTHS

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from textassay.corpus.json_lines import decode_json, kind_of
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.readers import no_field
 from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
-from textassay.corpus.values import check_text
+from textassay.corpus.values import check_text, decode_json, kind_of
 from textassay.errors import InputError
 
 # What a file is read for, and the field it must have.

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import many, quoted, shortened
-from textassay.corpus.values import is_number, is_whole
+from textassay.corpus.values import is_number, is_whole, kind_of
 from textassay.errors import InputError
 
 Mark = bytes

@@ -8,10 +8,9 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.tables import Table
-from textassay.corpus.values import check_text
+from textassay.corpus.values import check_text, kind_of
 from textassay.errors import InputError, Setting
 
 # The names each column may have, those of the paper's released files among them; messages ask for the first.

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from textassay.corpus.files import STDIN, has_known_extension, name_of, named_paths, unused_name
-from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.sample import TEXT, Sample, is_not_blank
 from textassay.corpus.tables import (
@@ -30,7 +29,7 @@ from textassay.corpus.tables import (
     plain_value,
     text_column,
 )
-from textassay.corpus.values import check_text
+from textassay.corpus.values import check_text, kind_of
 from textassay.errors import InputError, PythonHint, Setting
 
 # The usual names of the fields with the prompt of a text and with its id.

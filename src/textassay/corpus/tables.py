@@ -19,9 +19,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.budget import PER_LINE, PER_RECORD, PER_VALUE, Budget, PackedBudget
 from textassay.corpus.files import (
     BLOCK,
+    PER_LINE,
+    PER_RECORD,
+    PER_VALUE,
+    Budget,
+    PackedBudget,
     Source,
     byte_blocks,
     check_encoding,
@@ -31,10 +35,19 @@ from textassay.corpus.files import (
     sources_of,
     text_blocks,
 )
-from textassay.corpus.json_lines import decode_json, decode_line, has_json_lines, json_lines, kind_of
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.process_settings import long_csv_fields
-from textassay.corpus.values import check_text, column_texts, is_text, string_array
+from textassay.corpus.values import (
+    check_text,
+    column_texts,
+    decode_json,
+    decode_line,
+    has_json_lines,
+    is_text,
+    json_lines,
+    kind_of,
+    string_array,
+)
 from textassay.errors import InputError
 
 # The field of texts, where a source names none.

@@ -7,8 +7,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.hashed_ngrams import Sequences
-from textassay.distances.choose import Surroundings
-from textassay.distances.text_table import TextCounts, TextTable
+from textassay.distances.base import Surroundings, TextCounts, TextTable
 
 ORDERS = 4
 

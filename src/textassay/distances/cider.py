@@ -19,8 +19,7 @@ from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT
 from textassay.corpus.tokenizers import Tokens, tokens_from_lists
 from textassay.corpus.values import string_array
-from textassay.distances.choose import Surroundings
-from textassay.distances.text_table import TextCounts, TextTable, WeightedCounts
+from textassay.distances.base import Surroundings, TextCounts, TextTable, WeightedCounts
 from textassay.errors import InputError
 
 ORDERS = 4

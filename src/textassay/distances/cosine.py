@@ -7,7 +7,7 @@ from urllib.parse import quote
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64
-from textassay.distances.choose import Surroundings
+from textassay.distances.base import Surroundings
 from textassay.errors import InputError, Setting
 
 

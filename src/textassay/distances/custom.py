@@ -10,8 +10,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.printable import shortened
-from textassay.distances.choose import BUILT_IN
-from textassay.distances.text_table import TextTable
+from textassay.distances.base import BUILT_IN, TextTable
 from textassay.errors import InputError
 
 Function = Callable[[str, str], Any]

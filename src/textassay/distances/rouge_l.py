@@ -6,9 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
-from textassay.distances.choose import Surroundings
+from textassay.distances.base import Surroundings, TextTable
 from textassay.distances.packed_texts import PackedTexts
-from textassay.distances.text_table import TextTable
 
 # Recall has more weight; the value of the COCO caption evaluation.
 BETA = 1.2

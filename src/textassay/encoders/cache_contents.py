@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textassay.corpus.printable import printable, quoted
-from textassay.encoders.cache_folder import Stored, encoder_folders, encoder_name, entry_count, own_files, remove
-from textassay.encoders.segments import DamagedFile, read_count
+from textassay.encoders.cache_folder import (
+    DamagedFile,
+    Stored,
+    encoder_folders,
+    encoder_name,
+    entry_count,
+    own_files,
+    read_count,
+    remove,
+)
 from textassay.errors import InputError
 
 # The last part of the name under which the token counts of an encoder are stored.

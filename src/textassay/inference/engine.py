@@ -1,4 +1,4 @@
-"""The local engine: threads on the cores of this machine. NumPy and Arrow release the interpreter lock."""
+"""The local engine: threads on this machine's cores, and progress. NumPy and Arrow release the interpreter lock."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -55,3 +55,25 @@ def get_engine(engine: str | Engine | None) -> Engine:
     elif callable(getattr(engine, "map", None)):
         return engine
     raise InputError(f"no engine {engine!r:.60}; there are: local, local:N (N threads)")
+
+
+class Progress(Protocol):
+    """Receives what is being done and how many steps are finished."""
+
+    def start(self, what: str, steps: int) -> None:
+        """A piece of work with this many steps begins."""
+        ...
+
+    def step(self, steps: int) -> None:
+        """Report further finished steps."""
+        ...
+
+
+class Silent:
+    """Reports nothing."""
+
+    def start(self, what: str, steps: int) -> None:
+        """Nothing to show."""
+
+    def step(self, steps: int) -> None:
+        """Nothing to show."""

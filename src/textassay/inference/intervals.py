@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, expit, gammaincinv, logit, ndtri, stdtr, stdtrit
 
 from textassay.corpus.arrays import F64
-from textassay.inference.progress import Progress
+from textassay.corpus.sampling import stream
+from textassay.inference.engine import Progress
 from textassay.inference.result import Interval
-from textassay.inference.rng import stream
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool, Resamples
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from textassay.corpus.arrays import I64
 from textassay.corpus.item_set import Item
-from textassay.inference.rng import stream
+from textassay.corpus.sampling import stream
 
 # A shorter text is written twice by chance.
 _LONG = 20

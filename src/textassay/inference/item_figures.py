@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
+from textassay.corpus.sampling import stream
 from textassay.inference.p_values import p_value
 from textassay.inference.permutation import all_masks, random_masks
-from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import Request
 

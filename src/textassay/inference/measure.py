@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.arrays import F64
+from textassay.inference.engine import Progress, Silent
 from textassay.inference.intervals import (
     BINOMIAL,
     Replicates,
@@ -32,7 +33,6 @@ from textassay.inference.permutation import (
     permutation_tests,
 )
 from textassay.inference.plan import Plan
-from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import Interval, Result, result_of, sample_field, signature
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool

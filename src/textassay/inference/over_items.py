@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.inference.engine import Engine
+from textassay.corpus.sampling import stream
+from textassay.inference.engine import Engine, Progress
 from textassay.inference.item_clusters import clusters, cut
 from textassay.inference.item_figures import DRAWS, Drawing, Tally, Unit, plan_drawing, summed, towards_worse
 from textassay.inference.measure import Difference
 from textassay.inference.p_values import holm, p_value, step_down
 from textassay.inference.per_item import CONTRASTS, ItemMeasured, ItemPlan, ItemWork, Tallies
 from textassay.inference.plan import enough_resamples
-from textassay.inference.progress import Progress
-from textassay.inference.rng import stream
 from textassay.metrics.registry import Request
 
 Values = Sequence[float] | F64

@@ -21,10 +21,9 @@ from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.hashed_ngrams import Incidence, Sequences
 from textassay.inference.permutation import Design, off_centre
 from textassay.metrics.learned.leave_one_out import ridge_inverse
-from textassay.metrics.learned.text_traits import text_traits
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.duplicates import NearDuplicates
-from textassay.metrics.ngrams.overlap import TextEdges
+from textassay.metrics.ngrams.overlap import TextEdges, text_traits
 from textassay.metrics.vectors.kernels import Kernel, bandwidth, centred, count_slices, squared_distances
 from textassay.metrics.vectors.pair_sums import exchanged, quadratic_forms, unit_sums
 from textassay.metrics.vectors.vectors import Joint, Vectors, joint

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item
+from textassay.corpus.sampling import stream
 from textassay.inference.item_clusters import places_of
 from textassay.inference.item_figures import (
     Drawing,
@@ -36,7 +37,6 @@ from textassay.inference.item_figures import (
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.plan import Plan
 from textassay.inference.result import one_nan
-from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels, Pools, scattered
 from textassay.metrics.items.trm import MOST_TEXTS, shares
 from textassay.metrics.registry import Request, all_metrics

@@ -21,8 +21,7 @@ from textassay.report.table import COMMON_SETTINGS, MARK, csv_text, level_text, 
 from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import cut, dim, joined, notes, plain_table
 from textassay.studies.agreement.result import Agreement, MetricColumn
-from textassay.studies.outcome import known
-from textassay.studies.wording import cited_p, listed, number, p_text
+from textassay.studies.outcome import cited_p, known, listed, number, p_text
 
 HEAD = ("tau-b", "interval", "p", "Spearman", "Pearson", "systems")
 

@@ -13,7 +13,7 @@ from textassay.corpus.printable import printable, shortened
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report import markdown
-from textassay.report.charts.candidate_charts import draw_plane, strip
+from textassay.report.charts.strips import draw_plane, strip
 from textassay.report.charts.svg import keys
 from textassay.report.meaning import MeaningView, meaning_lines, meaning_views
 from textassay.report.table import (

@@ -48,8 +48,7 @@ from textassay.report.templates.page import Page, fragment, render_with_items
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, metric_tables, notes, verdict_lines
 from textassay.report.terminal import heading as title_line
 from textassay.studies.conditional.result import KINDS, Conditional, SystemColumn
-from textassay.studies.outcome import known, plain_row
-from textassay.studies.wording import p_text
+from textassay.studies.outcome import known, p_text, plain_row
 
 _SCRIPTS = ("store", "list", "item_page", "routing")
 

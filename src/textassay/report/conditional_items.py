@@ -23,7 +23,7 @@ from textassay.report.items import TextTable, embedded, filled, in_turns, readab
 from textassay.report.table import ARROWS
 from textassay.report.templates.page import Block
 from textassay.studies.conditional.result import KIND_WORDS, KINDS, Conditional, ItemOutcome, SystemColumn
-from textassay.studies.wording import p_text
+from textassay.studies.outcome import p_text
 
 RANKS = ("shorter", "between", "longer")
 

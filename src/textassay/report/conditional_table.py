@@ -8,8 +8,7 @@ from textassay.corpus.printable import many, quoted, share, shortened
 from textassay.inference.result import Result
 from textassay.report.table import MARK, Figure, Line, better_legend, figure, interval_legend, metric_lines, summary
 from textassay.studies.conditional.result import KIND_WORDS, Conditional, Sensitivity, SystemColumn, chance_of
-from textassay.studies.outcome import ResultColumn
-from textassay.studies.wording import listed, number, p_text
+from textassay.studies.outcome import ResultColumn, listed, number, p_text
 
 # What "closer is better" refers to.
 TARGET = "the human value"

@@ -18,8 +18,7 @@ from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, named_lines, notes, plain_table
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Frontier, SourceColumn
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY
-from textassay.studies.outcome import known
-from textassay.studies.wording import listed, number
+from textassay.studies.outcome import known, listed, number
 
 KINDS = {
     DISTRIBUTION: "distribution with {n:,} outcomes",

@@ -9,13 +9,13 @@ from markupsafe import Markup
 from textassay.corpus.printable import many, share, shortened
 from textassay.corpus.rated_items import NOBODY
 from textassay.corpus.rating_files import raters_are_known
-from textassay.inference.ratings.raters import FEWEST_RATINGS
+from textassay.inference.raters import FEWEST_RATINGS
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics, citation
 from textassay.report.charts.strips import alpha_gauge
 from textassay.report.table import level_text, summary
 from textassay.studies.huse.result import KINDS, TITLES, AtK, HuseItem, HuseResult, RaterAgreement, RaterFacts, titled
-from textassay.studies.wording import number, p_text
+from textassay.studies.outcome import number, p_text
 
 PLURALS = {
     "quality failure": "quality failures",

@@ -29,7 +29,7 @@ from textassay.report.charts.svg import (
 )
 from textassay.studies.compare.meaning import FAR, Meaning, Point, Region, UnmatchedText
 from textassay.studies.compare.result import Column, Comparison
-from textassay.studies.wording import p_text
+from textassay.studies.outcome import p_text
 
 _MOST = 3
 

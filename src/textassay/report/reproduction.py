@@ -13,7 +13,7 @@ from textassay.metrics.registry import citation
 from textassay.report.markdown import escaped, fenced, table
 from textassay.report.terminal import plain_table
 from textassay.reproduce.result import Cell, Claim, Grid, Line, Matrix, Numbers, Panel, Reproduction, Row
-from textassay.studies.wording import number, plus_minus
+from textassay.studies.outcome import number, plus_minus
 
 
 def render(reproduction: Reproduction) -> RenderableType:

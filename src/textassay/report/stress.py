@@ -17,8 +17,8 @@ from textassay.report.charts.svg import COLOURS, keys
 from textassay.report.table import COMMON_SETTINGS, csv_text, setting_rows
 from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import column_blocks, cut, dim, joined, named_lines, notes, plain_table
+from textassay.studies.outcome import listed, number
 from textassay.studies.stress.result import FRAME_COLUMNS, Cell, DamageInfo, Stress, StressColumn
-from textassay.studies.wording import listed, number
 
 # A damage counts as found at a strength if at least this share of the runs finds it.
 FOUND = 0.8

@@ -42,11 +42,10 @@ from textassay.report.terminal import (
     notes,
     plain_table,
 )
-from textassay.studies.outcome import known, plain_row
+from textassay.studies.outcome import known, p_text, plain_row
 from textassay.studies.sweep.best import Best
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.verdict import settings_text
-from textassay.studies.wording import p_text
 
 # Behind the values that belong to settings that cannot be distinguished from the best one.
 AMONG = "•"

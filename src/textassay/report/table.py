@@ -16,8 +16,7 @@ from textassay.corpus.printable import begins_like_formula, printable, shortened
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, all_metrics
-from textassay.studies.outcome import Contest, Outcome, ResultColumn
-from textassay.studies.wording import Verdict, listed, number, p_text, plus_minus
+from textassay.studies.outcome import Contest, Outcome, ResultColumn, Verdict, listed, number, p_text, plus_minus
 
 MARK = "*"
 ARROWS = {"higher": "↑", "lower": "↓", "closer": "≈"}

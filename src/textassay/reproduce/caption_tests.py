@@ -13,18 +13,17 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from textassay.corpus.item_set import Item, read_items
 from textassay.corpus.sample import Sample
+from textassay.corpus.sampling import stream
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.choose import Surroundings, get_distance
-from textassay.distances.text_table import TextTable
+from textassay.distances.base import Surroundings, TextTable, get_distance
 from textassay.encoders.choose import get_encoder
 from textassay.errors import InputError, Setting
 from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.result import signature
-from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import parse_requests
 from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
-from textassay.studies.conditional.combining import mean_log_p, mean_p
+from textassay.studies.conditional.across_items import mean_log_p, mean_p
 
 _PAPER = "chan2022"
 _FEWEST, _REFERENCES = 10, 5

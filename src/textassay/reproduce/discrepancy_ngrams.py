@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.inference.progress import Progress, Silent
+from textassay.corpus.sampling import stream
+from textassay.inference.engine import Progress, Silent
 from textassay.inference.result import signature
-from textassay.inference.rng import stream
 from textassay.metrics.learned.model_distances import TwoLogProbs, oracle_discrepancy
 from textassay.models.base import Generator
 from textassay.models.choose import train_model

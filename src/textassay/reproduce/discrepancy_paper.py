@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.readers import read_sample
+from textassay.corpus.sampling import stream
 from textassay.errors import InputError, Setting
-from textassay.inference.progress import Silent
+from textassay.inference.engine import Silent
 from textassay.inference.result import Result, result_of, sample_field, signature
-from textassay.inference.rng import stream
 from textassay.metrics.registry import Request, parse_requests
 from textassay.models.choose import train_model
 from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run

@@ -11,7 +11,7 @@ from textassay.corpus.rated_items import RatedItems
 from textassay.corpus.rating_files import read_ratings
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import LocalEngine
-from textassay.inference.ratings.scores import RatedPlan, measure
+from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.ratings.votes import share_around

@@ -10,8 +10,8 @@ import numpy as np
 from textassay.corpus.arrays import F64
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
+from textassay.corpus.sampling import stream
 from textassay.inference.result import signature
-from textassay.inference.rng import stream
 from textassay.metrics.learned.model_distances import TwoLogProbs, bhattacharyya_distance
 from textassay.models.base import Generator
 from textassay.models.choose import train_model
@@ -21,7 +21,7 @@ from textassay.reproduce.sweeps import available, draw_texts, generate, measure,
 from textassay.studies.agreement.correlation import correlation_matrix
 from textassay.studies.agreement.study import dominated_shares
 from textassay.studies.compare.result import Comparison
-from textassay.studies.wording import number
+from textassay.studies.outcome import number
 
 _PAPER = "montahaei2019"
 _ORDERS = (2, 3, 4, 5)

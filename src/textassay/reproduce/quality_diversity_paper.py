@@ -23,7 +23,7 @@ from textassay.studies.frontier.small_space import (
     oracle_distribution,
 )
 from textassay.studies.frontier.study import frontier
-from textassay.studies.wording import number
+from textassay.studies.outcome import number
 
 _PAPER = "li2020"
 _ROUNDING = 1e-9

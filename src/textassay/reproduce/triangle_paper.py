@@ -16,19 +16,18 @@ import numpy as np
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.item_set import ItemSet, read_items
 from textassay.corpus.printable import share
+from textassay.corpus.sampling import stream
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.choose import Distance, Surroundings, get_distance, pooled_scores
-from textassay.distances.text_table import TextTable
+from textassay.distances.base import Distance, Surroundings, TextTable, get_distance, pooled_scores
 from textassay.errors import InputError, Setting
+from textassay.inference.engine import Progress
 from textassay.inference.item_figures import item_values
 from textassay.inference.over_items import FEWEST_ITEMS, bootstrap_interval
-from textassay.inference.progress import Progress
 from textassay.inference.result import Interval, signature
-from textassay.inference.rng import stream
 from textassay.metrics.items.item_pool import ItemPool, Labels
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.result import Cell, Claim, Grid, Reproduction, Run, Steps
-from textassay.studies.wording import number
+from textassay.studies.outcome import number
 
 
 @dataclass(frozen=True)

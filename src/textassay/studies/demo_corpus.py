@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from textassay.corpus.sample import Sample
+from textassay.corpus.sampling import stream
 from textassay.errors import MissingExtra
-from textassay.inference.rng import stream
 from textassay.models.ngrams.ngram import NgramModel, train
 from textassay.models.vocabulary import UNKNOWN
 

@@ -11,9 +11,8 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from textassay import InputError, conditional
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.distances.base import Surroundings, TextTable, get_distance
 from textassay.distances.bleu import Bleu
-from textassay.distances.choose import Surroundings, get_distance
-from textassay.distances.text_table import TextTable
 from textassay.inference.permutation import all_masks
 from textassay.metrics.items import score as pair_means
 from textassay.metrics.items.item_pool import ItemPool, Labels

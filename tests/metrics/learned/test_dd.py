@@ -12,12 +12,12 @@ from tests.conftest import material
 from tests.laws import corpus
 from textassay import metrics
 from textassay.corpus.sample import Sample
+from textassay.corpus.sampling import stream
 from textassay.errors import InputError
+from textassay.inference.engine import Silent
 from textassay.inference.intervals import group_labels, leave_groups_out
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
-from textassay.inference.progress import Silent
-from textassay.inference.rng import stream
 from textassay.metrics.learned import cnn
 from textassay.metrics.learned.held_out import split
 from textassay.metrics.learned.labelled_texts import LabelledTexts, leave_one_out

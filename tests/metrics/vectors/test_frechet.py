@@ -13,10 +13,10 @@ from textassay.inference.permutation import all_masks, exchange_units, random_ma
 from textassay.inference.plan import Plan
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.vectors import gaussians as bures_exchange
-from textassay.metrics.vectors import moments
+from textassay.metrics.vectors import vectors as moments
 from textassay.metrics.vectors.frechet import exchange, frechet, leave_out, parts
 from textassay.metrics.vectors.gaussians import expanded_exchanges
-from textassay.metrics.vectors.moments import Moments
+from textassay.metrics.vectors.vectors import Moments
 from textassay.metrics.views import Resamples
 
 Array = NDArray[Any]

@@ -20,8 +20,7 @@ from textassay.metrics.vectors.frechet import frechet
 from textassay.metrics.vectors.frechet import item as frechet_item
 from textassay.metrics.vectors.mmd import item as mmd_item
 from textassay.metrics.vectors.mmd import mmd
-from textassay.metrics.vectors.moments import Moments
-from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.vectors.vectors import Moments, Vectors
 
 Array = NDArray[Any]
 KERNELS = ("rbf", "laplacian", "energy", "polynomial")

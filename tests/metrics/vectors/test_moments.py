@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.conftest import ToyEncoder, material
-from textassay.metrics.vectors import moments as moments_file
-from textassay.metrics.vectors.moments import Moments, Scatter, hash_vectors
-from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.vectors import vectors as moments_file
+from textassay.metrics.vectors.vectors import Moments, Scatter, Vectors, hash_vectors
 from textassay.metrics.views import Material, Pool, Resamples, Settings
 
 TEXTS = [f"w{i % 7} w{i * i % 11} w{i}" for i in range(40)]

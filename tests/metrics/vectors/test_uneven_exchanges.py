@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from textassay.metrics.registry import all_metrics, parse_requests
-from textassay.metrics.vectors.moments import Moments
-from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.vectors.vectors import Moments, Vectors
 from textassay.metrics.views import Resamples
 
 NAMES = sorted(metric.name for metric in all_metrics().values() if metric.family == "embedding" and metric.on_samples)

@@ -22,14 +22,13 @@ from textassay.corpus.printable import printable
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.result import Interval
-from textassay.report.charts.candidate_charts import draw_plane, plane_axes
+from textassay.report.charts.strips import draw_plane, plane_axes
 from textassay.report.compare import outcome_sentence, render_html, render_notebook
 from textassay.report.table import level_of
 from textassay.report.templates.page import MOST_BYTES
 from textassay.studies.compare.result import Comparison, Finding
 from textassay.studies.format_check import check_format
-from textassay.studies.outcome import Contest
-from textassay.studies.wording import Verdict
+from textassay.studies.outcome import Contest, Verdict
 
 NAMES = [f"model-{i}" for i in range(20)]
 TWENTY_METRICS = [(metric, order) for metric in ("cr", "nrr", "bleu", "self_bleu") for order in range(1, 6)]

@@ -16,7 +16,7 @@ from textassay.report.compare import csv_rows, legend_lines, render_csv, render_
 from textassay.report.table import figure
 from textassay.report.terminal import fitted_names
 from textassay.studies.compare.result import Comparison, Finding
-from textassay.studies.wording import Verdict
+from textassay.studies.outcome import Verdict
 
 TWINS = ("model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2")
 

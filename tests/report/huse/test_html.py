@@ -21,7 +21,7 @@ from textassay.report.huse_scores import chosen_k, outcome_sentence, rater_secti
 from textassay.report.items import MOST_CHARACTERS, embedded, fitting, readable
 from textassay.report.templates.page import MOST_BYTES
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
-from textassay.studies.wording import Verdict
+from textassay.studies.outcome import Verdict
 
 SCRIPTS = ("huse/store.js", "huse/list.js", "huse/map.js", "huse/static.js")
 

@@ -18,7 +18,7 @@ from textassay.report import huse_scores as words
 from textassay.report.huse import CSV_FIELDS, csv_rows, render_csv, render_markdown, render_notebook, render_terminal
 from textassay.report.huse_items import examples
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult
-from textassay.studies.wording import Verdict
+from textassay.studies.outcome import Verdict
 
 WIDTHS = (60, 80, 120, 200)
 

@@ -14,7 +14,6 @@ from scipy.special import xlogy
 from textassay.errors import InputError
 from textassay.studies.frontier.compatibility import fit_slope, induced_divergence
 from textassay.studies.frontier.conditions import check_conditions
-from textassay.studies.frontier.discrepancy import discrepancy
 from textassay.studies.frontier.distribution import Distribution
 from textassay.studies.frontier.own_functions import own_pair
 from textassay.studies.frontier.pairs import Pair, parse_pair
@@ -26,6 +25,7 @@ from textassay.studies.frontier.pareto import (
     numerical_offset,
     optima,
 )
+from textassay.studies.frontier.study import discrepancy
 
 PAIRS = ("ll/se", "cr/nrr", "cr/sdi", "ll/nrr", "cr/se", "bleu1-4/nsbleu1-4")
 F64 = NDArray[np.float64]

@@ -58,8 +58,7 @@ def sample(
     The decoding setting is applied in this order: temperature, --top-k, --top-p. Deterministic decoding (--greedy,
     --beam) gives one text, or one per prompt.
     """
-    from textassay.cli.outputs import check_writable, deliver
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar, check_writable, deliver
     from textassay.corpus.readers import read_sample
     from textassay.models.choose import get_model
 
@@ -106,7 +105,7 @@ def _generated(
     model: Any, n: int, prompts: list[str] | None, settings: dict[str, Any], seed: int, report: "Progress"
 ) -> list[str]:
     """The texts, in parts if the model does not report its progress itself."""
-    from textassay.inference.rng import stream
+    from textassay.corpus.sampling import stream
 
     rng = stream(seed, "sample")
     optional = {name: settings[name] for name in ("max_tokens", "resume")}

@@ -39,8 +39,7 @@ def score(
     logarithm of the probability of the whole text under the decoding setting) and length (tokens, the end of the text
     included). `textassay huse --log-probs` reads it. A text that the model cannot generate has -inf.
     """
-    from textassay.cli.outputs import check_writable, deliver
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar, check_writable, deliver
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.readers import read_sample
     from textassay.models.base import Decoding, concat_scores

@@ -108,8 +108,7 @@ def sweep(
     Prints the best setting for each metric with the settings that cannot be distinguished from it, the values at all
     settings, and a verdict in words. A sweep that was stopped continues with the samples that it has.
     """
-    from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.cli.screen import ProgressBar
+    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.readers import read_sample
     from textassay.studies.sweep.study import sweep as run

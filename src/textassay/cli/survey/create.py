@@ -120,7 +120,7 @@ def raters_needed(study: "Study", n_items: int) -> int:
 
 
 def _print_study(path: str, study: "Study", made: "StudyItems", *, n_checks: int) -> None:
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
     from textassay.cli.survey.screen import many, show_facts, show_notes
 
     console = output_console()
@@ -152,7 +152,7 @@ def _link_time(study: "Study") -> str:
 
 
 def _print_links(tokens: "Links", addresses: "Addresses", personal: Sequence[tuple[str, str]]) -> None:
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
     from textassay.cli.survey.links import show_personal
     from textassay.cli.survey.screen import show_paragraph, show_unwrapped
 
@@ -166,7 +166,7 @@ def _print_links(tokens: "Links", addresses: "Addresses", personal: Sequence[tup
 
 
 def _print_next_steps(path: str, addresses: "Addresses") -> None:
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
     from textassay.cli.survey.screen import command, show_paragraph, show_unwrapped
     from textassay.survey.links import DEFAULT_URL
 

@@ -38,8 +38,7 @@ def links(
     Existing links cannot be printed again, because only their hashes are stored. Links that are not replaced keep
     working.
     """
-    from textassay.cli.outputs import STANDARD_OUTPUT, check_writable
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, output_console
     from textassay.cli.survey.screen import show_paragraph, show_unwrapped
     from textassay.errors import InputError
     from textassay.survey.links import DEFAULT_URL, Addresses, check_new

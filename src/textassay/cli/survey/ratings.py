@@ -25,8 +25,7 @@ def status(study: options.StudyFile, json: common.Json = None) -> None:
 
     Prints the number of ratings, their agreement, the time per rating, and the raters who failed an attention check.
     """
-    from textassay.cli.outputs import check_writable, deliver
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import check_writable, deliver, output_console
     from textassay.cli.survey.screen import show_facts
     from textassay.survey.store.study_store import Store
 
@@ -167,7 +166,7 @@ def _status(store: "Snapshot", summary: "Summary") -> dict[str, Any]:
 
 def _facts(path: str, found: dict[str, Any], *, share: int) -> list[tuple[str, str]]:
     from textassay.cli.survey.screen import many
-    from textassay.studies.wording import number
+    from textassay.studies.outcome import number
     from textassay.survey.store.progress import duration
 
     raters, counts, alpha = found["raters"], found["ratings_an_item"], found["agreement"]["krippendorff_alpha"]
@@ -214,8 +213,7 @@ def backup(
 
     The links of the study also open the copy. A copy made by other means may lack the latest answers.
     """
-    from textassay.cli.outputs import STANDARD_OUTPUT
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import STANDARD_OUTPUT, output_console
     from textassay.cli.survey.screen import many, show_facts
     from textassay.errors import InputError
     from textassay.survey.store.study_store import Store

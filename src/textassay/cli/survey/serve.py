@@ -47,7 +47,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the rating page of a study. Each answer is saved to disk before the next text is shown."""
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
     from textassay.cli.survey.screen import command, show_facts, show_notes, show_paragraph
     from textassay.survey.links import DEFAULT_PORT
     from textassay.survey.web.server import serve as run

@@ -61,7 +61,7 @@ def turk_import(
 
     Importing a file twice adds nothing. Workers become raters of the study; their worker ids are not stored.
     """
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
     from textassay.cli.survey.screen import many, show_facts, show_notes
     from textassay.survey.store.study_store import Store
     from textassay.survey.turk.results import read_results
@@ -103,7 +103,7 @@ def _import_notes(found: "Results", *, before: int, replaced: int) -> list[str]:
 
 def _print_instructions(study: str, batch: "Batch", page: str, template: str | None) -> None:
     """Print what to do with the files on the requester page."""
-    from textassay.cli.screen import output_console
+    from textassay.cli.outputs import output_console
     from textassay.cli.survey.screen import command, many, show_facts, show_notes, show_paragraph, show_unwrapped
     from textassay.survey.turk.batch import LARGEST_PAGE, largest_page
 

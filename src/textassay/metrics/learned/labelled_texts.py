@@ -11,8 +11,8 @@ from textassay.corpus.arrays import F32, F64, I64, U64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences, hash_words, mix, text_keys
 from textassay.corpus.sample import Sample
 from textassay.metrics.learned.leave_one_out import LeaveOneOut
-from textassay.metrics.learned.text_traits import text_traits
 from textassay.metrics.ngrams.counts import TextNgrams
+from textassay.metrics.ngrams.overlap import text_traits
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material, Memo
 

@@ -22,8 +22,7 @@ from textassay.metrics.vectors.gaussians import (
     squared_distance,
     squared_parts,
 )
-from textassay.metrics.vectors.moments import Moments, hash_vectors
-from textassay.metrics.vectors.vectors import SMALL_POOL, chosen_places
+from textassay.metrics.vectors.vectors import SMALL_POOL, Moments, chosen_places, hash_vectors
 from textassay.metrics.views import Resamples
 
 Form = Literal["root", "squared"]

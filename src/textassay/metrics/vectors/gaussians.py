@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, F64
-from textassay.metrics.vectors.moments import SLICE, Moments, hash_vectors
 from textassay.metrics.vectors.pair_sums import quadratic_forms
-from textassay.metrics.vectors.vectors import chosen_places, rows_of_one_size
+from textassay.metrics.vectors.vectors import SLICE, Moments, chosen_places, hash_vectors, rows_of_one_size
 from textassay.metrics.views import Resamples
 
 # Extrapolation leaves out one of this many buckets at a time, for the value at a slightly smaller size.

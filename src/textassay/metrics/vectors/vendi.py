@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, F64, Bool
 from textassay.metrics.registry import metric
-from textassay.metrics.vectors.moments import SLICE
-from textassay.metrics.vectors.vectors import SMALL_POOL, Vectors, chosen_places, joint, rows_of_one_size
+from textassay.metrics.vectors.vectors import SLICE, SMALL_POOL, Vectors, chosen_places, joint, rows_of_one_size
 from textassay.metrics.views import Resamples
 
 

@@ -36,7 +36,7 @@ from textassay.studies.conditional.result import (
     SystemColumn,
     chance_of,
 )
-from textassay.studies.wording import p_text
+from textassay.studies.outcome import p_text
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 480.0, 300.0
 _CURVE_FRAME = Box(56.0, 14.0, _CURVE_WIDTH - 14.0, _CURVE_HEIGHT - 42.0)

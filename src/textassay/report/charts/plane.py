@@ -25,7 +25,7 @@ from textassay.report.charts.svg import (
     rectangle,
     text_width,
 )
-from textassay.studies.wording import number
+from textassay.studies.outcome import number
 
 _FONT, _SMALL, _LINE = 12.0, 11.0, 15.0
 # Pixels between the places of a line that labels should not cover.

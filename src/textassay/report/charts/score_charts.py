@@ -29,7 +29,7 @@ from textassay.report.charts.svg import (
 from textassay.report.huse_scores import interval_text, model_name, score
 from textassay.report.table import level_text
 from textassay.studies.huse.result import TITLES, HuseResult, titled
-from textassay.studies.wording import p_text
+from textassay.studies.outcome import p_text
 
 _FONT, _SMALL_PLANE, _LINE = 12.0, 10.5, 14.0
 # Table 1 of Hashimoto et al. 2019: HUSE-D and HUSE-Q; t is the temperature of sampling.

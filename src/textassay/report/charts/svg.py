@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from textassay.corpus.printable import printable
 from textassay.inference.result import Result
-from textassay.studies.wording import number
+from textassay.studies.outcome import number
 
 # Distinguished by shape as well as by colour: 8 shapes and 7 colours have no common divisor, so 56 pairs differ.
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "hexagon")

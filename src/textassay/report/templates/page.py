@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import printable, share, shortened
 from textassay.report.table import LEVELS, level_of, level_text
-from textassay.studies.wording import number, p_text
+from textassay.studies.outcome import number, p_text
 from textassay.version import __version__
 
 MOST_BYTES = 1_500_000

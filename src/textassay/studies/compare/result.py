@@ -15,12 +15,12 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
+    Verdict,
     plain_settings,
     read_settings,
     with_nan,
     without_nan,
 )
-from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
 

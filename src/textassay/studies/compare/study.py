@@ -12,21 +12,20 @@ import numpy as np
 from textassay.corpus.printable import many
 from textassay.corpus.readers import as_sample, named_candidates
 from textassay.corpus.sample import Sample
+from textassay.corpus.sampling import Cut, cut_pairs, cut_samples, stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence
-from textassay.inference.engine import Engine, get_engine
+from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Measured, measure, paired_difference, views_read
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.overall_bank import views_of_bank
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Plan
-from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import Result, result_of
-from textassay.inference.rng import stream
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
@@ -35,7 +34,6 @@ from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.meaning import what_differs_in_meaning
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
-from textassay.studies.compare.sizes import Cut, cut_pairs, cut_samples
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.encoding import answerable, choose
 from textassay.studies.format_check import check_format

@@ -13,7 +13,7 @@ from textassay.corpus.printable import share
 from textassay.inference.overall import Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
-from textassay.studies.wording import NO_TEST, Verdict, cited_p, number, plus_minus
+from textassay.studies.outcome import NO_TEST, Verdict, cited_p, number, plus_minus
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
 COLLAPSED = 0.5

@@ -13,13 +13,13 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
+    Verdict,
     data_frame,
     plain_settings,
     read_settings,
     with_nan,
     without_nan,
 )
-from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
 # How candidates can miss, by the stable keys of the JSON form, and what people read for them. `same` is an item where

@@ -10,14 +10,13 @@ from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.printable import quoted
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer
-from textassay.distances.choose import NEEDS_ENCODER, Surroundings, check_distance, get_distance
+from textassay.distances.base import NEEDS_ENCODER, Surroundings, TextTable, check_distance, get_distance
 from textassay.distances.custom import check_own, own_distance
-from textassay.distances.text_table import TextTable
 from textassay.encoders.base import Encoder
 from textassay.encoders.choose import DEFAULT
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
-from textassay.inference.progress import Progress
+from textassay.inference.engine import Progress
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.studies.encoding import can_encode, left_out, no_encoder

@@ -10,11 +10,10 @@ from textassay.corpus.item_set import ItemSet, read_items
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Engine, get_engine
+from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.over_items import Combined, measure_all, plan_tests
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
-from textassay.inference.progress import Progress, Silent
 from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.registry import Request
 from textassay.studies.conditional.across_items import Measuring, Summary

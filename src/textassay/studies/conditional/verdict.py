@@ -9,8 +9,7 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import kind_of
 from textassay.inference.result import Result
 from textassay.studies.conditional.result import chance_of
-from textassay.studies.outcome import Contest
-from textassay.studies.wording import NO_TEST, Verdict, cited_p, number
+from textassay.studies.outcome import NO_TEST, Contest, Verdict, cited_p, number
 
 Adjusted = tuple[Contest, float]
 # If the tests of the table find nothing, the comparison with people is judged at the error rate divided by this.

@@ -7,8 +7,16 @@ from typing import Any, ClassVar, Self
 from textassay.inference.result import Result
 from textassay.studies.frontier.compatibility import Fit
 from textassay.studies.frontier.conditions import Conditions, Failure
-from textassay.studies.outcome import Outcome, ResultColumn, Settings, or_nan, or_none, plain_settings, read_settings
-from textassay.studies.wording import Verdict
+from textassay.studies.outcome import (
+    Outcome,
+    ResultColumn,
+    Settings,
+    Verdict,
+    or_nan,
+    or_none,
+    plain_settings,
+    read_settings,
+)
 from textassay.version import __version__
 
 # How a discrepancy was found.

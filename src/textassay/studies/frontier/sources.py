@@ -16,10 +16,10 @@ from textassay.corpus.printable import quoted
 from textassay.corpus.rating_columns import is_blank, number_of
 from textassay.corpus.readers import named_candidates, no_field, read_sample
 from textassay.corpus.sample import Sample
+from textassay.corpus.sampling import stream
 from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
 from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting
-from textassay.inference.rng import stream
 from textassay.metrics.views import Material, Settings
 from textassay.studies.frontier.distribution import Distribution
 from textassay.studies.frontier.small_space import oracle_distribution

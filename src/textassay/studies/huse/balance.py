@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
+from textassay.corpus.sampling import stream
 from textassay.errors import InputError
-from textassay.inference.rng import stream
 from textassay.studies.huse.result import HuseItem
 
 

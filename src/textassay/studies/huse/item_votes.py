@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.rated_items import RatedItems
-from textassay.inference.ratings.resamples import Groups
-from textassay.inference.ratings.scores import RatedPlan
-from textassay.inference.rng import stream
+from textassay.corpus.sampling import stream
+from textassay.inference.rated_scores import Groups, RatedPlan
 from textassay.metrics.ratings.rating_view import Per, Ratings, in_deviations
 from textassay.metrics.ratings.votes import Tied, VoteSets, mistaken, share_around, votes_at
 from textassay.studies.huse.result import KINDS, AtK, DecisionMap, HuseItem

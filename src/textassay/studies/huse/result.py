@@ -14,6 +14,7 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
+    Verdict,
     data_frame,
     or_nan,
     or_none,
@@ -22,7 +23,6 @@ from textassay.studies.outcome import (
     with_nan,
     without_nan,
 )
-from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
 # Kinds of items. The source of a quality failure shows in its rating alone, that of a diversity failure only together

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.inference.ratings.resamples import Groups, with_fewer_ratings
-from textassay.inference.ratings.scores import RatedPlan, Scores
+from textassay.inference.rated_scores import Groups, RatedPlan, Scores, with_fewer_ratings
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
 from textassay.studies.huse.result import Outlook, StabilityPoint

@@ -11,12 +11,9 @@ from textassay.corpus.printable import many
 from textassay.corpus.rated_items import RatedItem, RatedItems, checked
 from textassay.corpus.rating_files import raters_are_known, read_ratings
 from textassay.errors import InputError
-from textassay.inference.engine import Engine, get_engine
-from textassay.inference.progress import Progress, Silent
-from textassay.inference.ratings.krippendorff import alpha, alpha_interval
-from textassay.inference.ratings.raters import rater_facts
-from textassay.inference.ratings.resamples import Groups
-from textassay.inference.ratings.scores import RatedPlan, Scores, measure
+from textassay.inference.engine import Engine, Progress, Silent, get_engine
+from textassay.inference.rated_scores import Groups, RatedPlan, Scores, measure
+from textassay.inference.raters import alpha, alpha_interval, rater_facts
 from textassay.inference.result import Interval, Result
 from textassay.metrics.ratings.rating_view import Per, Ratings
 from textassay.metrics.ratings.votes import Tied
@@ -27,7 +24,7 @@ from textassay.studies.huse.result import HuseResult, RaterAgreement, RaterFacts
 from textassay.studies.huse.stability import outlook, stability
 from textassay.studies.huse.verdict import judge
 from textassay.studies.outcome import Settings, settings_of
-from textassay.studies.wording import listed as words_listed
+from textassay.studies.outcome import listed as words_listed
 
 # What the paper used: 16 neighbours among 200 items.
 PAPER_K, _PAPER_ITEMS = 16, 200

@@ -7,7 +7,7 @@ from textassay.corpus.printable import share
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import fewest_resamples
 from textassay.inference.result import Result
-from textassay.studies.wording import NO_TEST, Verdict, cited_p
+from textassay.studies.outcome import NO_TEST, Verdict, cited_p
 
 
 def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdict:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.arrays import I64
+from textassay.corpus.sampling import stream
 from textassay.inference.overall import combine
 from textassay.inference.overall_bank import BANK, bank_statistics
 from textassay.inference.p_values import at_least
 from textassay.inference.permutation import independent
-from textassay.inference.rng import stream
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool, Resamples, Settings
 from textassay.studies.stress.stock import Draw, Stock

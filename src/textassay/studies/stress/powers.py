@@ -17,10 +17,10 @@ from typing import Any, Self
 import numpy as np
 
 from textassay.corpus.arrays import F64
+from textassay.corpus.sampling import stream
 from textassay.inference.p_values import is_significant
 from textassay.inference.plan import Plan
 from textassay.inference.result import sample_field, signature
-from textassay.inference.rng import stream
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material
 from textassay.studies.agreement.correlation import tau_b

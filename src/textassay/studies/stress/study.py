@@ -20,9 +20,8 @@ from textassay.corpus.values import is_number, is_whole
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Engine, get_engine
+from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.plan import Plan, fewest_resamples
-from textassay.inference.progress import Progress, Silent
 from textassay.inference.result import sample_field
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material

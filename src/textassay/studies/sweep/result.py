@@ -14,6 +14,7 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
+    Verdict,
     or_nan,
     or_none,
     plain_settings,
@@ -21,7 +22,6 @@ from textassay.studies.outcome import (
     without_nan,
 )
 from textassay.studies.sweep.best import Best
-from textassay.studies.wording import Verdict
 from textassay.version import __version__
 
 

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 from textassay.corpus.files import failures_named
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample, as_text_array, digest_of
+from textassay.corpus.sampling import stream
 from textassay.errors import InputError, Setting
-from textassay.inference.rng import stream
 from textassay.models.base import Decoding, Generator
 
 # Texts of a part, which has random numbers of its own: a stopped sweep loses at most one part.

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from textassay.corpus.printable import listed as cut_list
+from textassay.studies.outcome import NO_TEST, Verdict, cited_p, listed
 from textassay.studies.sweep.best import Best
 from textassay.studies.sweep.result import SettingColumn
-from textassay.studies.wording import NO_TEST, Verdict, cited_p, listed
 
 _MOST_NAMES = 6
 

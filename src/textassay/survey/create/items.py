@@ -8,8 +8,8 @@ from textassay.corpus.item_files import check_unique, id_of
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.rating_columns import is_blank, log_prob_of
 from textassay.corpus.readers import no_field, pick_field
+from textassay.corpus.sampling import stream
 from textassay.errors import InputError
-from textassay.inference.rng import stream
 from textassay.survey.create.records import Record, Records, read_records, text_field
 from textassay.survey.create.remarks import remarks_on
 from textassay.survey.model import SurveyItem

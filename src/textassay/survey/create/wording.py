@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from textassay.corpus.files import failures_named, read_whole
-from textassay.corpus.json_lines import kind_of
 from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.values import kind_of
 from textassay.errors import InputError
 from textassay.survey.model import TYPICALITY, Choice
 

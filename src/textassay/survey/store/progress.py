@@ -142,7 +142,7 @@ def agreement(ratings: Iterable[Rating]) -> float:
     """Krippendorff's alpha of ratings (interval scale); NaN while no item has two ratings."""
     import numpy as np
 
-    from textassay.inference.ratings.krippendorff import alpha
+    from textassay.inference.raters import alpha
 
     places: dict[str, int] = {}
     pairs = [(places.setdefault(rating.item.id, len(places)), rating.value) for rating in ratings]

@@ -12,8 +12,8 @@ from jinja2 import Template
 from markupsafe import Markup
 from numpy.random import Generator
 
+from textassay.corpus.sampling import stream
 from textassay.errors import InputError
-from textassay.inference.rng import stream
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.export import csv_line
 from textassay.survey.templates import environment

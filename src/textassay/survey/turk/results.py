@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from textassay.corpus.json_lines import decode_json
 from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.values import decode_json
 from textassay.errors import InputError
 from textassay.survey.create.records import Record, Records, read_records
 from textassay.survey.model import Study, SurveyItem

@@ -1,1 +1,0 @@
-"""Inference on ratings and raters."""
