@@ -18,18 +18,14 @@ from textassay.corpus.tables import (
     RECORDS,
     TEXT_FIELD,
     AnySource,
-    Column,
     Expected,
     Opened,
     OpenTable,
     Table,
-    column_values,
     listed_notes,
     open_source,
-    plain_value,
-    text_column,
 )
-from textassay.corpus.values import check_text, kind_of
+from textassay.corpus.values import Column, check_text, column_values, kind_of, plain_value, text_column
 from textassay.errors import InputError, PythonHint, Setting
 
 # The usual names of the fields with the prompt of a text and with its id.

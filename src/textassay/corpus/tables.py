@@ -10,14 +10,11 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from textassay.corpus.files import (
     BLOCK,
@@ -25,28 +22,32 @@ from textassay.corpus.files import (
     PER_RECORD,
     PER_VALUE,
     Budget,
-    PackedBudget,
     Source,
     byte_blocks,
     check_encoding,
-    failures_named,
     line_texts,
     name_of,
     sources_of,
     text_blocks,
 )
+from textassay.corpus.parquet import parquet_batches, parquet_layout
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.process_settings import long_csv_fields
 from textassay.corpus.values import (
-    check_text,
-    column_texts,
+    Column,
     decode_json,
     decode_line,
+    has_all,
     has_json_lines,
-    is_text,
+    holds_text,
+    is_column,
     json_lines,
     kind_of,
+    not_a_string,
+    plain_value,
+    python_values,
     string_array,
+    text_column,
 )
 from textassay.errors import InputError
 
@@ -59,16 +60,10 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _JSON = {"{": "jsonl", "[": "json"}
 # What messages call one row, by the kind of file.
 _UNITS = {"csv": "row", "tsv": "row", "parquet": "row", "json": "record"}
-_MISSING = ("NAType", "NaTType")
-_PLAIN = {str, int, bool, list, type(None)}
 _PEEK = 100
 # Few enough that long documents fit in memory, and that the lists of a part are freed before they slow Python down.
 _ROWS = 10_000
-# Before pyarrow had streams of arrays, `pa.chunked_array` split each string of such an object into characters.
-_STREAMS = hasattr(pa.ChunkedArray, "__arrow_c_stream__")
 
-# An Arrow array, chunked or not, a pandas or polars column, or a list of Python values.
-Column: TypeAlias = Any
 AnySource = str | os.PathLike[str] | Iterable[Any]
 
 
@@ -135,7 +130,7 @@ class Table:
             return [str(name) for name, value in first.items() if isinstance(value, str)]
         if len(self.fields) == 1 and isinstance(self.columns[0], list):
             return list(self.fields)
-        return [name for name, column in zip(self.fields, self.columns, strict=True) if _holds_text(column)]
+        return [name for name, column in zip(self.fields, self.columns, strict=True) if holds_text(column)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,58 +208,10 @@ def _whole(opened: OpenTable) -> Table:
     return Table(head.where, head.prefix, numbers, head.head, head.fields, columns)
 
 
-def python_values(column: Column) -> list[Any]:
-    """The values of a column as plain Python values."""
-    if isinstance(column, list):
-        return column
-    values = column.to_pylist() if isinstance(column, pa.Array | pa.ChunkedArray) else column.to_list()
-    return [plain_value(value) for value in values]
-
-
-def plain_value(value: Any) -> Any:
-    """A value as JSON would have it: lists for arrays and series, None for NaN and other marks of missing values."""
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, Mapping):
-        return {name: plain_value(inner) for name, inner in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    elif hasattr(value, "to_list"):
-        value = value.to_list()
-    if isinstance(value, tuple):
-        return list(value)
-    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124 - only NaN differs from itself
-    return None if is_nan or type(value).__name__ in _MISSING else value
-
-
 def _plain_record(record: Any) -> dict[Any, Any]:
     if record is None or isinstance(record, str):
         return {TEXT_FIELD: record}
     return {name: plain_value(value) for name, value in record.items()}
-
-
-def _holds_text(column: Column) -> bool:
-    if isinstance(column, list):
-        return any(map(is_words, column))
-    try:
-        return is_text(arrow_column(column).type)
-    except (pa.ArrowException, TypeError, ValueError):
-        return False
-
-
-def is_words(value: object) -> bool:
-    """Whether a cell shows that its column holds text: it is neither blank nor a number.
-
-    >>> is_words("a cat"), is_words("7.5"), is_words(" ")
-    (True, False, False)
-    """
-    if not isinstance(value, str):
-        return False
-    try:
-        float(value)
-    except ValueError:
-        return bool(value.strip())
-    return False
 
 
 def _open_file(file: Source, expected: Expected, encoding: str, budget: Budget, notes: Counter[str]) -> OpenTable:
@@ -493,104 +440,13 @@ def _checked_records(chunks: Iterable[Chunk], prefix: str, expected: Expected, w
 
 
 def _open_parquet(file: Source, budget: Budget, *, per_row: int) -> OpenTable:
-    with open_parquet(file) as parquet:
-        schema = parquet.schema_arrow
-        strings = _string_columns(parquet)
+    schema, strings = parquet_layout(file)
 
     def parts(names: Sequence[str] | None) -> Iterator[Table]:
-        with open_parquet(file, dictionaries=strings) as parquet:
-            packed = budget.of_packed(os.path.getsize(file.path))
-            packed.charge(parquet.metadata.num_rows * per_row, file.where)
-            _check_pages(parquet.metadata, names, packed, file.where)
-            batches = parquet.iter_batches(_ROWS, columns=names)
-            plain = (part for batch in batches for part in _without_dictionaries(batch, schema, packed, file.where))
-            yield from _arrow_parts(plain, file.where, names)
+        batches = parquet_batches(file, schema, names, strings=strings, rows=_ROWS, per_row=per_row, budget=budget)
+        return _arrow_parts(batches, file.where, names)
 
     return OpenTable(_arrow_part(schema.empty_table(), file.where, None), parts)
-
-
-def _string_columns(parquet: Any) -> list[str]:
-    """The columns of strings, nested ones too, by their paths."""
-    columns = [parquet.schema.column(place) for place in range(len(parquet.schema))]
-    is_string = [column.physical_type == "BYTE_ARRAY" and column.logical_type.type != "DECIMAL" for column in columns]
-    return [column.path for column, wanted in zip(columns, is_string, strict=True) if wanted]
-
-
-def _check_pages(metadata: Any, names: Sequence[str] | None, packed: PackedBudget, where: str) -> None:
-    """Refuse a row group whose pages do not fit, before they are unpacked. Their memory is not charged: it is freed."""
-    for place in range(metadata.num_row_groups):
-        group = metadata.row_group(place)
-        columns = [group.column(number) for number in range(group.num_columns)]
-        paths = [column.path_in_schema for column in columns]
-        chosen = set(paths if names is None else chain.from_iterable(_paths_of(name, paths) for name in names))
-        size = sum(column.total_uncompressed_size for column in columns if column.path_in_schema in chosen)
-        packed.charge(size, where)
-        packed.budget.taken -= size
-
-
-def _paths_of(name: str, paths: Sequence[str]) -> list[str]:
-    """The paths of a column: its name, or the names of its nested columns after a dot."""
-    return [name] if name in paths else [path for path in paths if path.startswith(f"{name}.")]
-
-
-def _without_dictionaries(batch: Any, schema: Any, packed: PackedBudget, where: str) -> Iterator[Any]:
-    """A batch with plain strings in place of dictionaries, charged before the strings are made.
-
-    A text that repeats is in a Parquet file once, so that its copies may take far more memory than the file.
-    """
-    packed.charge(_plain_bytes(batch.columns), where)
-    kinds = dict(zip(schema.names, schema.types, strict=True))
-    for part in _small_parts(batch):
-        names = part.schema.names
-        columns = [_cast(column, kinds[name]) for name, column in zip(names, part.columns, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, names)
-
-
-def _small_parts(batch: Any) -> Iterator[Any]:
-    """Parts of a batch whose strings Arrow can index with 32 bits."""
-    if len(batch) < 2 or _plain_bytes(batch.columns) < 1 << 30:
-        yield batch
-        return
-    middle = len(batch) // 2
-    yield from _small_parts(batch.slice(0, middle))
-    yield from _small_parts(batch.slice(middle))
-
-
-def _plain_bytes(columns: Iterable[Any]) -> int:
-    """The memory of columns without dictionaries."""
-    total = 0
-    for column in columns:
-        kind = column.type
-        if pa.types.is_dictionary(kind):
-            total += pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
-        elif pa.types.is_struct(kind):
-            total += _plain_bytes(column.flatten())
-        elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-            total += _plain_bytes([column.flatten()])
-        total += 8 * len(column)
-    return total
-
-
-def _cast(column: Any, kind: Any) -> Any:
-    if pa.types.is_dictionary(kind):
-        return column
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return column if column.type == kind else column.cast(kind)
-
-
-@contextmanager
-def open_parquet(source: Source, dictionaries: Sequence[str] = ()) -> Iterator[Any]:
-    """A Parquet file, with errors that name it; the columns with these paths are read as dictionaries."""
-    if source.codec is not None:
-        raise InputError(
-            f"{source.where}: a compressed Parquet file; wanted it decompressed (Parquet compresses by itself)"
-        )
-    with failures_named(source.where):
-        import pyarrow.parquet as pq
-
-        with open(source.path, "rb") as handle:
-            yield pq.ParquetFile(handle, read_dictionary=list(dictionaries))
 
 
 def _arrow_parts(batches: Iterable[Any], where: str, names: Sequence[str] | None) -> Iterator[Table]:
@@ -612,78 +468,21 @@ def _open_object(source: Any, where: str, expected: Expected) -> OpenTable:
         names = quoted([str(key) for key in source])
         raise InputError(f"{where}: a dict ({names}); wanted one of its values, or a list of dicts")
     # Nothing else is asked of a lazy frame: even the names of its columns take work.
-    if _can(source, "lazy", "collect"):
+    if has_all(source, "lazy", "collect"):
         raise InputError(f"{where}: a lazy frame; wanted it collected")
     if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         return _open_arrow(source, where)
-    if _can(source, "with_format", "select_columns", "iter"):
+    if has_all(source, "with_format", "select_columns", "iter"):
         return _open_dataset(source, where)
-    if _can(source, "columns", "head", "__getitem__") and not isinstance(source, pa.Array | pa.ChunkedArray):
+    if has_all(source, "columns", "head", "__getitem__") and not isinstance(source, pa.Array | pa.ChunkedArray):
         return _open_frame(source, where)
-    if _is_column(source):
+    if is_column(source):
         if not expected.texts:
             raise InputError(f"{where}: a column without fields; wanted {RECORDS}")
         texts = text_column(source, where)
         column = Table(where, f"{where}: text ", range(1, len(texts) + 1), where, texts=texts)
         return OpenTable(Table(where, column.prefix, (), where), lambda _: iter([column]))
     return _open_iterable(source, where, expected)
-
-
-def _can(source: Any, *names: str) -> bool:
-    return all(hasattr(source, name) for name in names)
-
-
-def _is_column(source: Any) -> bool:
-    is_array = isinstance(source, pa.Array | pa.ChunkedArray)
-    return (
-        is_array or _is_pandas(source) or _can(source, "to_arrow") or (_STREAMS and _can(source, "__arrow_c_stream__"))
-    )
-
-
-def _is_pandas(source: Any) -> bool:
-    return _can(source, "isna", "to_numpy")
-
-
-def arrow_column(column: Column) -> Any:
-    """A column as an Arrow array."""
-    if isinstance(column, pa.Array | pa.ChunkedArray):
-        return column
-    if _is_pandas(column):
-        return pa.array(column, from_pandas=True)
-    return column.to_arrow() if _can(column, "to_arrow") else pa.chunked_array(column)
-
-
-def column_values(column: Column) -> Column:
-    """A column as an Arrow array, or as a list of values, missing ones as None, where it mixes types."""
-    if isinstance(column, list):
-        return column
-    try:
-        return arrow_column(column)
-    except (pa.ArrowException, TypeError, ValueError):
-        missing = column.isna() if _is_pandas(column) else [value is None for value in column]
-        return [None if gone else value for value, gone in zip(column, missing, strict=True)]
-
-
-def text_column(column: Column, where: str, *, field: str | None = None, start: int = 1) -> pa.Array:
-    """A column as valid texts, blank where a value is missing; anything but strings is an error."""
-    label = where if field is None else f"{where}: field {quoted([field])}"
-    values = column_values(column)
-    if isinstance(values, list):
-        _refuse_odd(values, label)
-        raise InputError(f"{label}: values of several types; wanted strings")
-    if pa.types.is_struct(values.type):
-        raise InputError(f"{label}: a column of records; wanted strings")
-    return column_texts(values, where, start=start, field=field)
-
-
-def _refuse_odd(values: Iterable[Any], where: str) -> None:
-    """Name the first value of a column of Python objects that is neither a string nor missing."""
-    for number, value in enumerate(values, 1):
-        is_missing = value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
-        if isinstance(value, str):
-            check_text(value, f"{where}: text {number}")
-        elif not is_missing:
-            raise not_a_string(value, f"{where}: text {number}")
 
 
 def _open_arrow(table: Any, where: str) -> OpenTable:
@@ -743,8 +542,3 @@ def _string_parts(values: Iterator[Any], where: str) -> Iterator[Table]:
                 raise not_a_string(value, f"{where}: text {number}")
         texts = string_array(chunk, f"{where}: text ", start=numbers[0])
         yield Table(where, f"{where}: text ", numbers, where, texts=texts)
-
-
-def not_a_string(value: object, place: str) -> InputError:
-    """The error for a Python value in the place of a text."""
-    return InputError(f"{place} is {type(value).__name__} ({shortened(repr(value), 40)}); wanted a string")

@@ -1,9 +1,11 @@
-"""Values: JSON decoded strictly, strings and Arrow columns as valid texts, and the test for a number."""
+"""Values: JSON decoded strictly, columns of any library as Python values or valid texts, and the test for a number."""
 
 import json
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,6 +14,13 @@ from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT, as_text_array
 from textassay.errors import InputError
 
+_MISSING = ("NAType", "NaTType")
+_PLAIN = {str, int, bool, list, type(None)}
+# Before pyarrow had streams of arrays, `pa.chunked_array` split each string of such an object into characters.
+_STREAMS = hasattr(pa.ChunkedArray, "__arrow_c_stream__")
+
+# An Arrow array, chunked or not, a pandas or polars column, or a list of Python values.
+Column: TypeAlias = Any
 _KINDS = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
 
 
@@ -170,3 +179,119 @@ def _not_utf8(texts: pa.Array, label: str, start: int) -> InputError:
             byte = error.object[error.start]
             return InputError(f"{label}, row {row}: byte 0x{byte:02x} is not valid utf-8; wanted strings")
     return InputError(f"{label}: a damaged column; wanted strings")
+
+
+def python_values(column: Column) -> list[Any]:
+    """The values of a column as plain Python values."""
+    if isinstance(column, list):
+        return column
+    values = column.to_pylist() if isinstance(column, pa.Array | pa.ChunkedArray) else column.to_list()
+    return [plain_value(value) for value in values]
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON would have it: lists for arrays and series, None for NaN and other marks of missing values."""
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, Mapping):
+        return {name: plain_value(inner) for name, inner in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    elif hasattr(value, "to_list"):
+        value = value.to_list()
+    if isinstance(value, tuple):
+        return list(value)
+    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124 - only NaN differs from itself
+    return None if is_nan or type(value).__name__ in _MISSING else value
+
+
+def is_words(value: object) -> bool:
+    """Whether a cell shows that its column holds text: it is neither blank nor a number.
+
+    >>> is_words("a cat"), is_words("7.5"), is_words(" ")
+    (True, False, False)
+    """
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return bool(value.strip())
+    return False
+
+
+def holds_text(column: Column) -> bool:
+    """Whether a column holds strings that are neither blank nor numbers."""
+    if isinstance(column, list):
+        return any(map(is_words, column))
+    try:
+        return is_text(arrow_column(column).type)
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+
+
+def has_all(source: Any, *names: str) -> bool:
+    """Whether an object has all these attributes."""
+    return all(hasattr(source, name) for name in names)
+
+
+def is_column(source: Any) -> bool:
+    """Whether an object is a column of Arrow, pandas, polars or another library with Arrow streams."""
+    is_array = isinstance(source, pa.Array | pa.ChunkedArray)
+    return (
+        is_array
+        or _is_pandas(source)
+        or has_all(source, "to_arrow")
+        or (_STREAMS and has_all(source, "__arrow_c_stream__"))
+    )
+
+
+def _is_pandas(source: Any) -> bool:
+    return has_all(source, "isna", "to_numpy")
+
+
+def arrow_column(column: Column) -> Any:
+    """A column as an Arrow array."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column
+    if _is_pandas(column):
+        return pa.array(column, from_pandas=True)
+    return column.to_arrow() if has_all(column, "to_arrow") else pa.chunked_array(column)
+
+
+def column_values(column: Column) -> Column:
+    """A column as an Arrow array, or as a list of values, missing ones as None, where it mixes types."""
+    if isinstance(column, list):
+        return column
+    try:
+        return arrow_column(column)
+    except (pa.ArrowException, TypeError, ValueError):
+        missing = column.isna() if _is_pandas(column) else [value is None for value in column]
+        return [None if gone else value for value, gone in zip(column, missing, strict=True)]
+
+
+def text_column(column: Column, where: str, *, field: str | None = None, start: int = 1) -> pa.Array:
+    """A column as valid texts, blank where a value is missing; anything but strings is an error."""
+    label = where if field is None else f"{where}: field {quoted([field])}"
+    values = column_values(column)
+    if isinstance(values, list):
+        _refuse_odd(values, label)
+        raise InputError(f"{label}: values of several types; wanted strings")
+    if pa.types.is_struct(values.type):
+        raise InputError(f"{label}: a column of records; wanted strings")
+    return column_texts(values, where, start=start, field=field)
+
+
+def _refuse_odd(values: Iterable[Any], where: str) -> None:
+    """Name the first value of a column of Python objects that is neither a string nor missing."""
+    for number, value in enumerate(values, 1):
+        is_missing = value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
+        if isinstance(value, str):
+            check_text(value, f"{where}: text {number}")
+        elif not is_missing:
+            raise not_a_string(value, f"{where}: text {number}")
+
+
+def not_a_string(value: object, place: str) -> InputError:
+    """The error for a Python value in the place of a text."""
+    return InputError(f"{place} is {type(value).__name__} ({shortened(repr(value), 40)}); wanted a string")
