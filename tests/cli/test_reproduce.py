@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.studies.test_figure_8 import captions, folder_of
+from tests.reproduce.test_figure_8 import captions, folder_of
 from textassay.cli.main import run
 from textassay.report.charts.figures import figure
 from textassay.report.reproduction import render_markdown

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.corpus.test_readers import StandInDataset
 
+from tests.corpus.test_readers import StandInDataset
 from textassay.corpus.readers import labels, read_sample
 from textassay.errors import InputError
 

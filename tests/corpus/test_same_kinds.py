@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.corpus.test_readers import StandInDataset
 
+from tests.corpus.test_readers import StandInDataset
 from textassay.cli.main import run
 from textassay.corpus.item_set import read_items
 from textassay.corpus.rating_files import read_ratings

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.report.builders import comparison, conditional, huse_study
-from tests.studies.test_verdict import overall
+from tests.studies.compare.test_verdict import overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.report.compare import table_lines as compare_lines

@@ -12,8 +12,8 @@ import pytest
 
 from tests.browser import barriers, overflow
 from tests.survey.store.small_studies import quick_folder
-from tests.survey.web.browser import DESKTOP, PHONE, Browser, opened_browser, small_targets
-from tests.survey.web.live_study import PER_RATER, LiveStudy, live_study
+from tests.survey.web.pages.browser import DESKTOP, PHONE, Browser, opened_browser, small_targets
+from tests.survey.web.pages.live_study import PER_RATER, LiveStudy, live_study
 from textassay.survey.store.study_store import Store
 
 pytest.importorskip("starlette", reason="needs starlette")

@@ -14,7 +14,7 @@ import pytest
 from tests.browser import ARGUMENTS, CHROMIUM, barriers, overflow
 from tests.survey.conftest import ITEMS, STUDY
 from tests.survey.store.small_studies import quick_folder
-from tests.survey.web.browser import DESKTOP, Browser, opened_browser, small_targets
+from tests.survey.web.pages.browser import DESKTOP, Browser, opened_browser, small_targets
 from tests.survey.web.server_process import served
 from textassay.survey.model import TYPICALITY
 from textassay.survey.store.study_store import Store

@@ -11,8 +11,8 @@ from zlib import crc32
 import pytest
 
 from tests.browser import overflow
-from tests.survey.web.browser import DESKTOP, PHONE, Browser, opened_browser, small_targets, tab_to
-from tests.survey.web.live_study import (
+from tests.survey.web.pages.browser import DESKTOP, PHONE, Browser, opened_browser, small_targets, tab_to
+from tests.survey.web.pages.live_study import (
     CONTEXTS,
     HUMAN,
     INTRODUCTION,
