@@ -15,13 +15,14 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 # `embeddings` also runs `quantised`, `neighbours` and `encoding`. The longest come first, so that tests that run two
 # at a time do not wait for one of them at the end.
-SPEED = ("embeddings", "survey", "startup", "ngrams", "models", "conditional", "huse")
+SPEED = ("embeddings", "survey/survey", "startup", "ngrams", "models", "conditional", "huse")
 STATISTICS = (
-    "calibration", "calibration_items", "calibration_huse", "calibration_designs", "family_wise", "situations", "power",
+    *(f"calibration/{part}" for part in ("samples", "items", "ratings", "designs", "family_wise", "situations")),
+    "power/power",
     "stress",
     "dd",
     "adversarial",
-)  # fmt: skip
+)
 
 
 def run(name: str, *, smoke: bool) -> bool:

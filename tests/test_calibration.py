@@ -16,7 +16,7 @@ SPLITS = 200
 
 
 def calibration() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("calibration", ROOT / "benchmarks" / "calibration.py")
+    spec = importlib.util.spec_from_file_location("calibration", ROOT / "benchmarks" / "calibration" / "samples.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -16,7 +16,7 @@ NULL_RUNS = 200
 
 @pytest.fixture(scope="module", autouse=True)
 def _benchmarks_on_the_path() -> None:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(ROOT / "benchmarks" / "power"))
 
 
 def module(name: str) -> ModuleType:
@@ -24,7 +24,7 @@ def module(name: str) -> ModuleType:
 
 
 def test_damages_move_words_and_leave_punctuation() -> None:
-    corpora = module("power_corpora")
+    corpora = module("corpora")
     assert corpora._cut("two dogs, one cat.") == "two dogs, one."
     assert corpora._cut("dogs") == "dogs"
     assert corpora._reordered("two dogs, one cat.", lambda n: np.arange(n)[::-1]) == "cat one, dogs two."
@@ -39,13 +39,13 @@ def small_corpus(size: int = 60) -> Any:
     vectors = np.arange(3 * size, dtype=np.float32)[:, None]
     pool = np.arange(size)
     in_topic = pool % 5 == 0
-    return module("power_corpora").Corpus(
+    return module("corpora").Corpus(
         "captions", texts, vectors, pool, {"cut": pool + size}, {"model": pool + 2 * size}, in_topic
     )
 
 
 def drawn(key: str, run: int = 0) -> Any:
-    corpora = module("power_corpora")
+    corpora = module("corpora")
     damage = next(damage for damage in corpora.DAMAGES if damage.key == key)
     return corpora.draw(small_corpus(), damage, n=20, run=run)
 
@@ -76,11 +76,11 @@ def gaussians(run: int, *, shift: float, n: int = 30) -> Any:
     rng = np.random.default_rng([run, n])
     vectors = rng.normal(size=(2 * n, 4)).astype(np.float32)
     vectors[:n] += np.float32(shift)
-    return module("power_corpora").Draw(n, [f"text {k}" for k in range(2 * n)], vectors, run)
+    return module("corpora").Draw(n, [f"text {k}" for k in range(2 * n)], vectors, run)
 
 
 def test_mmd_of_exchanges_is_its_definition() -> None:
-    rivals = module("power_rivals")
+    rivals = module("rivals")
     sample = gaussians(0, shift=0.5, n=6)
     rng = np.random.default_rng(0)
     kernel = rng.random((12, 12)).astype(np.float32)
@@ -93,7 +93,7 @@ def test_mmd_of_exchanges_is_its_definition() -> None:
 
 
 def test_fuse_is_a_soft_maximum_of_normalised_statistics() -> None:
-    fuse = module("power_rivals").fuse
+    fuse = module("rivals").fuse
     n, statistics, scales = 5, np.array([[0.1, 0.2], [0.3, 0.05]]), np.array([4.0, 2.0])
     power = np.sqrt(20)
     exponents = power * statistics / (scales[:, None] / power)
@@ -104,7 +104,7 @@ def test_fuse_is_a_soft_maximum_of_normalised_statistics() -> None:
 
 def test_aggregate_with_one_kernel_is_the_plain_test() -> None:
     """With one kernel the corrected level is that of the second exchanges' own quantile."""
-    aggregate = module("power_rivals").aggregate
+    aggregate = module("rivals").aggregate
     null = np.linspace(0, 1, 499)
     for observed, rejects in ((0.94, False), (0.97, True)):
         assert aggregate(np.concatenate(([observed], null))[None, :], null[None, :]) is rejects
@@ -112,7 +112,7 @@ def test_aggregate_with_one_kernel_is_the_plain_test() -> None:
 
 @pytest.mark.slow
 def test_kernel_tests_hold_their_level_and_find_a_shift() -> None:
-    tests = module("power_rivals").kernel_tests
+    tests = module("rivals").kernel_tests
     null = [tests(gaussians(run, shift=0.0)) for run in range(NULL_RUNS)]
     rates = {name: np.mean([found[name] <= 0.05 for found in null]) for name in null[0]}
     assert {name: rate for name, rate in rates.items() if not 0.01 <= rate <= 0.1} == {}
@@ -122,7 +122,7 @@ def test_kernel_tests_hold_their_level_and_find_a_shift() -> None:
 
 
 def test_shares_are_counted_on_common_runs() -> None:
-    page = module("power_page")
+    page = module("page")
     share = page._share({0: True, 1: True, 2: False}, {1: False, 2: True, 3: True})
     assert (share.rejected, share.runs, share.ours, share.theirs) == (2, 3, 1, 1)
     assert share.shortfall == 0
@@ -139,7 +139,7 @@ def test_results_are_read_up_to_a_line_that_was_cut_off(tmp_path: Path) -> None:
 
 def test_only_missing_groups_are_run_again() -> None:
     power = module("power")
-    damage = module("power_corpora").DAMAGES[0]
+    damage = module("corpora").DAMAGES[0]
     jobs = list(power.plan([("captions", 400)], [damage], runs=2, groups=["ours", "kernels"]))
     assert [job.run for job in jobs] == [0, 1]
     known = {jobs[0].key("ours"), jobs[1].key("ours"), jobs[1].key("kernels")}
@@ -147,7 +147,7 @@ def test_only_missing_groups_are_run_again() -> None:
 
 
 def test_the_committed_page_is_made_from_the_committed_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    page = module("power_page")
+    page = module("page")
     cells, committed = page.read_table(), (page.PAGE, page.PLOT)
     monkeypatch.setattr(page, "PAGE", tmp_path / "power.md")
     monkeypatch.setattr(page, "PLOT", tmp_path / "power.svg")

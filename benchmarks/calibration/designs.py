@@ -1,6 +1,6 @@
 """Does the overall test hold its level where texts are in groups, and are such texts noticed without being told?
 
-`python benchmarks/calibration_designs.py` draws two samples of one source again and again, in every design of
+`python benchmarks/calibration/designs.py` draws two samples of one source again and again, in every design of
 `designs.py`, and writes docs/calibration-designs.md: how often the overall test rejects at 5 % with and without
 groups, how often it finds a stock prefix in 15 % of one side's texts, and how often the dependence warning appears.
 Every draw has its own seed. Results are kept in .benchmarks/calibration_designs.jsonl, so that a run that was stopped
@@ -20,9 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import designs
+import design_texts as designs
 import numpy as np
-from designs import (
+from design_texts import (
     GROUPED,
     INDEPENDENT,
     PREFIX_SHARES,
@@ -51,7 +51,7 @@ from textassay.inference.overall_bank import BANK, TERMS
 from textassay.inference.p_values import is_significant
 from textassay.metrics.views import Material, Settings
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".benchmarks" / "calibration_designs.jsonl"
 PAGE = ROOT / "docs" / "calibration-designs.md"
 LEVEL, RESAMPLES = 0.95, 199
@@ -347,7 +347,7 @@ TEXT = """# Calibration of designs
 Texts of one prompt or document are not independent. This page measures what the overall test does with such texts, with
 and without `--group` and `--pair`, and whether the dependence warning appears. In every draw both samples come from one
 source, so a rejection is a false alarm unless a difference was planted. Made by
-`python benchmarks/calibration_designs.py`.
+`python benchmarks/calibration/designs.py`.
 
 The texts:
 

@@ -1,8 +1,8 @@
 """How often does a table of real text against real text contain any false alarm, and does the seed change a decision?
 
-`python benchmarks/family_wise.py` draws a reference and one or six candidates from the same captions, compares them
-with 6 and with all metrics, and counts the tables with any false alarm. Then it compares samples with a small
-difference, whose p-values are near the limit, with 20 seeds each. It rewrites one section of docs/calibration.md.
+`python benchmarks/calibration/family_wise.py` draws a reference and one or six candidates from the same captions,
+compares them with 6 and with all metrics, and counts the tables with any false alarm. Then it compares samples with a
+small difference, whose p-values are near the limit, with 20 seeds each. It rewrites one section of docs/calibration.md.
 
 Every table has its own seed. Results are kept in .benchmarks/family_wise.jsonl, so that a run that was stopped goes on
 where it was; `--fresh` begins anew. `--smoke` makes two tables per row and prints the section. `--runs N` makes fewer
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from designs import captions, lines
+from design_texts import captions, lines
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -33,7 +33,7 @@ from textassay.inference.engine import LocalEngine
 from textassay.inference.p_values import is_significant
 from textassay.studies.compare.result import Column
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".benchmarks" / "family_wise.jsonl"
 PAGE = ROOT / "docs" / "calibration.md"
 SECTION, NEXT = "\n## False alarms of whole tables\n", "\n## "
@@ -258,7 +258,7 @@ A reference and one or six candidates, {size} captions each, all from the same s
 has a false alarm if it has a star, or if a verdict claims a difference, a collapse, copies or closeness.
 Wanted: at most 5 % plus two standard errors (the limit). The columns after `any false alarm` count its kinds. Contests
 between candidates are a family of their own, adjusted among themselves; their share is of the tables that were measured
-as a whole.{notes} Made by `python benchmarks/family_wise.py`.
+as a whole.{notes} Made by `python benchmarks/calibration/family_wise.py`.
 
 {tables}
 

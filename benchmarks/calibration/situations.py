@@ -1,10 +1,10 @@
 """Which verdict does each of some forty situations get, and is every sentence true?
 
-`python benchmarks/situations.py` compares a candidate with a reference in situations whose truth is known, once as they
-are and once with candidate and reference swapped, and writes docs/situations.md with the level and all sentences of
-every verdict. It checks that the level is one that the truth allows, that no verdict contradicts itself, and that no
-swap claims that each of two samples is less diverse (or more diverse) than the other; it ends with an error otherwise.
-A null situation that is called different is no error but a false alarm, which the page counts.
+`python benchmarks/calibration/situations.py` compares a candidate with a reference in situations whose truth is known,
+once as they are and once with candidate and reference swapped, and writes docs/situations.md with the level and all
+sentences of every verdict. It checks that the level is one that the truth allows, that no verdict contradicts itself,
+and that no swap claims that each of two samples is less diverse (or more diverse) than the other; it ends with an error
+otherwise. A null situation that is called different is no error but a false alarm, which the page counts.
 
 Seeds are fixed. Verdicts are kept in .benchmarks/situations.jsonl with a digest of the texts, so that a run that was
 stopped goes on where it was; `--fresh` begins anew, `--only TEXT` measures the situations whose names contain the text
@@ -25,14 +25,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from designs import captions, generated, images, lines, news, same_groups, ungrouped, with_prefix
+from design_texts import captions, generated, images, lines, news, same_groups, ungrouped, with_prefix
 from threadpoolctl import threadpool_limits
 
 from textassay import Sample, compare
 from textassay.inference.engine import LocalEngine
 from textassay.models.ngrams.ngram import NgramModel, train
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".benchmarks" / "situations.jsonl"
 PAGE = ROOT / "docs" / "situations.md"
 N, RESAMPLES, SEED = 500, 199, 5
@@ -459,8 +459,8 @@ swapped. Every sentence of every verdict is printed. {n} texts per sample unless
 metrics, {resamples} resamples, encoder `{encoder}`, one fixed seed: a null situation has a chance of about 5 % to be
 called different. `Allowed` has the levels that fit the truth; where all are, the difference is small, or the option
 that the texts need is missing. Lines in italics are findings about the format and warnings about dependent texts. Made
-by `python benchmarks/situations.py`, which also checks that no verdict contradicts itself and that no swap calls
-each of two samples less diverse than the other.
+by `python benchmarks/calibration/situations.py`, which also checks that no verdict contradicts itself and that no swap
+calls each of two samples less diverse than the other.
 
 {faults} {alarms}
 

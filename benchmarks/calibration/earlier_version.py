@@ -1,12 +1,13 @@
 """Does the overall test find at least as much as 0.4.0 did?
 
-`python benchmarks/power_before.py --old PATH` damages samples of 500 captions, gives the same draws to this version and
-to the one whose source tree is at PATH (a checkout of the tag v0.4.0), and rewrites the section "Compared with 0.4.0"
-of docs/statistics.md: the share of draws in which each version claims a difference, with the n-gram family alone and
-with all metrics. Each version runs in a process of its own (power_worker.py).
+`python benchmarks/calibration/earlier_version.py --old PATH` damages samples of 500 captions, gives the same draws to
+this version and to the one whose source tree is at PATH (a checkout of the tag v0.4.0), and rewrites the section
+"Compared with 0.4.0" of docs/statistics.md: the share of draws in which each version claims a difference, with the
+n-gram family alone and with all metrics. Each version runs in a process of its own (earlier_worker.py).
 
-Every draw has its own seed. Decisions are kept in .benchmarks/power_before.jsonl, so that a run that was stopped goes
-on where it was; `--fresh` begins anew. `--smoke` makes one draw of a few rows with few texts, and prints the section.
+Every draw has its own seed. Decisions are kept in .benchmarks/earlier_version.jsonl, so that a run that was stopped
+goes on where it was; `--fresh` begins anew. `--smoke` makes one draw of a few rows with few texts, and prints the
+section.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from designs import PREFIX, captions, lines
+from design_texts import PREFIX, captions, lines
 from situations import replaced, spliced, take
 
 from textassay.encoders.choose import get_encoder
@@ -29,8 +30,8 @@ from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
 from textassay.models.ngrams.ngram import NgramModel, train
 
-ROOT = Path(__file__).resolve().parents[1]
-KEPT = ROOT / ".benchmarks" / "power_before.jsonl"
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / ".benchmarks" / "earlier_version.jsonl"
 PAGE = ROOT / "docs" / "statistics.md"
 SECTION, NEXT = "\n## Compared with 0.4.0\n", "\n## "
 N = 500
@@ -105,7 +106,7 @@ class Worker:
 
     def __init__(self, source: Path) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "benchmarks" / "power_worker.py")],
+            [sys.executable, str(Path(__file__).with_name("earlier_worker.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -179,7 +180,7 @@ Version 0.4.0 decided by rules over Holm-adjusted metrics; now the overall test 
 {size} captions, the same draws for both versions, 199 resamples requested, level 95 %. The numbers are the share of
 draws in which a difference is claimed; for the first row that is a false alarm. The encoder is `minilm:int8` where all
 metrics are measured. A share from {few} draws has a standard error of up to {error:.2f}. Made by
-`python benchmarks/power_before.py --old PATH`.
+`python benchmarks/calibration/earlier_version.py --old PATH`.
 
 | metrics | damage | draws | 0.4.0 | now |
 |---|---|---:|---:|---:|

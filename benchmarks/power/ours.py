@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from corpora import Draw
 from numpy.typing import NDArray
-from power_corpora import Draw
 
 from textassay.corpus.sample import Sample
 from textassay.inference.overall import combine

@@ -1,6 +1,6 @@
 """The rating survey under load and in trouble: many raters at once, a server that is killed, others who read.
 
-`python benchmarks/survey.py` runs everything; `load`, `faults` and `watched` name single parts, and `--seconds`,
+`python benchmarks/survey/survey.py` runs everything; `load`, `faults` and `watched` name single parts, and `--seconds`,
 `--raters` and `--kills` make it shorter. The server is `textassay survey serve` in a process of its own, the raters are
 200 in this one: real pages, kept connections, forms taken from the page, each rater as fast as the server answers but
 not faster than two answers a second. Every answer that was confirmed is written down here and looked for in the study.
@@ -25,11 +25,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from survey_browser import Browser, Line
-from survey_raters import PACE, Rater, Run
-from survey_servers import Server, Study, bare_server, free_port, new_study, real_server, serving
-from survey_verdicts import balance, beside_database, beside_export, soundness
-from survey_watchers import export, watch
+from raters import PACE, Rater, Run
+from servers import Server, Study, bare_server, free_port, new_study, real_server, serving
+from verdicts import balance, beside_database, beside_export, soundness
+from watchers import export, watch
+
+from browser import Browser, Line
 
 ITEMS = 2000
 

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from survey_browser import Browser, Line, Lost, Page, Reply, files_of, page_of
+from browser import Browser, Line, Lost, Page, Reply, files_of, page_of
 
 # Nobody reads and answers more than twice a second, and the limits of the page are made for that.
 PACE = 0.5

@@ -1,4 +1,4 @@
-"""Compare pairs of samples with whichever version of textassay is on the path: a process that power_before.py starts.
+"""Compare pairs of samples with whichever version of textassay is on the path; earlier_version.py starts it.
 
 Each line of standard input is a JSON object with `reference`, `candidate`, `seed`, `metrics` ("ngram" or "all"), and
 for all metrics the path of a NumPy file with the vectors of the reference and then of the candidate. Each line of

@@ -1,7 +1,7 @@
 """Calibration of tests and intervals: two samples are drawn many times.
 
-`python benchmarks/calibration.py ngram|embedding [SPLITS]` draws two samples of real captions that many times (400 by
-default) at two sizes, runs every metric of the family with its test and interval, and writes the first table of
+`python benchmarks/calibration/samples.py ngram|embedding [SPLITS]` draws two samples of real captions that many times
+(400 by default) at two sizes, runs every metric of the family with its test and interval, and writes the first table of
 docs/calibration.md or docs/calibration-embedding.md. A test that holds its level rejects at 5 % in about 5 % of the
 splits. A 95 % interval holds the metric's expected value at this sample size, estimated by the mean over all splits, in
 about 95 %.
@@ -38,7 +38,7 @@ from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings
 from textassay.models.ngrams.ngram import train
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
 DATA = SHARED / "coco"
 RECORDS = ROOT / ".benchmarks"
@@ -243,7 +243,7 @@ def write_table(name: str, rows: tuple[list[Row], list[Row]], splits: int) -> No
         f"Two samples of {small:,} real COCO captions, and of {large:,}, drawn {splits} times each; {family.remark};",
         "999 permutations per test. Wanted: tests that reject in about 5 % of the splits, and intervals that hold the",
         "metric's expected value at this sample size (the mean over all splits) in about 95 %. Made by",
-        f"`python benchmarks/calibration.py {name}`.",
+        f"`python benchmarks/calibration/samples.py {name}`.",
         "",
         f"| metric | test rejects, n = {small:,} | interval covers | test rejects, n = {large:,} | interval covers |",
         "|---|---:|---:|---:|---:|",
@@ -363,7 +363,7 @@ def alternatives_section(
         as 9. The news sentences are written by a Markov model of order 3 and measured against other news sentences.
         `no interval` means that most samples are too poor for one (see the metric's page). A coverage of 95 % is known
         to about 3 points with 200 intervals and to 4 with 100. Made by
-        `python benchmarks/calibration.py {name} --alternatives`.
+        `python benchmarks/calibration/samples.py {name} --alternatives`.
     """
     text = [
         SECTION,

@@ -1,8 +1,8 @@
 """Power of the overall test and of its rivals: how often does each find a damage in a share of the texts?
 
-    python benchmarks/power.py                     # the whole study; continues where it stopped
-    python benchmarks/power.py --smoke             # a few seconds, writes nothing
-    python benchmarks/power.py --page              # only writes the table and docs/power.md from what is there
+    python benchmarks/power/power.py                     # the whole study; continues where it stopped
+    python benchmarks/power/power.py --smoke             # a few seconds, writes nothing
+    python benchmarks/power/power.py --page              # only writes the table and docs/power.md from what is there
 
 Every run draws two samples of real texts, damages a share of one of them, and applies every test to the same draw.
 The results are appended to a file with one JSON object per line. A run that is in the file is not repeated. Tests that
@@ -23,14 +23,14 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from power_corpora import DAMAGES, Corpus, Damage, Draw, draw, load
-from power_old import Old
-from power_ours import OUR_VERSION, our_tests
-from power_page import write_page, write_table
-from power_rivals import classifiers, hyppo_tests, kernel_tests
+from corpora import DAMAGES, Corpus, Damage, Draw, draw, load
+from old import Old
+from ours import OUR_VERSION, our_tests
+from page import write_page, write_table
+from rivals import classifiers, hyppo_tests, kernel_tests
 from threadpoolctl import threadpool_limits
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "benchmarks" / "results" / "power.jsonl"
 CORPORA, SIZES, RUNS, POOL = ("captions", "news"), (400, 200, 1000), 200, 10_000

@@ -20,7 +20,7 @@ from textassay.corpus.sample import Sample
 from textassay.models.ngrams.ngram import train
 from textassay.studies.demo_corpus import _own_sentences, _speeches, is_kept
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
 # The stock prefix and the shares of the candidate's texts that get it, where there is a difference to find.
 PREFIX, PREFIX_SHARES = "Sure , here is a caption : ", (0.15, 0.03)

@@ -1,12 +1,12 @@
 """Are the exact p-values and their combinations honest? Items whose candidates and references have one source.
 
-`python benchmarks/calibration_items.py [SETS]` draws that many test sets (400 unless told) of 50 items from real
+`python benchmarks/calibration/items.py [SETS]` draws that many test sets (400 unless told) of 50 items from real
 captions, 10 candidates and 5 references each, all from one heap, so that the null holds exactly. It tests every item,
 combines the items of a set, measures the interval of the mean, and writes docs/calibration-conditional.md. A p-value
 that is honest is at most x in at most a share x of the items; a combined one rejects at 5 % in at most about 5 % of the
 sets; a 95 % interval holds the mean over all sets in about 95 %.
 
-`python benchmarks/calibration_items.py designs [SETS]` writes the second part of that page instead: the combined test
+`python benchmarks/calibration/items.py designs [SETS]` writes the second part of that page instead: the combined test
 on items of few texts, with and without shared texts, where nothing differs and where one candidate in two has another
 source.
 """
@@ -39,7 +39,7 @@ from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, parse_requests
 from textassay.studies.conditional.across_items import fisher, harmonic_mean, simes
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data")) / "coco" / "test.txt"
 TABLE = ROOT / "docs" / "calibration-conditional.md"
 SETS, ITEMS, SIZES, CAPTIONS = 400, 50, (10, 5), 4000
@@ -191,7 +191,7 @@ DESIGNS = (
     *(Design("one source, 3 items share candidates", s, shared_candidates, share=3) for s in ((2, 3), (5, 10))),
     *(Design("one candidate in two of another image", (2, 3), corrupted, items=items) for items in (20, 50)),
 )
-VALIDATION = DATA.parents[1] / "captions" / "coco_val_sample.json"
+VALIDATION = DATA.parents[2] / "captions" / "coco_val_sample.json"
 HEAP: list[str] = []
 IMAGES: list[list[str]] = []
 
@@ -260,7 +260,7 @@ def designs_text(rows: Sequence[Sequence[str]]) -> list[str]:
         "the rows with one source nothing differs, and 5 % is right. Captions come from one heap there, so that the "
         "null holds exactly. In the last rows one of the two candidates of every item is a caption of another image. "
         "With 400 sets a rate of 5 % is known to about 2 points. "
-        "`python benchmarks/calibration_items.py designs` makes this table.",
+        "`python benchmarks/calibration/items.py designs` makes this table.",
         "",
         "| " + " | ".join(head) + " |",
         "|" + "---|" * len(head),
@@ -278,7 +278,7 @@ def write(rows: list[Row]) -> None:
         "The columns `p ≤ x` give the share of single items, which should not be above x; the next three the share of "
         "sets that the combined p-value rejects at 5 %; the last the share of 95 % intervals (bootstrap over items) "
         "that hold the mean over all sets. With 400 sets a rate of 5 % is known to about 2 points. "
-        "`python benchmarks/calibration_items.py` makes this table.",
+        "`python benchmarks/calibration/items.py` makes this table.",
         "",
         "| " + " | ".join(head) + " |",
         "|" + "---|" * len(head),

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from power_corpora import Draw
+from corpora import Draw
 
 FAMILIES = {"ngram": ["ngram"], "all": []}
 

@@ -1,6 +1,6 @@
 """Is HUSE what it promises? Texts from two known distributions, rated by their true probabilities or by noisy people.
 
-`python benchmarks/calibration_huse.py [RUNS]` (200 runs unless told) writes docs/calibration-huse.md. With exact
+`python benchmarks/calibration/ratings.py [RUNS]` (200 runs unless told) writes docs/calibration-huse.md. With exact
 probabilities as features HUSE should approach 1 less the total variation distance as items grow, intervals should hold
 that number in at least 90 % of runs, and where both sources are one, p-values of at most 0.05 should come out in at
 most about 5 % of runs. With noisy ratings there is no closed form, so intervals are held against the mean over runs.
@@ -24,7 +24,7 @@ from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "docs" / "calibration-huse.md"
 RUNS, RESAMPLES, LEVEL = 200, 199, 0.95
 SIZES = (200, 500, 1000, 2000, 4000, 8000)
@@ -200,7 +200,7 @@ def page(runs: int, parts: dict[str, list[str]]) -> str:
     return f"""# Calibration of HUSE
 
 Texts are drawn from two distributions that are known, so that the truth is: HUSE with exact probabilities as features
-should be 1 less their total variation distance (TV). `python benchmarks/calibration_huse.py` makes these tables.
+should be 1 less their total variation distance (TV). `python benchmarks/calibration/ratings.py` makes these tables.
 
 ## As items grow
 

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from survey_browser import Browser, Lost
-from survey_raters import Rater, Run
-from survey_servers import COMMAND, Study, is_item
-from survey_verdicts import exported, ratings_in_status
+from raters import Rater, Run
+from servers import COMMAND, Study, is_item
+from verdicts import exported, ratings_in_status
+
+from browser import Browser, Lost
 
 _MOST_SAID = 200
 Look = Callable[[Study, Run, Sequence[Rater]], Awaitable[None]]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from survey_raters import Answer, Rater
+from raters import Answer, Rater
 
 # One rater has had all the items that lack most, so the next one lags by one more: that is all there may be.
 MOST_SPREAD = 2
