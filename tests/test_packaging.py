@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -217,3 +218,15 @@ def test_public_names_resolve() -> None:
         assert getattr(textassay, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         textassay.__getattr__("nothing")
+
+
+FOLDERS = sorted({path.parent for part in ("src", "tests", "benchmarks") for path in (ROOT / part).rglob("*.py")})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_a_folder_is_small_and_a_common_prefix_is_a_folder(folder: Path) -> None:
+    """A reader finds a topic by its name: at most 18 files, and no four of them that share a first word."""
+    names = [path.stem.removeprefix("test_") for path in folder.glob("*.py")]
+    assert len(names) <= 18
+    words = Counter(name.partition("_")[0] for name in names if "_" in name)
+    assert [word for word, count in words.items() if count >= 4] == []
