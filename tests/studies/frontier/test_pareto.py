@@ -12,8 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 from textassay.errors import InputError
-from textassay.studies.frontier.compatibility import fit_slope, induced_divergence
-from textassay.studies.frontier.conditions import check_conditions
+from textassay.studies.frontier.compatibility import check_conditions, fit_slope, induced_divergence
 from textassay.studies.frontier.distribution import Distribution
 from textassay.studies.frontier.own_functions import own_pair
 from textassay.studies.frontier.pairs import Pair, parse_pair

@@ -1,12 +1,83 @@
-"""Compatibility of a pair with distribution fitting: Theorem 3 of Li et al. (2020)."""
+"""Compatibility of a pair with distribution fitting: Theorems 1 and 3 of Li et al. (2020)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from textassay.corpus.arrays import F64
+from textassay.corpus.arrays import F64, Bool
 from textassay.studies.frontier.distribution import Distribution
 from textassay.studies.frontier.pairs import Pair
+
+# Close to 0, where small probabilities are, and evenly up to 1.
+GRID = np.unique(np.concatenate((np.geomspace(1e-9, 0.5, 1200), np.linspace(0.5, 1 - 1e-9, 800))))
+# Differences below this share of the values are rounding errors of functions with ten exact digits.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Where a condition fails: between these two probabilities."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"between {self.low:.3g} and {self.high:.3g}"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Where f does not increase and where g is not strictly concave; None if the condition holds on (0, 1).
+
+    `necessary` is whether Theorem 1 itself holds: f(x) > f(y) and g'(x) < g'(y) for all x > y > 0 with x + y <= 1. It
+    may hold although the sufficient condition, that both hold on the whole interval, does not.
+    """
+
+    quality: Failure | None
+    diversity: Failure | None
+    necessary: bool
+
+    @property
+    def hold(self) -> bool:
+        """Whether f increases and g is concave on the whole interval."""
+        return self.quality is None and self.diversity is None
+
+
+def check_conditions(pair: Pair, *, largest: float = 1.0) -> Conditions:
+    """Check f and the slope of g on a fine grid; a function that is flat to rounding fails.
+
+    f is checked up to the `largest` probability of the real distribution: it is not used beyond.
+    """
+    used = largest >= GRID
+    with np.errstate(all="ignore"):
+        rising, falling = pair.quality.f(GRID), -pair.diversity.slope(GRID)
+    necessary = _is_necessary(rising, used) and _is_necessary(falling, np.ones_like(used))
+    return Conditions(_failure(rising[used]), _failure(falling), necessary)
+
+
+def _rises(values: F64) -> Bool:
+    """Whether each value is above the previous one by more than rounding."""
+    scale = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
+    return np.asarray(values[1:] - values[:-1] > -_ROUNDING * scale) & (values[1:] != values[:-1])
+
+
+def _failure(values: F64) -> Failure | None:
+    """The first stretch of the grid where values do not rise."""
+    bad = np.flatnonzero(~_rises(values))
+    if not len(bad):
+        return None
+    gaps = np.flatnonzero(np.diff(bad) > 1)
+    end = bad[gaps[0]] if len(gaps) else bad[-1]
+    return Failure(float(GRID[bad[0]]), float(GRID[end + 1]))
+
+
+def _is_necessary(values: F64, used: Bool) -> bool:
+    """Whether values rise up to 1/2 and every later one is above the value at 1 minus its place."""
+    half = GRID <= 0.5
+    later = ~half & used
+    mirrored = np.interp(1 - GRID[later], GRID, values)
+    return bool(_rises(values[half & used]).all() and (values[later] > mirrored).all())
+
 
 # Larger deviations from g' = w0 f + b0 than this share of the range of g' are not rounding.
 _EXACT = 1e-8

@@ -4,7 +4,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64
 from textassay.errors import InputError
-from textassay.studies.frontier.conditions import GRID, check_conditions
+from textassay.studies.frontier.compatibility import GRID, check_conditions
 from textassay.studies.frontier.pairs import Diversity, Function, Pair, Quality
 
 _NEXT_TO_ZERO = 1e-12

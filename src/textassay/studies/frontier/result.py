@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
 from textassay.inference.result import Result
-from textassay.studies.frontier.compatibility import Fit
-from textassay.studies.frontier.conditions import Conditions, Failure
+from textassay.studies.frontier.compatibility import Conditions, Failure, Fit
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,

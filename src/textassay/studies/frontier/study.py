@@ -17,14 +17,12 @@ from textassay.errors import InputError, Setting
 from textassay.inference.engine import Progress, Silent
 from textassay.inference.result import Result, signature
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.frontier.compatibility import Fit, fit_slope, induced_divergence
-from textassay.studies.frontier.conditions import check_conditions
+from textassay.studies.frontier.compatibility import Fit, check_conditions, fit_slope, induced_divergence
 from textassay.studies.frontier.distribution import Distribution
 from textassay.studies.frontier.mixtures import Estimate, estimate_pairs
 from textassay.studies.frontier.pairs import Pair, parse_pair
-from textassay.studies.frontier.pareto import bound, check_fits, frontier_curve, highest_quality, optima
+from textassay.studies.frontier.pareto import bound, check_fits, falling_roots, frontier_curve, highest_quality, optima
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Curve, Frontier, SourceColumn
-from textassay.studies.frontier.roots import falling_roots
 from textassay.studies.frontier.small_space import LENGTH, bleu_pair, coverage_pair, lower_bound
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY, Source, open_sources
 from textassay.studies.outcome import Settings, Verdict, number
