@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from rich.console import RenderableType
@@ -61,11 +62,14 @@ def outcome_sentence(comparison: Comparison) -> str:
 
 def table_lines(comparison: Comparison) -> list[Line]:
     """The rows of the metric table, real v real first in each."""
-    level, floor = comparison.level, comparison.floor
+    level = comparison.level
+    # The smallest p-value that the tests of the metrics could give.
+    floor = 1 / (comparison.n_resamples + 1) if comparison.n_resamples else 0.0
     return metric_lines(
-        comparison,
+        comparison.labels,
         comparison.real,
-        adjusted=[comparison.adjusted_p_values(column) for column in comparison.columns],
+        comparison.candidates,
+        adjusted=[column.adjusted for column in comparison.candidates],
         cell=lambda _, result, adjusted: figure(result, adjusted, level=level, floor=floor),
         size=lambda real: f"n = {real.n:,}",
         section=lambda real: real.aspect,
@@ -156,8 +160,10 @@ def render_html(comparison: Comparison) -> str:
     Verdicts and the table are always complete, so only a table of many thousands of cells can exceed the limit.
     """
     shared = _shared(comparison)
+    smaller = (_content(comparison, limits, shared) for limits in _LADDER[1:])
+    contents = chain([_content(comparison, _LADDER[0], shared)], smaller)
     page = Page.of("compare.html.j2", styles=("page.css",), scripts=("page.js",), filters={"highlighted": _highlighted})
-    text, _ = page.first_within(MOST_BYTES, (_content(comparison, limits, shared) for limits in _LADDER))
+    text, _ = page.first_within(MOST_BYTES, contents)
     return text
 
 
@@ -181,7 +187,7 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
         "signatures": signatures,
         "summary": outcome_sentence(comparison),
         "verdict_levels": [level_of(column.verdict) for column in candidates],
-        **table_content(comparison, table_lines(comparison), comparison.real.results, target=TARGET),
+        **table_content(candidates, table_lines(comparison), comparison.real.results, target=TARGET),
         "contests": paired_rows(comparison, comparison.contests),
         "separated": [(place, column) for place, column in enumerate(candidates) if column.separation is not None],
         "settings": _settings(comparison),
@@ -240,7 +246,7 @@ def _settings(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def _meanings(comparison: Comparison, limits: Limits) -> list[MeaningView]:
-    if not limits.regions:
+    if not limits.regions or all(column.meaning is None for column in comparison.candidates):
         return []
     return meaning_views(
         comparison, regions=limits.regions, points=limits.points, unmatched=limits.unmatched, examples=limits.examples
@@ -347,7 +353,7 @@ def _difference_lines(comparison: Comparison, names: list[str]) -> Iterator[Text
                     for phrase in phrases[:_FEW_PHRASES]
                 )
                 yield Text.assemble((name, "bold"), (f" {word}: ", "dim"), shown)
-        for word, regions in meaning_lines(column, comparison.level):
+        for word, regions in meaning_lines(column.meaning, comparison.level) if column.meaning else ():
             yield Text.assemble((name, "bold"), (f" {word}: ", "dim"), printable(regions))
 
 
@@ -388,10 +394,9 @@ def _difference_bullets(comparison: Comparison) -> Iterator[str]:
     for column in comparison.candidates:
         found = [("uses too often", column.over), ("uses too rarely", column.under)]
         pairs = [(word, _phrases(phrases)) for word, phrases in found if phrases]
-        pairs += [
-            (f"has {word}", markdown.escaped(regions))
-            for word, regions in meaning_lines(column, comparison.level, most=_MOST_PHRASES)
-        ]
+        if column.meaning is not None:
+            regions = meaning_lines(column.meaning, comparison.level, most=_MOST_PHRASES)
+            pairs += [(f"has {word}", markdown.escaped(listed)) for word, listed in regions]
         if column.separation is not None and column.separation.candidate_cues:
             pairs.append(("is recognised by its texts with", _recognised(column.separation)))
         for word, text in pairs:

@@ -114,7 +114,7 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         "missing": missing_lines(conditional, ids=True),
         "ranked": ranked,
         "signatures": signatures,
-        **table_content(conditional, table_lines(conditional), conditional.human.results, target=TARGET),
+        **table_content(systems, table_lines(conditional), conditional.human.results, target=TARGET),
         "contests": paired_rows(conditional, conditional.contests)[: limits.contests],
         "notes": every_note(conditional.items.notes, conditional.notes),
         "summary": outcome_sentence(conditional),

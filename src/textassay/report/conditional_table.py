@@ -90,8 +90,9 @@ def table_lines(conditional: Conditional) -> list[Line]:
     human = conditional.human
     sizes = [part_sizes(result, conditional.human_sizes) for result in human.results]
     lines = metric_lines(
-        conditional,
+        conditional.labels,
         human,
+        conditional.systems,
         adjusted=[conditional.adjusted_p_values(column) for column in conditional.columns],
         cell=lambda column, result, adjusted: _cell(conditional, column, result, adjusted),
         size=lambda result: part_sizes(result, conditional.human_sizes),

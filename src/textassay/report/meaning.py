@@ -34,11 +34,8 @@ from textassay.studies.outcome import p_text
 _MOST = 3
 
 
-def meaning_lines(column: Column, level: float, *, most: int = _MOST) -> Iterator[tuple[str, str]]:
+def meaning_lines(meaning: Meaning, level: float, *, most: int = _MOST) -> Iterator[tuple[str, str]]:
     """Pairs of a heading and its list: regions with too many texts, and regions with too few."""
-    meaning = column.meaning
-    if meaning is None:
-        return
     if regions := meaning.over(level):
         yield "too many texts about", _listed(regions, most)
     if regions := meaning.under(level):

@@ -66,7 +66,7 @@ class BestRow:
     @property
     def cells(self) -> tuple[str, str, str, str]:
         """The cells in the order of `HEAD`."""
-        return self.setting, str(self.value), str(self.real), self.among
+        return self.setting, self.value.short, self.real.short, self.among
 
 
 HEAD = ("best", "value", REAL, "not distinguishable from the best")
@@ -301,7 +301,7 @@ def render_markdown(found: Sweep) -> str:
     values = [
         [
             markdown.cut(row.name),
-            *(f"{figure}{AMONG if mine else ''}" for figure, mine in zip(row.figures, row.among, strict=True)),
+            *(f"{figure.short}{AMONG if mine else ''}" for figure, mine in zip(row.figures, row.among, strict=True)),
             *([row.p] if tested else []),
         ]
         for row in value_rows(found)

@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from markupsafe import Markup, escape
@@ -43,16 +43,15 @@ class Figure:
     size: str = ""
     detail: str = ""
     note: str = ""
+    # In one line: the estimate, its interval and the mark; and the same with its sizes and what chance gives.
+    short: str = field(init=False)
+    text: str = field(init=False)
 
-    def __str__(self) -> str:
-        spread = f" {self.spread}" if self.spread else ""
-        return f"{self.estimate}{spread}{MARK if self.marked else ''}"
-
-    @property
-    def text(self) -> str:
-        """The cell in one line, with its sizes and what chance gives."""
+    def __post_init__(self) -> None:
+        short = f"{self.estimate}{f' {self.spread}' if self.spread else ''}{MARK if self.marked else ''}"
         size = f" ({self.size})" if self.size else ""
-        return f"{self}{size}{f' (chance {self.chance})' if self.chance else ''}"
+        object.__setattr__(self, "short", short)
+        object.__setattr__(self, "text", f"{short}{size}{f' (chance {self.chance})' if self.chance else ''}")
 
 
 _EMPTY = Figure("")
@@ -144,8 +143,9 @@ class Line:
 
 
 def metric_lines(
-    outcome: Outcome,
+    labels: Sequence[str],
     baseline: ResultColumn,
+    columns: Sequence[ResultColumn],
     *,
     adjusted: Sequence[Sequence[float]],
     cell: Callable[[ResultColumn, Result, float], Figure],
@@ -158,12 +158,10 @@ def metric_lines(
     its results and the adjusted p-value. `size` and `section` read the result of the baseline.
     """
     found = []
-    for place, (label, base) in enumerate(zip(outcome.labels, baseline.results, strict=True)):
+    for place, (label, base) in enumerate(zip(labels, baseline.results, strict=True)):
         real = cell(baseline, base, math.nan)
-        results = [column.results[place] for column in outcome.columns]
-        cells = [
-            cell(column, result, p[place]) for column, result, p in zip(outcome.columns, results, adjusted, strict=True)
-        ]
+        results = [column.results[place] for column in columns]
+        cells = [cell(column, result, p[place]) for column, result, p in zip(columns, results, adjusted, strict=True)]
         line = Line(
             shortened(label, 60),
             base.better,
@@ -175,13 +173,13 @@ def metric_lines(
             tested=any(result.p_value is not None for result in results),
             arrow=ARROWS.get(base.better, ""),
         )
-        repeated = [column.at_baseline_size.get(label) for column in outcome.columns]
+        repeated = [column.at_baseline_size.get(label) for column in columns]
         if not any(repeated):
             found.append(line)
             continue
         smaller = [
             _EMPTY if result is None else cell(column, result, math.nan)
-            for column, result in zip(outcome.columns, repeated, strict=True)
+            for column, result in zip(columns, repeated, strict=True)
         ]
         found.append(replace(line, figures=(_EMPTY, *cells), size=""))
         bare = tuple(replace(each, chance="", items="") for each in smaller)
@@ -243,22 +241,22 @@ def by_aspect(parts: Iterable[T]) -> list[tuple[str, list[T]]]:
 
 
 def table_content(
-    outcome: Outcome, lines: Sequence[Line], baseline: Sequence[Result], *, target: str
+    columns: Sequence[ResultColumn], lines: Sequence[Line], baseline: Sequence[Result], *, target: str
 ) -> dict[str, Any]:
     """What a page shows of the table: its rows, the metrics to draw, short names, and how to read the metrics."""
     return {
         "grid": grid(lines),
-        "drawn": places_with_bars(outcome),
-        "short_names": short_names([shortened(column.name, 60) for column in outcome.columns]),
+        "drawn": places_with_bars(columns),
+        "short_names": short_names([shortened(column.name, 60) for column in columns]),
         "better": {better: better_words(better, target) for better in ARROWS},
         "guide": guide(baseline, target=target),
     }
 
 
-def places_with_bars(outcome: Outcome) -> list[int]:
+def places_with_bars(columns: Sequence[ResultColumn]) -> list[int]:
     """The places of metrics for which any column has a number to draw."""
-    places = range(len(outcome.labels))
-    return [place for place in places if any(math.isfinite(each.results[place].estimate) for each in outcome.columns)]
+    rows = zip(*(column.results for column in columns), strict=True)
+    return [place for place, row in enumerate(rows) if any(math.isfinite(result.estimate) for result in row)]
 
 
 def interval_legend(results: Iterable[Result], level: float, *, of: str) -> list[str]:

@@ -55,8 +55,8 @@ def smaller(found: Comparison, *places: int) -> Comparison:
 )
 def test_half_a_width_stands_only_for_an_even_interval(estimate: float, low: float, high: float, shown: str) -> None:
     uneven = replace(compare_result("cr", estimate), interval=Interval(low, high, 0.95, "jackknife"))
-    assert str(figure(uneven, level=0.95)) == shown
-    assert str(figure(uneven, 0.01, level=0.95)) == f"{shown}*"
+    assert figure(uneven, level=0.95).short == shown
+    assert figure(uneven, 0.01, level=0.95).short == f"{shown}*"
 
 
 @pytest.mark.parametrize(("level", "shown", "chance"), [(0.999, "99.9 %", "0.001"), (0.9725, "97.25 %", "0.0275")])

@@ -69,7 +69,7 @@ class TestTable:
         table = shown.partition("± half")[0]
         for line in table_lines(found):
             for figure in line.figures[1:]:
-                assert str(figure) in table
+                assert figure.short in table
 
     def test_people_stand_in_the_row_of_their_size_and_nowhere_else(self) -> None:
         shown = on_screen(conditional(), 80)

@@ -112,7 +112,8 @@ def metric_chart(found: Sweep, place: int, *, among: str) -> MetricChart:
         result = _beside_real(found, found[best.setting], place)
         spots = [Spotted(f"best: {best.setting}", scale.places[best.setting], result.estimate, written=False)]
     values = "; ".join(
-        f"{column.name}: {figure(_beside_real(found, column, place), level=found.level)}" for column in found.swept
+        f"{column.name}: {figure(_beside_real(found, column, place), level=found.level).short}"
+        for column in found.swept
     )
     chart = curve_chart(
         traces,
@@ -123,7 +124,7 @@ def metric_chart(found: Sweep, place: int, *, among: str) -> MetricChart:
         up=label,
         key=f"sweep-{place}",
         title=f"{label} over the settings",
-        summary=f"{values}; {REAL}: {figure(real, level=found.level)}",
+        summary=f"{values}; {REAL}: {figure(real, level=found.level).short}",
     )
     better = f"{ARROWS[real.better]} {better_words(real.better, 'real text')}"
     return MetricChart(label, better, real.aspect, chart, tuple(_remarks(found, place, traces, among)))
@@ -233,7 +234,7 @@ def _mark_name(found: Sweep, column: SettingColumn) -> str:
 
 def _values_text(found: Sweep, name: str, places: tuple[int, int], results: tuple[Result, Result]) -> str:
     values = [
-        f"{shortened(found.labels[place], 60)} {figure(result, level=found.level)}"
+        f"{shortened(found.labels[place], 60)} {figure(result, level=found.level).short}"
         for place, result in zip(places, results, strict=True)
     ]
     return f"{name}: {', '.join(values)}"

@@ -82,7 +82,7 @@ def strip_chart(baseline: Baseline, bars: Sequence[Bar], scale: Axis, *, key: st
         key=key,
         title=title,
         summary="; ".join(
-            f"{shortened(bar.name, 40)} {figure(bar.result, level=level)}" for bar in (baseline.bar, *bars)
+            f"{shortened(bar.name, 40)} {figure(bar.result, level=level).short}" for bar in (baseline.bar, *bars)
         ),
     )
 
@@ -112,7 +112,9 @@ def _rows(bars: Sequence[Bar], scale: Axis, level: float) -> Iterator[Markup]:
     for index, (bar, name, label) in enumerate(zip(bars, names, short_names(names), strict=True)):
         result, y = bar.result, _TOP + _ROW * (index + 0.5)
         shown = figure(result, level=level)
-        tooltip = f"{name}: {shown}" if result.undefined is None else f"{name}: {shortened(result.undefined, 160)}"
+        tooltip = (
+            f"{name}: {shown.short}" if result.undefined is None else f"{name}: {shortened(result.undefined, 160)}"
+        )
         parts = [
             element("title", tooltip),
             element("text", fitted(label, _LEFT - 6, _FONT), x=0, y=y + 4, class_="name"),
@@ -268,7 +270,7 @@ def _point(index: int, column: Column, comparison: Comparison, axes: tuple[int, 
     name = shortened(column.name, 60)
     quality, diversity = (beside_real(comparison, column, place) for place in axes)
     values = ", ".join(
-        f"{shortened(comparison.labels[place], 60)} {figure(result, level=comparison.level)}"
+        f"{shortened(comparison.labels[place], 60)} {figure(result, level=comparison.level).short}"
         for place, result in zip(axes, (quality, diversity), strict=True)
     )
     return Point(index, name, name, f"{name}: {values}", quality, diversity)

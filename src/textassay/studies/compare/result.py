@@ -152,11 +152,6 @@ class Comparison(Outcome):
     settings: Settings = field(default_factory=dict)
 
     @property
-    def floor(self) -> float:
-        """The smallest p-value that the tests of the metrics could give."""
-        return 1 / (self.n_resamples + 1) if self.n_resamples else 0.0
-
-    @property
     def columns(self) -> tuple[Column, ...]:
         """The candidates."""
         return self.candidates
