@@ -11,6 +11,7 @@ from tests.report.builders import comparison, conditional, huse_study
 from tests.studies.compare.test_verdict import overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
+from textassay.inference.rated_scores import Corrected
 from textassay.report.compare import table_lines as compare_lines
 from textassay.report.conditional_table import table_lines as conditional_lines
 from textassay.report.table import figure, paired_rows
@@ -63,7 +64,7 @@ def item_is_labelled(k: int, n: int, level: float) -> bool:
 
 def in_huse(p: float, level: float) -> set[bool]:
     result = replace(HUSE.results[0], metric="huse", p_value=p)
-    verdict = judge_scores([result], level=level, n_resamples=10**9)
+    verdict = judge_scores([result], Corrected.of([result], level), level=level, n_resamples=10**9)
     return {verdict.level == "differs", figure(result, p, level=level).marked}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.files import check_stdin_once
 from textassay.corpus.printable import many, quoted, shortened
-from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems, check_reading
+from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems, check_reading, checked
 from textassay.corpus.rating_columns import (
     HUMAN,
     Columns,
@@ -45,11 +45,6 @@ class Given:
     ratings: F64
     labels: dict[float, str]
     raters_known: bool
-
-
-def raters_are_known(rated: RatedItems) -> bool:
-    """False where a file has single ratings but does not say whose, and where it has only means."""
-    return rated.single and rated.raters_known
 
 
 def ratings_in(columns: Columns, scale: tuple[float, float] | None) -> list[float | None]:
@@ -340,7 +335,7 @@ def read_ratings(
     source
         A path (`.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet`; all but Parquet also `.gz` or `.zst`), a pattern, `-` for
         standard input, a list of dicts, a data frame, an Arrow table, a Hugging Face dataset, or `RatedItems`, which
-        are returned as they are.
+        are only checked.
     log_probs
         A second source with `log_prob` and `item` (and if needed `source`), or with `text` (and if needed `source` and
         `context`). A `length` in it is used, and a `text` must equal the one of the ratings.
@@ -368,7 +363,7 @@ def read_ratings(
         given = {"log_probs": log_probs, "model": model, "scale": scale}
         if names := [name for name, option in given.items() if option is not None]:
             raise InputError(f"ratings: RatedItems are complete; wanted no {' and no '.join(names)} with them")
-        return source
+        return checked(source)
     check_stdin_once([source, log_probs])
     notes: Counter[str] = Counter()
     read: list[tuple[Opened, list[Table]]] = []
@@ -378,7 +373,7 @@ def read_ratings(
         read.append((opened, read_tables(opened, wanted=f"one row per {row}")))
     listed = listed_notes(notes)
     columns, *second = [columns_of(tables, opened.where) for opened, tables in read]
-    return rated_items(
+    rated = rated_items(
         columns,
         name=read[0][0].name,
         log_probs=second[0] if second else None,
@@ -386,6 +381,7 @@ def read_ratings(
         scale=scale,
         notes=listed,
     )
+    return checked(rated)
 
 
 T = TypeVar("T")

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.rated_items import RatedItems
-from textassay.corpus.rating_files import raters_are_known
 from textassay.corpus.sampling import stream
 from textassay.inference.engine import Engine, LocalEngine, Progress, Silent
 from textassay.inference.intervals import wilson
-from textassay.inference.p_values import is_significant, p_value
-from textassay.inference.plan import Plan
+from textassay.inference.p_values import holm, is_significant, p_value
+from textassay.inference.plan import Plan, fewest_resamples
 from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
@@ -150,6 +149,11 @@ def with_other_raters(ratings: Ratings, rng: np.random.Generator) -> Ratings:
     )
 
 
+def with_fewer_items(ratings: Ratings, groups: Groups, n: int, rng: np.random.Generator) -> Ratings:
+    """About n of the items with all their ratings, drawn by groups without replacement."""
+    return ratings.take(groups.part(n, rng))
+
+
 def with_fewer_ratings(ratings: Ratings, n: int, rng: np.random.Generator) -> Ratings:
     """The same items, each with at most n of its ratings, drawn without replacement."""
     item_of = np.repeat(np.arange(len(ratings)), ratings.counts)
@@ -168,6 +172,11 @@ def interval_around(estimate: float, values: F64, *, level: float, bounds: tuple
     tail = (1 - level) / 2
     low, high = np.quantile(values, (tail, 1 - tail)) - values.mean()
     return max(bounds[0], estimate + min(float(low), 0.0)), min(bounds[1], estimate + max(float(high), 0.0))
+
+
+def values_on(ratings: Ratings, requests: Sequence[Request]) -> list[float]:
+    """Every score of these ratings."""
+    return [request.value(ratings) for request in requests]
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,12 +248,10 @@ def spread_of(
     plan.progress.start("resampling ratings and raters", n * (1 + crossed))
 
     def of_other_ratings(rng: np.random.Generator) -> list[float]:
-        part = with_other_ratings(view, rng)
-        return [request.value(part) for request in requests]
+        return values_on(with_other_ratings(view, rng), requests)
 
     def of_other_raters(rng: np.random.Generator) -> list[float]:
-        part = with_other_raters(view, rng)
-        return [request.value(part) for request in requests]
+        return values_on(with_other_raters(view, rng), requests)
 
     noise = _variance(plan.over(of_other_ratings, n=n, what="ratings-only"), nothing)
     if not crossed:
@@ -289,54 +296,69 @@ _LABELS_AT_ONCE = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Results, their values on resamples (one column per result), the sources of their spread, and the methods."""
+    """Results, their values on resamples (one column per result), the sources of their spread, and the methods.
 
+    `view` is what they were measured on, `corrected` their p-values after correction for each other.
+    """
+
+    view: Ratings
     results: tuple[Result, ...]
+    corrected: "Corrected"
     resampled: F64
     spread: Spread
     methods: "Methods"
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The p-value of each result after correction for all tests of the study (Holm), NaN without a test.
+
+    With fewer than `fewest` resamples none of them can be significant.
+    """
+
+    p_values: tuple[float, ...]
+    fewest: int
+
+    @classmethod
+    def of(cls, results: Sequence[Result], level: float) -> Self:
+        """The corrected p-values of all results of a study."""
+        p_values = holm([math.nan if result.p_value is None else result.p_value for result in results])
+        n_tests = sum(result.p_value is not None for result in results)
+        return cls(tuple(p_values), fewest_resamples(n_tests, level))
 
 
 def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> Scores:
     """Every score with its interval, p-value and chance."""
     view = Ratings.of(rated)
     began = time.perf_counter()
-    points = [_point(request, view) for request in requests]
+    estimates = [float(request.value(view)) for request in requests]
+    # The numbers behind each score, which an undefined score does not have.
+    parts = [
+        {} if request.metric.parts is None or math.isnan(estimate) else request.metric.parts(view, **request.options)
+        for request, estimate in zip(requests, estimates, strict=True)
+    ]
     groups = Groups.of(view)
 
     def scores_of(rng: np.random.Generator) -> list[float]:
-        part = resampled(view, groups, rng)
-        return [request.value(part) for request in requests]
+        return values_on(resampled(view, groups, rng), requests)
 
     plan.progress.start("resampling", plan.n_resamples)
     values = plan.over(scores_of, n=plan.n_resamples, what="bootstrap").reshape(-1, len(requests))
-    spread = spread_of(view, requests, values, plan, raters_known=raters_are_known(rated))
+    spread = spread_of(view, requests, values, plan, raters_known=rated.names_raters)
     chance = Chance(view, groups, plan, sum(request.metric.test is not None for request in requests))
     methods = Methods.of(rated, chance)
     tested = [
         chance.of(request)
-        if request.metric.test is not None and plan.n_resamples and not math.isnan(point.estimate)
+        if request.metric.test is not None and plan.n_resamples and not math.isnan(estimate)
         else None
-        for request, point in zip(requests, points, strict=True)
+        for request, estimate in zip(requests, estimates, strict=True)
     ]
     builder = _ScoreBuilder(rated, chance, methods, began)
     results = [
-        builder.result(request, point, null, _widened(values[:, column], float(spread.widening[column])))
-        for column, (request, point, null) in enumerate(zip(requests, points, tested, strict=True))
+        builder.result(request, estimate, own, null, _widened(values[:, column], float(spread.widening[column])))
+        for column, (request, estimate, own, null) in enumerate(zip(requests, estimates, parts, tested, strict=True))
     ]
-    return Scores(tuple(results), values, spread, methods)
-
-
-@dataclass(frozen=True)
-class _Point:
-    estimate: float
-    parts: Mapping[str, float]
-
-
-def _point(request: Request, view: Ratings) -> _Point:
-    """A score and the numbers behind it, which an undefined score does not have."""
-    estimate, parts = float(request.value(view)), request.metric.parts
-    return _Point(estimate, {} if parts is None or math.isnan(estimate) else parts(view, **request.options))
+    return Scores(view, tuple(results), Corrected.of(results, plan.level), values, spread, methods)
 
 
 def _widened(values: F64, by: float) -> F64:
@@ -354,17 +376,19 @@ class _ScoreBuilder:
     methods: "Methods"
     began: float
 
-    def result(self, request: Request, point: _Point, null: F64 | None, values: F64) -> Result:
+    def result(
+        self, request: Request, estimate: float, parts: Mapping[str, float], null: F64 | None, values: F64
+    ) -> Result:
         """One score with its interval, its test against the scores by chance, and its parts."""
-        metric, estimate, defined = request.metric, point.estimate, not math.isnan(point.estimate)
+        metric, defined = request.metric, not math.isnan(estimate)
         by_chance = {} if null is None else self.chance.summary(null)
         return result_of(
             request,
             estimate,
-            interval=self._interval(metric.bounds, estimate, values, point.parts) if defined else None,
+            interval=self._interval(metric.bounds, estimate, values, parts) if defined else None,
             # The test is one-sided: low scores show a difference.
             p_value=None if null is None else p_value(-estimate, -null, exact=False),
-            parts={**point.parts, **by_chance},
+            parts={**parts, **by_chance},
             undefined=None if defined else metric.undefined,
             signature=self.methods.signature(request, self.rated),
             seconds=time.perf_counter() - self.began,
@@ -434,7 +458,7 @@ class Methods:
     def of(cls, rated: RatedItems, chance: Chance) -> Self:
         """The methods that fit these ratings."""
         groups = chance.groups
-        drawn = [*_groups_drawn(groups), *what_varies(chance.view, raters_known=raters_are_known(rated))]
+        drawn = [*_groups_drawn(groups), *what_varies(chance.view, raters_known=rated.names_raters)]
         inside = [*(["contexts"] if groups.mixed else []), *(["rest"] if len(groups.rest) else [])]
         return cls(chance.plan, tuple(drawn), tuple(inside))
 

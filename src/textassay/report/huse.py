@@ -10,7 +10,6 @@ from rich.padding import Padding
 from rich.text import Text
 
 from textassay.corpus.printable import many, printable, shortened
-from textassay.corpus.rating_files import raters_are_known
 from textassay.report import markdown
 from textassay.report.charts.decision_map import STEPS, draw_map, kind_bar, shown_kinds, source_key
 from textassay.report.charts.score_charts import METRICS, draw_plane, k_curves, score_cards, stability_curves
@@ -219,7 +218,7 @@ def _ratings(found: HuseResult) -> str:
     rated = found.rated
     if not rated.single:
         return "one mean per item"
-    by = f" by {many(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
+    by = f" by {many(len(active_raters(found)), 'rater')}" if rated.names_raters else ""
     return f"{len(rated.ratings):,}{by}"
 
 

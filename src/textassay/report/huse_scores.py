@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import many, share, shortened
 from textassay.corpus.rated_items import NOBODY
-from textassay.corpus.rating_files import raters_are_known
 from textassay.inference.raters import FEWEST_RATINGS
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics, citation
@@ -37,7 +36,7 @@ def heading(found: HuseResult) -> str:
     rated = found.rated
     model = sum(item.is_model for item in rated.items)
     low, high = rated.scale
-    by = f" by {many(len(active_raters(found)), 'rater')}" if raters_are_known(rated) else ""
+    by = f" by {many(len(active_raters(found)), 'rater')}" if rated.names_raters else ""
     # Mean ratings do not reach the ends of the scale.
     single = f"{many(len(rated.ratings), 'rating')}{by}, scale {low:g} to {high:g}"
     given = single if rated.single else f"mean ratings only, between {low:g} and {high:g}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import Bool
-from textassay.corpus.rated_items import RatedItems
+from textassay.corpus.rated_items import RatedItems, balanced
 from textassay.corpus.rating_files import read_ratings
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import LocalEngine
@@ -17,7 +17,6 @@ from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.ratings.votes import share_around
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.result import Area, Claim, CurveAt, Line, NamedPoint, Numbers, Panel, Reproduction, Row, Run
-from textassay.studies.huse.balance import balanced
 from textassay.studies.huse.item_votes import decision_map
 from textassay.studies.huse.result import TITLES, DecisionMap, StabilityPoint
 from textassay.studies.huse.stability import stability

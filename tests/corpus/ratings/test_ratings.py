@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
-from textassay.corpus.rating_files import raters_are_known, read_ratings
+from textassay.corpus.rating_files import read_ratings
 
 ROWS: list[dict[str, Any]] = [
     {"item": "h", "source": "human", "text": "a  cat", "log_prob": -4.5, "rater": "r1", "rating": 5},
@@ -43,7 +43,7 @@ def check(rated: RatedItems) -> None:
     assert rated.items == ITEMS
     assert rated.raters == ("r1", "r2", "r3")
     assert rated.single
-    assert raters_are_known(rated)
+    assert rated.names_raters
     assert rated.item_of.tolist() == [0, 1, 0, 1]
     assert rated.rater_of.tolist() == [0, 0, 1, 2]
     assert rated.ratings.tolist() == [5, 2, 3.5, 1]
@@ -93,7 +93,7 @@ def test_read_ratings_takes_paths_and_rated_items() -> None:
     path = write(table(ROWS))
     rated = read_ratings(Path(path))
     check(rated)
-    assert read_ratings(rated) is rated
+    assert read_ratings(rated) == rated
     assert read_ratings(path).digest == rated.digest == read_ratings(ROWS).digest
     without = [{name: value for name, value in row.items() if name != "log_prob"} for row in ROWS]
     check(read_ratings(without, log_probs=path))
@@ -114,7 +114,7 @@ def test_the_papers_items_file() -> None:
     rated = read_ratings(write(content))
     assert rated.items == (RatedItem("1", False, -32.2418, 8), RatedItem("2", True, -17.5906, 7))
     assert not rated.single
-    assert not raters_are_known(rated)
+    assert not rated.names_raters
     assert rated.rater_of.tolist() == [NOBODY, NOBODY]
     assert rated.ratings.tolist() == [4.25, 5.0]
     assert rated.scale == (4.25, 5.0)
@@ -203,7 +203,7 @@ def test_unknown_raters() -> None:
         rated = read_ratings(rows)
         assert rated.raters == ("?1", "?2")
         assert rated.rater_of.tolist() == [0, 0, 1, 1]
-        assert not raters_are_known(rated)
+        assert not rated.names_raters
         assert rated.notes == ("raters are not named, so single raters cannot be assessed",)
     slip = read_ratings([{**row, "rater": ""} for row in ROWS[:3]])
     assert slip.notes[0].endswith("so single raters cannot be assessed; 1 of 2 items has one rating only")
@@ -212,7 +212,7 @@ def test_unknown_raters() -> None:
 def test_raters_whose_names_look_like_nobody_are_known() -> None:
     rated = read_ratings([{**row, "rater": f"?{row['rater']}"} for row in ROWS])
     assert rated.raters == ("?r1", "?r2", "?r3")
-    assert raters_are_known(rated)
+    assert rated.names_raters
     assert rated.notes == ()
 
 

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import plan, rated_items
-from textassay.corpus.rated_items import RatedItem, RatedItems
+from textassay.corpus.rated_items import RatedItem, RatedItems, balanced, only_items, without_raters
 from textassay.errors import InputError
 from textassay.inference.rated_scores import measure
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests
-from textassay.studies.huse.balance import balanced, only_items, without_raters
 from textassay.studies.huse.item_votes import decision_map, kind_of, scores_by_k
 from textassay.studies.huse.result import KINDS, HuseResult
 from textassay.studies.huse.stability import item_steps, outlook, rating_steps, stability

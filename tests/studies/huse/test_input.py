@@ -13,11 +13,9 @@ import pytest
 
 import textassay
 from tests.rating_laws import rated_items
-from textassay.corpus.rated_items import RatedItems
-from textassay.corpus.rating_files import raters_are_known
+from textassay.corpus.rated_items import RatedItems, only_items
 from textassay.errors import InputError
 from textassay.metrics.registry import parse_requests
-from textassay.studies.huse.balance import only_items
 from textassay.studies.huse.result import HuseResult
 
 
@@ -105,8 +103,8 @@ class TestOptionsOfTheCommandLine:
 
     def test_raters_that_nobody_named_stay_unknown_in_json(self, rated: RatedItems) -> None:
         nobody = HuseResult.from_json(short(without(rows_of(rated), "rater")).to_json())
-        assert not raters_are_known(nobody.rated)
-        assert raters_are_known(HuseResult.from_json(short(rated).to_json()).rated)
+        assert not nobody.rated.names_raters
+        assert HuseResult.from_json(short(rated).to_json()).rated.names_raters
 
 
 class TestSettings:

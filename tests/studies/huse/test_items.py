@@ -8,6 +8,7 @@ import pytest
 
 from tests.rating_laws import plan, rated_items
 from textassay.corpus.rated_items import RatedItems
+from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.studies.huse.item_votes import judged_items, kinds_by_chance, scores_by_k
@@ -27,7 +28,7 @@ def test_what_the_rating_tells_is_no_failure_of_diversity() -> None:
     rated = rated_items(400, seed=1, apart=1.5, ratings=8)
     drawn = np.random.default_rng(0).normal(-3, 1, 400)
     blind = with_log_probs(rated, [value * item.length for item, value in zip(rated.items, drawn, strict=True)])
-    items = judged_items(blind, k=16, tied="exact", per="token")
+    items = judged_items(blind, Ratings.of(blind), k=16, tied="exact", per="token")
     diversity = [item for item in items if item.kind == "diversity failure"]
     assert all(item.votes_by_rating < item.votes_by_log_prob for item in diversity)
     clear = [item for item in items if item.votes >= 0.75]
@@ -43,7 +44,8 @@ def test_what_the_probability_tells_is_no_failure_of_quality() -> None:
         item.log_prob - 4 * item.length * bool(gone and not item.is_model)
         for item, gone in zip(rated.items, lost, strict=True)
     ]
-    items = judged_items(with_log_probs(rated, values), k=16, tied="exact", per="token")
+    told = with_log_probs(rated, values)
+    items = judged_items(told, Ratings.of(told), k=16, tied="exact", per="token")
     kinds = [item.kind for item in items if item.votes >= 0.75]
     assert len(kinds) > 100
     assert kinds.count("diversity failure") > 0.9 * len(kinds)
@@ -60,7 +62,9 @@ def test_kinds_by_chance_are_counted_by_the_same_rule(seed: int) -> None:
         swap = rng.random(30) < 0.5
         labels = [item.is_model != bool(swap[place // 2]) for place, item in enumerate(rated.items)]
         items = tuple(replace(item, is_model=is_model) for item, is_model in zip(rated.items, labels, strict=True))
-        kinds = [item.kind for item in judged_items(replace(rated, items=items), k=4, tied="exact", per="token")]
+        exchanged = replace(rated, items=items)
+        judged = judged_items(exchanged, Ratings.of(exchanged), k=4, tied="exact", per="token")
+        kinds = [item.kind for item in judged]
         counts += [kinds.count(kind) for kind in ("quality failure", "diversity failure", "indistinguishable")]
     assert expected == pytest.approx(counts / 100, abs=1.5)
 
@@ -93,7 +97,7 @@ def test_lengths_are_not_taken_for_probabilities() -> None:
 def test_a_p_value_at_the_level_is_significant(level: float, p: float) -> None:
     def at(value: float) -> str:
         result = Result("huse", {}, 0.8, "higher", "both", None, value, {}, None, "", 0.0, n=40)
-        return judge([result], level=level, n_resamples=999).level
+        return judge([result], Corrected.of([result], level), level=level, n_resamples=999).level
 
     assert at(p) == "differs"
     assert at(p * 1.01) == "same"

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.rated_items import RatedItems
+from textassay.corpus.rated_items import RatedItems, in_one_order
 from textassay.errors import InputError
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.rated_scores import Groups, at_least
 from textassay.metrics.ratings import huse as both
 from textassay.metrics.ratings.rating_view import Ratings
-from textassay.studies.huse.balance import in_one_order
 from textassay.studies.huse.result import HuseResult
 from textassay.studies.huse.study import huse
 

@@ -192,7 +192,7 @@ def nearest(points: F64, is_model: NDArray[np.bool_], *, most: int, slack: float
             found = search.look_up(rows, width)
             whole = _is_whole(found, most, slack) | (width == len(cells))
             short.append(rows[~whole])
-            yield found if whole.all() else _only(found, whole)
+            yield _only(found, whole)
         pending, width = np.concatenate(short), 2 * width
 
 
@@ -286,6 +286,9 @@ def _is_whole(found: Nearest, most: int, slack: float) -> NDArray[np.bool_]:
 
 
 def _only(found: Nearest, chosen: NDArray[np.bool_]) -> Nearest:
+    """The chosen rows of a list."""
+    if chosen.all():
+        return found
     return Nearest(
         found.points[chosen], found.cells[chosen], found.distances[chosen], found.human[chosen], found.model[chosen]
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.rated_items import RatedItems
+from textassay.corpus.rated_items import RatedItem, RatedItems
 from textassay.corpus.sampling import stream
 from textassay.inference.rated_scores import Groups, RatedPlan
 from textassay.metrics.ratings.rating_view import Per, Ratings, in_deviations
@@ -21,9 +21,8 @@ _MOST_EXCHANGES, _LABELS_AT_ONCE = 200, 2**22
 _MOST_K = 64
 
 
-def judged_items(rated: RatedItems, *, k: int, tied: Tied, per: Per) -> tuple[HuseItem, ...]:
+def judged_items(rated: RatedItems, view: Ratings, *, k: int, tied: Tied, per: Per) -> tuple[HuseItem, ...]:
     """Every item with its features, its votes and its kind."""
-    view = Ratings.of(rated)
     share = view.own_votes(quality_only=False, k=k, tied=tied, per=per)
     by_rating = view.own_votes(quality_only=True, k=k, tied=tied, per=per)
     (by_log_prob,) = votes_at(view.points(per)[:, 1:], view.is_model, ks=[k], tied=tied, origin=view.origin)
@@ -46,6 +45,12 @@ def judged_items(rated: RatedItems, *, k: int, tied: Tied, per: Per) -> tuple[Hu
         )
         for place, (item, (votes, alone, other)) in enumerate(zip(rated.items, own.tolist(), strict=True))
     )
+
+
+def in_order_of(items: Sequence[RatedItem], judged: Sequence[HuseItem]) -> tuple[HuseItem, ...]:
+    """Judged items in the order of the file; everything was measured in another order."""
+    places = {item: place for place, item in enumerate(items)}
+    return tuple(sorted(judged, key=lambda each: places[each.item]))
 
 
 def kind_of(votes: float, by_rating: float, by_log_prob: float) -> str:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from textassay.corpus.rated_items import RatedItem, RatedItems
+from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Interval, Result
-from textassay.studies.huse.verdict import adjusted_p_values
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
@@ -202,9 +202,9 @@ class HuseResult(Outcome):
         """The one model that was rated."""
         return (ModelColumn(self.rated.model, self.results, self.verdict),)
 
-    def adjusted_p_values(self, column: ResultColumn) -> list[float]:
+    def adjusted_p_values(self, column: ResultColumn) -> tuple[float, ...]:
         """The p-values after correction for all tests of the study, in order; NaN without a test."""
-        return adjusted_p_values(column.results)
+        return Corrected.of(column.results, self.level).p_values
 
     def __getitem__(self, name: str) -> Any:
         """The model by name, or one of its scores: `found["huse"].estimate`."""

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.inference.rated_scores import Groups, RatedPlan, Scores, with_fewer_ratings
+from textassay.inference.rated_scores import Groups, RatedPlan, Scores, values_on, with_fewer_items, with_fewer_ratings
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
 from textassay.studies.huse.result import Outlook, StabilityPoint
@@ -118,15 +118,11 @@ def _with_fewer(label: str, points: Sequence[StabilityPoint]) -> StabilityPoint 
 def _of_fewer_items(
     view: Ratings, requests: Sequence[Request], groups: Groups, n: int, rng: np.random.Generator
 ) -> list[float]:
-    return _scores(view.take(groups.part(n, rng)), requests)
+    return values_on(with_fewer_items(view, groups, n, rng), requests)
 
 
 def _of_fewer_ratings(view: Ratings, requests: Sequence[Request], n: int, rng: np.random.Generator) -> list[float]:
-    return _scores(with_fewer_ratings(view, n, rng), requests)
-
-
-def _scores(view: Ratings, requests: Sequence[Request]) -> list[float]:
-    return [request.value(view) for request in requests]
+    return values_on(with_fewer_ratings(view, n, rng), requests)
 
 
 def _points(along: str, n: int, values: F64, requests: Sequence[Request], level: float) -> list[StabilityPoint]:

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from textassay.corpus.printable import many
-from textassay.corpus.rated_items import RatedItem, RatedItems, checked
-from textassay.corpus.rating_files import raters_are_known, read_ratings
+from textassay.corpus.rated_items import RatedItem, RatedItems, balanced, without_raters
+from textassay.corpus.rating_files import read_ratings
 from textassay.errors import InputError
 from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.rated_scores import Groups, RatedPlan, Scores, measure
@@ -18,13 +18,12 @@ from textassay.inference.result import Interval, Result
 from textassay.metrics.ratings.rating_view import Per, Ratings
 from textassay.metrics.ratings.votes import Tied
 from textassay.metrics.registry import Request, listed, parse_requests
-from textassay.studies.huse.balance import balanced, in_order_of, without_raters
-from textassay.studies.huse.item_votes import decision_map, judged_items, kinds_by_chance, scores_by_k
+from textassay.studies.huse.item_votes import decision_map, in_order_of, judged_items, kinds_by_chance, scores_by_k
 from textassay.studies.huse.result import HuseResult, RaterAgreement, RaterFacts, titled
 from textassay.studies.huse.stability import outlook, stability
 from textassay.studies.huse.verdict import judge
-from textassay.studies.outcome import Settings, settings_of
 from textassay.studies.outcome import listed as words_listed
+from textassay.studies.outcome import settings_of
 
 # What the paper used: 16 neighbours among 200 items.
 PAPER_K, _PAPER_ITEMS = 16, 200
@@ -78,7 +77,7 @@ def _on_ratings(rated: RatedItems, view: Ratings) -> Iterator[str]:
             "texts are easily distinguished"
         )
     people = len(np.unique(view.raters))
-    if raters_are_known(rated) and people < _FEW_RATERS:
+    if rated.names_raters and people < _FEW_RATERS:
         yield f"{many(people, 'rater')}: too few to include the differences between raters in the interval"
 
 
@@ -154,7 +153,7 @@ def huse(
     specs = listed(metrics)
     requests = parse_requests(specs or DEFAULT, on="ratings", settings={"k": k, "variant": variant})
     fewest = max(request.minimum for request in requests)
-    read = checked(read_ratings(ratings, log_probs=log_probs, model=model, scale=scale))
+    read = read_ratings(ratings, log_probs=log_probs, model=model, scale=scale)
     rated = balanced(read, seed=seed)
     raters = facts_of(rated, seed=seed)
     flagged = [rater.name for rater in raters if rater.flagged]
@@ -162,14 +161,11 @@ def huse(
         rated = balanced(_left_out(rated, flagged), seed=seed)
     _check_size(rated, fewest)
     scores = measure(rated, requests, plan)
-    without = () if leave_out_flagged else scores_without(rated, flagged, requests, plan, fewest=fewest)
+    without: tuple[Result, ...] = ()
+    if flagged and not leave_out_flagged:
+        without = scores_without(rated, flagged, requests, plan, fewest=fewest)
     study = _Study(rated, requests, plan, scores)
-    found = study.outcome(stable=stability)
-    return replace(
-        found,
-        items=in_order_of(read.items, found.items),
-        agreement=agreement_of(rated, raters, without, plan),
-    )
+    return study.outcome(read.items, agreement_of(rated, raters, without, plan), stable=stability)
 
 
 def _left_out(rated: RatedItems, flagged: Sequence[str]) -> RatedItems:
@@ -202,39 +198,36 @@ class _Study:
         """The options for items, map and curves: those of the first metric."""
         return {"per": "token", **self.requests[0].options}
 
-    def outcome(self, *, stable: bool) -> HuseResult:
-        """Everything but the raters."""
+    def outcome(self, order: Sequence[RatedItem], agreement: RaterAgreement | None, *, stable: bool) -> HuseResult:
+        """What was measured, with the items in the order of the file, and what follows from it."""
+        rated, requests, plan, scores, view = self.rated, self.requests, self.plan, self.scores, self.scores.view
         k, tied, per = int(self.main["k"]), cast(Tied, self.main["variant"]), cast(Per, self.main["per"])
-        view = Ratings.of(self.rated)
-        most_k = max(int(request.options["k"]) for request in self.requests)
-        points = stability(view, self.requests, self.plan, most_k=most_k) if stable and self.plan.n_resamples else ()
+        most_k = max(int(request.options["k"]) for request in requests)
+        points = stability(view, requests, plan, most_k=most_k) if stable and plan.n_resamples else ()
+        judged = judged_items(rated, view, k=k, tied=tied, per=per)
         return HuseResult(
-            rated=self.rated,
-            labels=tuple(request.label for request in self.requests),
-            results=self.scores.results,
-            items=judged_items(self.rated, k=k, tied=tied, per=per),
+            rated=rated,
+            labels=tuple(request.label for request in requests),
+            results=scores.results,
+            items=in_order_of(order, judged),
             by_k=scores_by_k(view, chosen=k, tied=tied, per=per),
             stability=points,
-            outlook=outlook(view, self.requests, self.scores, points) if points else (),
-            agreement=None,
+            outlook=outlook(view, requests, scores, points) if points else (),
+            agreement=agreement,
             decision_map=decision_map(view, k=k, per=per),
             cloud=self._cloud(),
-            verdict=judge(self.scores.results, level=self.plan.level, n_resamples=self.plan.n_resamples),
-            level=self.plan.level,
-            notes=(*self.rated.notes, *notes_on(self.rated, view, self.requests, self.scores.results, k=k)),
-            chance_kinds=kinds_by_chance(view, self.plan, k=k, tied=tied, per=per),
-            settings=self._settings(),
-        )
-
-    def _settings(self) -> Settings:
-        """The settings of the outcome; without resamples, the seed still decides which items are left out."""
-        methods = self.scores.methods
-        if not self.plan.n_resamples:
-            return settings_of(self.plan, seed=self.plan.seed)
-        return settings_of(
-            self.plan,
-            interval=f"bootstrap over {words_listed(methods.drawn)}",
-            test=f"sources exchanged within {words_listed(methods.exchanged_in)}",
+            level=plan.level,
+            notes=(*rated.notes, *notes_on(rated, view, requests, scores.results, k=k)),
+            chance_kinds=kinds_by_chance(view, plan, k=k, tied=tied, per=per),
+            verdict=judge(scores.results, scores.corrected, level=plan.level, n_resamples=plan.n_resamples),
+            settings=settings_of(
+                plan,
+                interval=f"bootstrap over {words_listed(scores.methods.drawn)}",
+                test=f"sources exchanged within {words_listed(scores.methods.exchanged_in)}",
+            )
+            if plan.n_resamples
+            # The seed still decides which items are left out.
+            else settings_of(plan, seed=plan.seed),
         )
 
     def _cloud(self) -> tuple[tuple[float, float], ...]:
@@ -254,7 +247,7 @@ class _Study:
 
 def facts_of(rated: RatedItems, *, seed: int) -> tuple[RaterFacts, ...]:
     """The agreement of each rater with the others; empty if raters are not known."""
-    if not raters_are_known(rated):
+    if not rated.names_raters:
         return ()
     found = rater_facts(rated.item_of, rated.rater_of, rated.ratings, len(rated.raters), seed=seed)
     return tuple(
@@ -284,8 +277,6 @@ def scores_without(
     rated: RatedItems, flagged: Sequence[str], requests: Sequence[Request], plan: RatedPlan, *, fewest: int
 ) -> tuple[Result, ...]:
     """The same scores after leaving out raters; empty if too few items would be left."""
-    if not flagged:
-        return ()
     rest = without_raters(rated, flagged)
     if len({item.is_model for item in rest.items}) < 2:
         return ()

@@ -4,13 +4,13 @@ import math
 from collections.abc import Sequence
 
 from textassay.corpus.printable import share
-from textassay.inference.p_values import holm, is_significant
-from textassay.inference.plan import fewest_resamples
+from textassay.inference.p_values import is_significant
+from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
 from textassay.studies.outcome import NO_TEST, Verdict, cited_p
 
 
-def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdict:
+def judge(results: Sequence[Result], corrected: Corrected, *, level: float, n_resamples: int) -> Verdict:
     """Whether human and model texts can be distinguished, and by what: ratings, probabilities, or both.
 
     All tests of the study are corrected for each other. Sentences are about the first result of each score. HUSE-D has
@@ -19,13 +19,13 @@ def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdi
     tested = [result for result in results if result.p_value is not None]
     if not tested:
         return Verdict.of("untested", _why_untested(results, n_resamples))
-    corrected = zip(results, adjusted_p_values(results), strict=True)
-    needed = fewest_resamples(len(tested), level)
-    if n_resamples < needed:
-        few = f"{n_resamples:,} resamples are too few for any test to be significant; at least {needed:,} are needed"
+    if n_resamples < corrected.fewest:
+        few = f"{n_resamples:,} resamples are too few for any test to be significant"
+        few = f"{few}; at least {corrected.fewest:,} are needed"
         return Verdict.of("untested", few)
     first = {result.metric: result for result in reversed(results)}
-    adjusted = {result.metric: p for result, p in reversed(list(corrected)) if not math.isnan(p)}
+    all_p_values = list(zip(results, corrected.p_values, strict=True))
+    adjusted = {result.metric: p for result, p in reversed(all_p_values) if not math.isnan(p)}
     sure = {name for name, p in adjusted.items() if is_significant(p, level)}
     if not sure:
         return Verdict.of("same", _no_difference(first, adjusted, len(tested)))
@@ -35,11 +35,6 @@ def judge(results: Sequence[Result], *, level: float, n_resamples: int) -> Verdi
     if "huse_d" in first and first["huse_d"].interval is not None:
         details.append(_by_probability(first["huse_d"]))
     return Verdict.of("differs", _difference(first, adjusted, sure, len(tested)), details=details)
-
-
-def adjusted_p_values(results: Sequence[Result]) -> list[float]:
-    """The p-values after correction for all tests of the study (Holm); NaN without a test."""
-    return holm([math.nan if result.p_value is None else result.p_value for result in results])
 
 
 def _why_untested(results: Sequence[Result], n_resamples: int) -> str:
