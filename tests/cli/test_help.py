@@ -1,11 +1,13 @@
 """The help of every command."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import typer
 
+from tests.cli.conftest import Command
 from textassay.cli.app import app, invoke
 
 
@@ -24,4 +26,13 @@ def test_arguments_have_names_alone(path: tuple[str, ...], capsys: pytest.Captur
     usage, _, rest = capsys.readouterr().out.partition("\n")
     assert usage.startswith(f"Usage: textassay {' '.join(path)}")
     assert "{" not in usage
-    assert "<" not in rest.partition("Options:")[0]
+    before, _, options = rest.partition("Options:")
+    assert "<" not in before
+    assert not re.findall(r"--[\w-]+ <.*", options), "the value of an option has the name of a type"
+
+
+@pytest.mark.parametrize("group", [(), ("survey",), ("cache",)])
+def test_summaries_fit_a_terminal_of_80_columns(group: tuple[str, ...], run_command: Command) -> None:
+    shown = run_command(*group, "--help", columns="80").stdout.partition("Commands:")[2]
+    assert shown
+    assert "..." not in shown

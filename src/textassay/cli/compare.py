@@ -19,7 +19,7 @@ def compare(
     family: options.Family = None,
     tokenizer: options.Tokenizer = "words",
     lowercase: options.Lowercase = False,
-    encoder: options.Encoder = None,
+    encoder: options.InstalledEncoder = None,
     field: options.Field = None,
     encoding: options.Encoding = "utf-8",
     max_input: options.MaxInput = None,
@@ -39,10 +39,11 @@ def compare(
     why: options.Why = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare generated texts with real ones: quality, diversity, and what differs.
+    """Compare generated texts with real ones.
 
-    Prints one row per metric and one column per candidate, with confidence intervals, a test for each metric that
-    has a valid one, and a verdict in words. The column "real v real" shows what real text scores against real text.
+    Measures quality, diversity and what differs. Prints one row per metric and one column per candidate, with
+    confidence intervals, a test for each metric that has a valid one, and a verdict in words. The column "real v real"
+    shows what real text scores against real text.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import named_paths

@@ -21,7 +21,7 @@ def conditional(
     metrics: options.ItemMetrics = None,
     distance: options.Distance = None,
     tokenizer: options.Tokenizer = "plain",
-    encoder: options.Encoder = None,
+    encoder: options.InstalledEncoder = None,
     encoding: options.Encoding = "utf-8",
     max_input: options.MaxInput = None,
     document_frequencies: options.DocumentFrequencies = None,
@@ -46,7 +46,7 @@ def conditional(
 
     Measures whether the candidates match the spread of the references, not only their mode. Prints one row per metric
     and one column per system over all items, p-values per item and over all items, a verdict in words, and the items
-    that differ most. The column "human" shows what references score against references.
+    that differ most (if trm is measured). The column "human" shows what references score against references.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.item_set import read_items

@@ -25,9 +25,11 @@ def frontier(
             "--pairs",
             "-p",
             metavar="LIST",
-            help="Pairs of quality and diversity. On distributions and on n-grams: QUALITY/DIVERSITY with ll, cr or "
-            "bleu1-R and se, nrr, sdi or nsbleu1-C, such as ll/se,cr/nrr. On texts and oracle: bs-n (BLEU and "
-            "Self-BLEU) and cn-n (CR and NRR), such as bs-2,cn-2. [default: those of the paper]",
+            help="Pairs of quality and diversity. On distributions and on n-grams: QUALITY/DIVERSITY, such as "
+            "ll/se,cr/nrr. Quality: ll (log-likelihood), cr (coverage rate), bleu1-R (BLEU-1 with R references). "
+            "Diversity: se (Shannon entropy), nrr (negative repetition rate), sdi (Simpson's diversity index), "
+            "nsbleu1-C (negative Self-BLEU-1 of C texts). On texts and oracle: bs-n (BLEU and Self-BLEU) and cn-n (CR "
+            "and NRR), such as bs-2,cn-2. [default: those of the paper]",
         ),
     ] = None,
     reference: Annotated[
@@ -60,11 +62,12 @@ def frontier(
     why: Annotated[bool, typer.Option("--why", help="Print the conditions of the theorems for each pair.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find how far real text is below the Pareto frontier of a quality-diversity pair.
+    """Find whether a quality-diversity pair can rank models.
 
-    A pair is compatible with distribution fitting if no other distribution has more quality and more diversity than
-    the real one (Li et al. 2020). Prints the gap in quality of each pair (QDisc), its share of the range of quality
-    (DRate), and a verdict: compatible, or incompatible by at least the gap.
+    Measures how far real text is below the Pareto frontier of a pair of quality and diversity metrics. A pair is
+    compatible with distribution fitting if no other distribution has more quality and more diversity than the real one
+    (Li et al. 2020). Prints the gap in quality of each pair (QDisc), its share of the range of quality (DRate), and a
+    verdict: compatible, or incompatible by at least the gap.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.studies.frontier.study import frontier as run

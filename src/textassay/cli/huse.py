@@ -42,10 +42,10 @@ def huse(
     why: options.WhyItems = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure whether model texts can be distinguished from human texts (HUSE).
+    """Measure HUSE from people's ratings and log-probabilities.
 
-    Uses ratings by people and the model's log-probabilities. HUSE is 1 if the texts cannot be distinguished and 0 if
-    they always can. HUSE-Q uses the ratings alone (quality). HUSE-D is 1 if the log-probabilities do not help to
+    HUSE shows whether model texts can be distinguished from human texts. It is 1 if they cannot be distinguished and 0
+    if they always can. HUSE-Q uses the ratings alone (quality). HUSE-D is 1 if the log-probabilities do not help to
     distinguish more texts, and lower the more they help (a lack of diversity). Each score has an interval over items
     and raters; HUSE and HUSE-Q also have the value expected by chance.
     """

@@ -15,7 +15,8 @@ Metrics = Annotated[
         "--metrics",
         "-m",
         metavar="LIST",
-        help="Metrics and their options, such as bleu:n=2-5,cnd:variant=unbiased. [default: all]",
+        help="Metrics and their options, such as bleu:n=2-5,cnd:variant=unbiased,dd. [default: all of the families "
+        "ngram (copying needs training texts) and embedding (needs an encoder), except frontier_integral]",
     ),
 ]
 ItemMetrics = Annotated[
@@ -35,7 +36,7 @@ Distance = Annotated[
         "-d",
         metavar="LIST",
         help="Distances between two texts: meteor, cider, bleu, rouge_l, chrf, bert, edit. "
-        "[default: meteor and cider; also bert with an encoder]",
+        "[default: meteor and cider; also bert if --encoder is given or the extra embed is installed]",
     ),
 ]
 DocumentFrequencies = Annotated[
@@ -45,15 +46,17 @@ DocumentFrequencies = Annotated[
 Partitions = Annotated[
     int,
     typer.Option(
-        help="Test an item exactly if its texts can be split into candidates and references in at most this many ways; "
-        "otherwise use random splits."
+        metavar="N",
+        help="Test an item exactly if its texts can be split into candidates and references in at most this many ways "
+        "(20000 for frechet and mauve if this is larger); otherwise use random splits.",
     ),
 ]
 ItemResamples = Annotated[
     int,
     typer.Option(
+        metavar="N",
         help="Number of random splits per item that is not tested exactly, and of bootstrap samples of items. "
-        "0: estimates only, without intervals and tests."
+        "0: estimates only, without intervals and tests.",
     ),
 ]
 Null = Annotated[
@@ -69,10 +72,22 @@ Sensitivity = Annotated[
         "--sensitivity", help="Report how p-values depend on the number of candidates and references per item."
     ),
 ]
-Power = Annotated[float, typer.Option(help="The power for which --sensitivity reports the number of texts needed.")]
-Top = Annotated[int, typer.Option(min=0, help="Number of worst items to print with their texts.")]
+Power = Annotated[
+    float, typer.Option(metavar="N", help="The power for which --sensitivity reports the number of texts needed.")
+]
+Top = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, help="Number of items that differ most to print with their texts, if trm is measured."
+    ),
+]
 Family = Annotated[
-    list[str] | None, typer.Option(metavar="LIST", help="Use all metrics of these families, such as ngram,embedding.")
+    list[str] | None,
+    typer.Option(
+        metavar="LIST",
+        help="Use the metrics of these families: ngram, embedding (without frontier_integral), and learned (lm_score, "
+        "reverse_lm_score, dd). Metrics of --metrics are added.",
+    ),
 ]
 Tokenizer = Annotated[
     str,
@@ -81,13 +96,17 @@ Tokenizer = Annotated[
     ),
 ]
 Lowercase = Annotated[bool, typer.Option("--lowercase", help="Convert all texts to lower case first.")]
-Encoder = Annotated[
+_ENCODERS = (
+    "The sentence encoder: minilm[:pool=cls|mean|pooler], minilm:int8, lsa, bow:WORDS, st:NAME_OR_PATH, "
+    "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts in up to 16 windows; append "
+    ":windows=N for another number, or :windows=first to read only the beginning."
+)
+Encoder = Annotated[str | None, typer.Option(metavar="NAME", help=_ENCODERS)]
+InstalledEncoder = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The sentence encoder: minilm[:pool=cls|mean|pooler], minilm:int8, lsa, bow:WORDS, st:NAME_OR_PATH, "
-        "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts in up to 16 windows; append "
-        ":windows=N for another number, or :windows=first to read only the beginning.",
+        help=f"{_ENCODERS} [default: minilm, if a metric needs vectors and the extra embed is installed]",
     ),
 ]
 Field = Annotated[
@@ -141,7 +160,8 @@ Size = Annotated[
     typer.Option(
         metavar="match|all|N",
         help="Number of texts per sample used for estimates. match: as many as the smallest sample has, while tests use"
-        " all texts; all: all texts; or a number, for estimates and tests.",
+        " all texts (of a larger sample at most 20 times as many as the smaller one has); all: all texts; or a number,"
+        " for estimates and tests.",
     ),
 ]
 Level = Annotated[

@@ -17,8 +17,10 @@ def stress(
             "--damages",
             "-d",
             metavar="LIST",
-            help="topics, duplicates, truncate, shuffle, rare, typos, words, cold, hot, blend (needs --other) and copy "
-            "(needs --training). [default: all, except blend without --other and copy without --training]",
+            help="topics (some are lost), duplicates, truncate (second half cut off), shuffle (order of words), rare "
+            "(rarest words replaced), typos, words (random words replaced), cold and hot (texts of an n-gram model at "
+            "temperature 0.5 and 1.5), blend (texts of --other) and copy (texts of --training). [default: all, except "
+            "blend without --other and copy without --training]",
         ),
     ] = None,
     strengths: Annotated[
@@ -45,7 +47,9 @@ def stress(
     draws: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Number of undamaged draws per size for critical values, and again for false alarms."
+            metavar="N",
+            help="Number of pairs of undamaged samples per size from which critical values come; as many more measure "
+            "false alarms.",
         ),
     ] = 999,
     level: Annotated[
@@ -78,11 +82,11 @@ def stress(
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure which metrics notice which kinds of damage to your own real text, at which strength and sample size.
+    """Find which metrics notice which damage to real text.
 
-    Real texts are damaged in known ways. Prints the power of each metric and of the overall test for each damage, their
-    false alarms on undamaged text and their time, and which metric to use for which damage. The defaults take about
-    half an hour on two cores.
+    Your own real texts are damaged in known ways, at several strengths and sample sizes. Prints the power of each
+    metric and of the overall test for each damage, their false alarms on undamaged text and their time, and which
+    metric to use for which damage. The defaults take about half an hour on two cores.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once

@@ -65,7 +65,7 @@ def prepare(
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
 ) -> None:
-    """Prepare training texts: limit the vocabulary and the lengths, and split.
+    """Prepare training texts: vocabulary, lengths and splits.
 
     Settings used in papers: --min-count 20 --unknown drop --max-length 32 (Li et al. 2020, captions); --min-count 150
     --max-unknown 3 --min-length 20 --max-length 40 (Montahaei et al. 2019, news).

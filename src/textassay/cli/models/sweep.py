@@ -45,7 +45,12 @@ def sweep(
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option("-n", metavar="N", help="Number of texts per setting. [default: 1000, or that of the reference]"),
+        typer.Option(
+            "-n",
+            metavar="N",
+            help="Number of texts per setting. [default: 1000, or the number of reference texts or prompts if that is "
+            "smaller]",
+        ),
     ] = None,
     prompts: Annotated[
         str | None, typer.Option(metavar="FILE", help="Prompts for conditional models: one text per prompt.")
@@ -63,7 +68,7 @@ def sweep(
     family: options.Family = None,
     tokenizer: options.Tokenizer = "words",
     lowercase: options.Lowercase = False,
-    encoder: options.Encoder = None,
+    encoder: options.InstalledEncoder = None,
     train: options.Train = None,
     oracle: Annotated[
         str | None,
@@ -103,10 +108,11 @@ def sweep(
     report: options.Report = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Sample a model at many decoding settings and find those that are closest to real text.
+    """Find the decoding settings that are closest to real text.
 
-    Prints the best setting for each metric with the settings that cannot be distinguished from it, the values at all
-    settings, and a verdict in words. A sweep that was stopped continues with the samples that it has.
+    Samples a model at many settings. Prints the best setting for each metric with the settings that cannot be
+    distinguished from it, the values at all settings, and a verdict in words. A sweep that was stopped continues with
+    the samples that it has.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once

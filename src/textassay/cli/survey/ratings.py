@@ -62,7 +62,10 @@ def export(
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write the ratings as CSV for textassay huse, one row per rating. Works while the page is served."""
+    """Write the ratings as CSV for textassay huse.
+
+    The file has one row per rating. Works while the page is served.
+    """
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, write
     from textassay.corpus.printable import printable
     from textassay.survey.store.export import RatedStudy, checks_csv, ratings_csv

@@ -23,7 +23,9 @@ def turk_export(
     ] = None,
     items_per_hit: Annotated[
         int | None,
-        typer.Option(min=1, max=1_000, help="Number of items per HIT. [default: the study's items per rater]"),
+        typer.Option(
+            metavar="N", min=1, max=1_000, help="Number of items per HIT. [default: the study's items per rater]"
+        ),
     ] = None,
     seed: options.Seed = 0,
 ) -> None:
