@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from rich.cells import cell_len
@@ -10,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from textassay.corpus.printable import many, printable, shortened
+from textassay.metrics.registry import citation
 from textassay.report import markdown
 from textassay.report.charts.decision_map import STEPS, draw_map, kind_bar, shown_kinds, source_key
 from textassay.report.charts.score_charts import METRICS, draw_plane, k_curves, score_cards, stability_curves
@@ -37,7 +39,6 @@ from textassay.report.huse_scores import (
     chance_counts,
     chance_text,
     chosen_k,
-    citations,
     count_of,
     heading,
     in_words,
@@ -54,6 +55,7 @@ from textassay.report.huse_scores import (
     outcome_sentence,
     outlook_rows,
     p_texts,
+    papers,
     rater_lines,
     rater_section,
     scale_text,
@@ -62,6 +64,7 @@ from textassay.report.huse_scores import (
     sources,
     tie_rule,
     whole_texts,
+    with_interval,
     worth_lines,
 )
 from textassay.report.table import (
@@ -137,21 +140,39 @@ def render_html(found: HuseResult) -> str:
     It stays under 1.5 MB: the clearest examples come with their texts, as many as fit, and the page states how many do
     not. Scores, notes and charts are always complete.
     """
+    smaller = (_content(found, limits) for limits in _LADDER[1:])
+    contents = chain([_content(found, _LADDER[0])], smaller)
     page = Page.of(
         "huse.html.j2",
         styles=("page.css", "items.css", "huse.css"),
         scripts=("page.js", "tools.js", "huse/store.js", "huse/list.js", "huse/map.js", "huse/static.js"),
-        filters={
-            "score": score,
-            "titled": titled,
-        },
+        filters={"score": score, "titled": titled},
     )
-    contents = (_content(found, limits) for limits in _LADDER)
     return render_with_items(page, contents, lambda content, room: huse_block(found, content["map"], room=room))
 
 
 def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
-    content = {
+    """Everything on the page: what it states, its citations, and its charts."""
+    stated = _statements(found, limits)
+    counted, cited = source_counts(found), papers(found)
+    # The first result of each score.
+    shown = {result.metric: with_interval(result.estimate, result.interval) for result in reversed(found.results)}
+    return stated | {
+        "citations": [citation(paper) for paper in cited],
+        "scores": score_cards(found),
+        "plane": draw_plane(found, shown, most=limits.cloud),
+        "map": draw_map(found, cell=limits.cell if len(found.items) > _EACH_ITS_MARK else 0.0),
+        "kinds": shown_kinds(found),
+        "source_keys": [source_key(is_model) for is_model in (False, True)],
+        "marks": keys(len(METRICS)),
+        "bars": [(is_model, sum(counts), kind_bar(counts)) for is_model, counts in counted],
+        "by_k": k_curves(found, chosen_k(found)),
+        "stability": stability_curves(found),
+    }
+
+
+def _statements(found: HuseResult, limits: Limits) -> dict[str, Any]:
+    return {
         "j": found,
         "limits": limits,
         "sections": _SECTIONS,
@@ -167,7 +188,6 @@ def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
         "groups": groups(found),
         "static": _static(found, limits),
         "raters": rater_section(found, most=limits.raters),
-        "citations": citations(found),
         "signatures": [(label, result.signature) for label, result in zip(found.labels, found.results, strict=True)],
         "summary": outcome_sentence(found),
         "level": level_of(found.verdict),
@@ -175,22 +195,6 @@ def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
         "guide": guide(found.results, target="the human value"),
         "settings": huse_settings(found),
         "interval": setting_text(found, "interval") or "bootstrap over items",
-    }
-    return content | _drawings(found, limits)
-
-
-def _drawings(found: HuseResult, limits: Limits) -> dict[str, Any]:
-    counted = source_counts(found)
-    return {
-        "scores": score_cards(found),
-        "plane": draw_plane(found, most=limits.cloud),
-        "map": draw_map(found, cell=limits.cell if len(found.items) > _EACH_ITS_MARK else 0.0),
-        "kinds": shown_kinds(found),
-        "source_keys": [source_key(is_model) for is_model in (False, True)],
-        "marks": keys(len(METRICS)),
-        "bars": [(is_model, sum(counts), kind_bar(counts)) for is_model, counts in counted],
-        "by_k": k_curves(found, chosen_k(found)),
-        "stability": stability_curves(found),
     }
 
 

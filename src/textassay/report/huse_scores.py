@@ -10,7 +10,7 @@ from textassay.corpus.printable import many, share, shortened
 from textassay.corpus.rated_items import NOBODY
 from textassay.inference.raters import FEWEST_RATINGS
 from textassay.inference.result import Interval, Result
-from textassay.metrics.registry import all_metrics, citation
+from textassay.metrics.registry import all_metrics
 from textassay.report.charts.strips import alpha_gauge
 from textassay.report.table import level_text, summary
 from textassay.studies.huse.result import KINDS, TITLES, AtK, HuseItem, HuseResult, RaterAgreement, RaterFacts, titled
@@ -85,6 +85,15 @@ def bounds(low: float, high: float) -> str:
 def interval_text(interval: Interval | None) -> str:
     """The bounds of an interval, or nothing if there is none."""
     return bounds(interval.low, interval.high) if interval else ""
+
+
+def with_interval(value: float, interval: Interval | None) -> str:
+    """A score and the bounds of its interval, if there is one.
+
+    >>> with_interval(0.53, Interval(0.4, 0.655, 0.95, "bootstrap")), with_interval(0.53, None)
+    ('0.53 [0.40, 0.66]', '0.53')
+    """
+    return f"{score(value)} {interval_text(interval)}".strip()
 
 
 def chance_text(result: Result) -> str:
@@ -284,9 +293,8 @@ def _alpha(agreement: RaterAgreement) -> str:
     if not math.isfinite(alpha):
         return "Krippendorff's alpha unknown"
     strength = "high" if alpha >= FIRM else "fair" if alpha >= TENTATIVE else "low"
-    shown = f"{score(alpha)} {interval_text(agreement.interval)}".strip()
     ordinal = f", {score(agreement.alpha_ordinal)} for ranks" if math.isfinite(agreement.alpha_ordinal) else ""
-    return f"{strength} agreement, Krippendorff's alpha {shown}{ordinal}"
+    return f"{strength} agreement, Krippendorff's alpha {with_interval(alpha, agreement.interval)}{ordinal}"
 
 
 def _flagged(raters: Sequence[RaterFacts]) -> str:
@@ -349,11 +357,10 @@ def tie_rule(found: HuseResult) -> str:
     return next((_TIES[name] for name in variants if name in _TIES), "")
 
 
-def citations(found: HuseResult) -> list[str]:
-    """The papers of the metrics, each once."""
+def papers(found: HuseResult) -> list[str]:
+    """The keys of the papers of the metrics, each once."""
     known = all_metrics()
-    names = dict.fromkeys(known[result.metric].paper for result in found.results if result.metric in known)
-    return [citation(name) for name in names]
+    return list(dict.fromkeys(known[result.metric].paper for result in found.results if result.metric in known))
 
 
 @dataclass(frozen=True)
@@ -458,10 +465,9 @@ def _signed(change: float) -> str:
 
 
 def _alpha_gauge(agreement: RaterAgreement) -> Markup:
-    value = f"{score(agreement.alpha)} {interval_text(agreement.interval)}".strip()
     return alpha_gauge(
         agreement.alpha,
         agreement.interval,
         {0.0: "0: chance", TENTATIVE: "0.667", FIRM: "0.8", 1.0: "1: full"},
-        summary=f"{value}, limits 0.667, 0.8",
+        summary=f"{with_interval(agreement.alpha, agreement.interval)}, limits 0.667, 0.8",
     )

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -13,6 +14,9 @@ from textassay.report.charts.score_charts import LANDMARKS, draw_plane, k_curves
 from textassay.report.charts.svg import Axis
 from textassay.report.huse import render_html
 from textassay.studies.huse.result import DecisionMap
+
+# The scores of the plane as text.
+SHOWN = {"huse_d": "0.95 [0.80, 1.10]", "huse_q": "0.58 [0.46, 0.70]"}
 
 
 def test_the_map_has_rating_up_and_log_probability_across() -> None:
@@ -68,22 +72,23 @@ def test_maps_of_many_items_stay_small() -> None:
 
 def test_the_plane_has_the_model_its_cloud_and_the_papers_models() -> None:
     found = huse_study()
-    plane = draw_plane(found, most=50)
+    plane = draw_plane(found, SHOWN, most=50)
     assert plane is not None
     assert plane.cloud == 50
     for name, *_ in LANDMARKS:
         assert name in plane.wide
     assert plane.wide.count('class="landmark"') == len(LANDMARKS)
+    assert f"HUSE-D {SHOWN['huse_d']}, HUSE-Q {SHOWN['huse_q']}. The paper's models: " in unescape(plane.wide)
     assert {"HUSE 0", "HUSE 1"} <= set(re.findall(r'class="equal-name">([^<]+)<', plane.wide))
     huse = found.results[1].estimate + found.results[2].estimate - 1
     assert huse == pytest.approx(found.results[0].estimate)
-    bare = draw_plane(replace(found, cloud=()), most=50)
+    bare = draw_plane(replace(found, cloud=()), SHOWN, most=50)
     assert bare is not None
     assert bare.cloud == 0
 
 
 def test_lines_of_equal_huse_are_where_the_scores_say() -> None:
-    plane = draw_plane(huse_study(), most=0)
+    plane = draw_plane(huse_study(), SHOWN, most=0)
     assert plane is not None
     lines = re.findall(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)" class="equal">', plane.wide)
     assert len(lines) == 6
@@ -97,7 +102,7 @@ def test_lines_of_equal_huse_are_where_the_scores_say() -> None:
 
 
 def test_names_in_the_narrow_plane_are_whole_and_apart() -> None:
-    plane = draw_plane(huse_study(), most=0)
+    plane = draw_plane(huse_study(), SHOWN, most=0)
     assert plane is not None
     names = re.findall(r'<text [^>]*class="landmark-name">([^<]+)<', plane.narrow)
     assert "Summaries 0.7" in names

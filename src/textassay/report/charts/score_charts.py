@@ -26,7 +26,7 @@ from textassay.report.charts.svg import (
     reach,
     text_width,
 )
-from textassay.report.huse_scores import interval_text, model_name, score
+from textassay.report.huse_scores import model_name, score
 from textassay.report.table import level_text
 from textassay.studies.huse.result import TITLES, HuseResult, titled
 from textassay.studies.outcome import p_text
@@ -92,8 +92,11 @@ class _Here:
     described: str
 
 
-def draw_plane(found: HuseResult, *, most: int) -> Plane | None:
-    """The plane with at most this many resamples, or None if one of both scores has no number."""
+def draw_plane(found: HuseResult, shown: Mapping[str, str], *, most: int) -> Plane | None:
+    """The plane with at most this many resamples, or None if one of both scores has no number.
+
+    `shown` has each score with its interval as text, by metric.
+    """
     first = {result.metric: result for result in reversed(found.results)}
     quality, diversity = first.get("huse_q"), first.get("huse_d")
     if quality is None or diversity is None or not (drawable(quality) and drawable(diversity)):
@@ -101,7 +104,7 @@ def draw_plane(found: HuseResult, *, most: int) -> Plane | None:
     cloud = [(x, y) for x, y in found.cloud if math.isfinite(x) and math.isfinite(y)]
     every = math.ceil(len(cloud) / most) if cloud and most else 1
     name = model_name(found)
-    described = _plane_label(name, diversity, quality)
+    described = _plane_label(name, shown)
     here = _Here(name, quality, diversity, cloud[::every] if most else [], described)
     return Plane(_draw(here, _WIDE), _draw(here, _NARROW), len(here.cloud))
 
@@ -128,13 +131,10 @@ def _draw(here: _Here, canvas: Canvas) -> Markup:
     )
 
 
-def _plane_label(name: str, diversity: Result, quality: Result) -> str:
-    values = [
-        f"{title} {score(result.estimate)} {interval_text(result.interval)}"
-        for title, result in (("HUSE-D", diversity), ("HUSE-Q", quality))
-    ]
+def _plane_label(name: str, shown: Mapping[str, str]) -> str:
+    values = ", ".join(f"{TITLES[metric]} {shown[metric]}" for metric in ("huse_d", "huse_q"))
     others = ", ".join(f"{model} {x:.2f} and {y:.2f}" for model, x, y in LANDMARKS)
-    return f"{name}: {', '.join(value.strip() for value in values)}. The paper's models: {others}."
+    return f"{name}: {values}. The paper's models: {others}."
 
 
 def _plane_ground(x: Axis, y: Axis, frame: Box) -> Iterator[Markup]:
