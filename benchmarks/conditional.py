@@ -217,7 +217,10 @@ def pair_by_pair(table: TextTable, numbers: list[NDArray[np.int64]]) -> dict[str
 
 
 def command() -> None:
-    """The whole command with METEOR: reading, distances, exact tests, intervals, human row, JSON and report."""
+    """The whole command with METEOR: from reading to JSON and report.
+
+    It has distances, exact tests, intervals, and the references of each item measured against each other.
+    """
     print("the whole command with METEOR, distances included, two cores")
     with tempfile.TemporaryDirectory() as folder:
         spent = {}
