@@ -36,7 +36,7 @@ from textassay.studies.huse.result import (
     RaterFacts,
     StabilityPoint,
 )
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.outcome import Contest, Outcome, Verdict
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -58,6 +58,18 @@ HOSTILE_MARKUP = (
     "[bold red]markup[/bold red] \\| $math$ ~~struck~~",
     "```\nfence\n```\r\n# heading",
 )
+
+# A name that is dangerous in a page, in a terminal and in Markdown.
+HOSTILE_NAME = "<script>alert(1)</script>\x1b[31m|*"
+
+
+def assert_harmless(found: Outcome) -> None:
+    """No form of a study passes on what a hostile name in it would do to a terminal or a page."""
+    pages = found.to_html(), found._repr_html_()
+    for text in (str(found), found.to_markdown(), found.to_csv(), *pages):
+        assert "\x1b" not in text
+    for page in pages:
+        assert "<script>alert" not in page
 
 
 class Page(HTMLParser):
