@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,15 @@ from textassay.inference.permutation import (
     permutation_tests,
 )
 from textassay.inference.plan import Plan
-from textassay.inference.result import Interval, Result, result_of, sample_field, signature
+from textassay.inference.result import (
+    Interval,
+    Result,
+    option_fields,
+    result_of,
+    sample_field,
+    setting_fields,
+    signature,
+)
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool
 
@@ -55,6 +63,34 @@ class _Point:
     parts: Mapping[str, float]
     undefined: str | None
     seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Metrics to measure on materials, by the names metrics use for them: candidate, reference, train.
+
+    `tested` are candidate and reference as the tests see them, where these have more texts than the estimates. Without
+    `test` there are intervals but no p-values. `own` are materials that no other job reads: their views are built when
+    the job runs, and freed when it is done.
+    """
+
+    requests: Sequence[Request]
+    roles: Mapping[str, Material]
+    tested: tuple[Material, Material] | None = None
+    test: bool = True
+    own: tuple[Material, ...] = ()
+
+
+def measure_all(jobs: Iterable[Job], *, plan: Plan, progress: Progress | None = None) -> list[Measured]:
+    """The results of each job, one job after the other."""
+    found = []
+    for job in jobs:
+        # What is measured again counts as no progress.
+        shown = None if job.own else progress
+        found.append(measure(job.requests, job.roles, plan=plan, test=job.test, tested=job.tested, progress=shown))
+        for material in job.own:
+            material.clear()
+    return found
 
 
 def measure(
@@ -126,11 +162,11 @@ def _adjusted(permuted: Mapping[Request, float], held_out: Mapping[Request, floa
     return {request: min(1.0, p * total / len(kind)) for kind in kinds for request, p in kind.items()}
 
 
-def views_read(requests: Sequence[Request], roles: Mapping[str, Material]) -> Iterator[tuple[Material, type[Any]]]:
-    """The views that measuring these requests reads, each with its material, in the order of the requests."""
-    for request in requests:
-        if _why_not(request, roles) is None:
-            yield from zip((roles[role] for role in request.metric.roles), request.metric.views, strict=True)
+def views_of_job(job: Job) -> Iterator[tuple[Material, type[Any]]]:
+    """The views that a job reads, each with its material, in the order of the requests."""
+    for request in job.requests:
+        if _why_not(request, job.roles) is None:
+            yield from zip((job.roles[role] for role in request.metric.roles), request.metric.views, strict=True)
 
 
 def _point(request: Request, roles: Mapping[str, Material]) -> _Point:
@@ -236,8 +272,8 @@ def _signature(
     sizes = [len(samples[role]) for role in _SIDES if role in samples]
     return signature(
         metric.name,
-        request.signed_options,
-        settings=roles["candidate"].settings.fields(metric.views),
+        option_fields(request),
+        settings=setting_fields(roles["candidate"].settings, metric.views),
         data={
             **{role: sample_field(sample) for role, sample in samples.items()},
             **(metric.approximate(sum(sizes)) if metric.approximate else {}),

@@ -43,7 +43,7 @@ from textassay.inference.overall_bank import (
 from textassay.inference.p_values import at_least, is_significant, step_down
 from textassay.inference.permutation import Design, design_of, fewest_groups
 from textassay.inference.plan import MOST_RAISED, Plan
-from textassay.inference.result import sample_field, signature
+from textassay.inference.result import sample_field, setting_fields, signature
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.vectors.kernels import count_slices
 from textassay.metrics.vectors.pair_sums import observed
@@ -344,9 +344,9 @@ def _signature(
     plan: OverallPlan,
     n_resamples: int,
 ) -> str:
-    settings = candidate.settings.fields([TextNgrams])
+    settings = setting_fields(candidate.settings, [TextNgrams])
     if any(member.reads_vectors for member in members):
-        settings |= candidate.settings.fields([Vectors])
+        settings |= setting_fields(candidate.settings, [Vectors])
     resampling: dict[str, Any] = {"level": plan.level, "candidates": plan.n_candidates, "resamples": n_resamples}
     resampling["design"] = design.kind
     if design.block > 1:

@@ -436,12 +436,12 @@ def views_of_bank(material: Material) -> tuple[type[Any], ...]:
 
 
 def merge_views(pool: Pool) -> None:
-    """Count the n-grams, the openings and endings, the repeated texts and the traits of both samples together."""
+    """Count the traits, the n-grams, the openings and endings and the repeated texts of both samples together."""
+    _traits_of(pool)
     for n in (1, 2):
         pool.merged(TextNgrams).order(n)
     pool.merged(TextEdges).order(1)
     pool.merged(NearDuplicates)
-    _traits_of(pool)
 
 
 def bank_statistics(pool: Pool, design: Design, masks: Bool, *, members: Sequence[Member]) -> F64:

@@ -1,12 +1,13 @@
 """Result: one number with its uncertainty, and the signature that fixes it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from textassay.corpus.sample import TEXT, Sample, digest_of
 from textassay.metrics.registry import Request
+from textassay.metrics.views import Settings
 from textassay.version import __version__
 
 
@@ -161,6 +162,20 @@ def signature(
     """
     fields = [*options.items(), *(settings or {}).items(), *data.items(), *resampling.items(), ("v", __version__)]
     return "|".join([name, *(f"{field}:{value}" for field, value in fields)])
+
+
+def option_fields(request: Request) -> dict[str, Any]:
+    """The options of a request in a signature: a model by its name and digest, whatever the file is called."""
+    opens = {name: option.opens for name, option in request.metric.options.items()}
+    return {name: open_(value) if (open_ := opens[name]) else value for name, value in request.options.items()}
+
+
+def setting_fields(settings: Settings, kinds: Iterable[type]) -> dict[str, str]:
+    """The settings in a signature: those that views of these kinds read."""
+    read = {getattr(kind, "reads", "tokenizer") for kind in kinds}
+    if "encoder" in read:
+        return {"enc": settings.required_encoder.name}
+    return {"tok": settings.tokenizer.signature} if "tokenizer" in read else {}
 
 
 def sample_field(sample: Sample) -> str:

@@ -337,12 +337,6 @@ class Request:
     def __hash__(self) -> int:
         return hash((self.metric.name, *self.options.items()))
 
-    @property
-    def signed_options(self) -> dict[str, Any]:
-        """The options as signatures show them: a model by its name and digest, whatever the file is called."""
-        opens = {name: option.opens for name, option in self.metric.options.items()}
-        return {name: open_(value) if (open_ := opens[name]) else value for name, value in self.options.items()}
-
 
 def label_under(metric: Metric, options: Mapping[str, Any]) -> str:
     """Name, order and distance (`bleu-4`, `trm meteor`), followed by options that differ from their defaults."""

@@ -85,14 +85,6 @@ class Settings:
             raise InputError(need, Setting("encoder", "lsa"))
         return self.encoder
 
-    def fields(self, kinds: Iterable[type]) -> dict[str, str]:
-        """The settings that views of these kinds read, by the names of their signature fields."""
-        if any(needs_encoder(kind) for kind in kinds):
-            return {"enc": self.required_encoder.name}
-        if all(getattr(kind, "reads", "tokenizer") == "texts" for kind in kinds):
-            return {}
-        return {"tok": self.tokenizer.signature}
-
 
 def needs_encoder(kind: type) -> bool:
     """True for views on sentence vectors."""
@@ -126,6 +118,10 @@ class Material:
         if view is None:
             view = self.settings._shared[key] = kind.of(self)
         return view
+
+    def clear(self) -> None:
+        """Free all views; they are built again when they are read again."""
+        self._views.clear()
 
     def has(self, kind: type[Any], /) -> bool:
         """True if the view of this kind was built already."""

@@ -21,7 +21,7 @@ from textassay.corpus.readers import read_sample
 from textassay.corpus.sampling import stream
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Silent
-from textassay.inference.result import Result, result_of, sample_field, signature
+from textassay.inference.result import Result, option_fields, result_of, sample_field, signature
 from textassay.metrics.registry import Request, parse_requests
 from textassay.models.choose import train_model
 from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
@@ -314,7 +314,7 @@ def _scores(found: Found, experiment: Experiment, real: Path, seed: int) -> Comp
 
     def result(unit: Unit, name: str, request: Request) -> Result:
         value, data = found[unit][name], {"generator": unit, "file": sample_field(texts), "texts": n}
-        fixed = signature(request.metric.name, request.signed_options, data=data, resampling={"seed": seed})
+        fixed = signature(request.metric.name, option_fields(request), data=data, resampling={"seed": seed})
         return result_of(request, value, signature=fixed, n=n, undefined=_NO_VALUE if math.isnan(value) else None)
 
     columns = [

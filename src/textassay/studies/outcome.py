@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 
 from textassay.errors import InputError
 from textassay.inference.plan import Plan
-from textassay.inference.result import Result, one_nan
+from textassay.inference.result import Result, one_nan, setting_fields
 from textassay.metrics.registry import Request, all_metrics, label_under
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.version import __version__
@@ -164,7 +164,7 @@ def settings_of_metrics(
     plan: Plan, requests: Sequence[Request], views: ViewSettings, *, tested: bool = True, **values: Any
 ) -> Settings:
     """The settings of an outcome that measured these metrics on samples: `values`, then what the metrics use."""
-    read = {name: value for request in requests for name, value in views.fields(request.metric.views).items()}
+    read = {name: value for request in requests for name, value in setting_fields(views, request.metric.views).items()}
     resampled = [request.metric for request in requests] if plan.n_resamples else []
     return settings_of(
         plan,

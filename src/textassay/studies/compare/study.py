@@ -4,11 +4,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 
+from textassay.corpus.hashed_ngrams import Sequences
 from textassay.corpus.printable import many
 from textassay.corpus.readers import as_sample, named_candidates
 from textassay.corpus.sample import Sample
@@ -20,12 +21,13 @@ from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence
 from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
-from textassay.inference.measure import Measured, measure, paired_difference, views_read
+from textassay.inference.measure import Job, Measured, measure_all, paired_difference, views_of_job
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.overall_bank import views_of_bank
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result, result_of
+from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
@@ -91,95 +93,87 @@ class Measurer:
         tested = exchanged * (self.plan.n_resamples + 1)
         return jackknifed + len(self.cut.candidates) * (1 + jackknifed + tested)
 
-    def views(self) -> dict[Material, list[type[Any]]]:
-        """The views that the metrics and the overall test read, by material."""
-        measured = [(self.requests, self._roles(name)) for name in self.cut.candidates]
-        if self.baseline:
-            measured = [(self.describing, self._plain()), (self.comparing, self._real_parts()), *measured]
-        tested = [part for name in self.cut.candidates for part in self._tested(name) if self.plan.n_resamples]
-        # First the views of the overall test: others are made from them.
-        pairs = [(part, kind) for part in tested for kind in views_of_bank(part)]
-        pairs += [pair for requests, roles in measured for pair in views_read(requests, roles)]
+    def real_jobs(self) -> list[Job]:
+        """The baseline: describing metrics on the reference alone, comparing metrics between two real parts."""
+        if not self.baseline:
+            return []
+        plain = self._with_train({"candidate": self.material(self.cut.plain)})
+        parts = {"candidate": self.material(self.cut.held_out), "reference": self.material(self.cut.base)}
+        jobs = [Job(self.describing, plain), Job(self.comparing, self._with_train(parts), test=False)]
+        return [job for job in jobs if job.requests]
+
+    def candidate_jobs(self, name: str) -> list[Job]:
+        """A candidate against the reference, and again on as few texts as the baseline had."""
+        material, reference = self.material(self.cut.candidates[name]), self.material(self.cut.reference)
+        roles = self._with_train({"candidate": material, "reference": reference})
+        whole = Job(self.requests, roles, tested=self.tested(name), test=self.tests)
+        return [whole, *(self._at_baseline_size(material) if self.baseline else ())]
+
+    def views(self, jobs: Iterable[Job]) -> dict[Material, list[type[Any]]]:
+        """The views that jobs and the overall test read, by material."""
+        tested = [part for name in self.cut.candidates for part in self.tested(name) if self.plan.n_resamples]
+        # First the views that others are made from, last those that only the overall test reads.
+        pairs: list[tuple[Material, type[Any]]] = [(part, kind) for part in tested for kind in (Sequences, TextNgrams)]
+        pairs += [pair for job in jobs if not job.own for pair in views_of_job(job)]
+        pairs += [(part, kind) for part in tested for kind in views_of_bank(part)]
         read: dict[Material, list[type[Any]]] = {}
         for material, kind in dict.fromkeys(pairs):
             read.setdefault(material, []).append(kind)
         return read
 
-    def real(self) -> Measured:
-        """The baseline: describing metrics on the reference alone, comparing metrics between two real parts."""
+    def real(self, jobs: Sequence[Job], found: Sequence[Measured]) -> Measured:
+        """The baseline from what its jobs found."""
         if not self.baseline:
             return Measured(tuple(map(_not_measured, self.requests)), {}, {})
-        described = self._measure(self.describing, self._plain())
-        compared = self._measure(self.comparing, self._real_parts(), test=False)
-        found = dict(zip(self.describing, described.results, strict=True))
-        found |= dict(zip(self.comparing, compared.results, strict=True))
-        replicates = {**described.replicates, **compared.replicates}
-        return Measured(tuple(found[request] for request in self.requests), replicates, {})
+        results, replicates = _joined(jobs, found)
+        return Measured(tuple(results[request] for request in self.requests), replicates, {})
 
-    def candidate(self, name: str) -> CandidateMeasured:
-        """A candidate against the reference, and again on as few texts as the baseline had."""
-        material = self.material(self.cut.candidates[name])
-        measured = self._measure(self.requests, self._roles(name), tested=self._tested(name), test=self.tests)
-        results: dict[Request, Result] = {}
-        replicates: dict[Request, Replicates] = {}
-        for requests, roles in self._at_baseline_size(material) if self.baseline else ():
-            again = measure(requests, roles, plan=self.plan, test=False)
-            results |= dict(zip(requests, again.results, strict=True))
-            replicates |= again.replicates
-        return CandidateMeasured(measured, results, replicates)
+    def candidate(self, jobs: Sequence[Job], found: Sequence[Measured]) -> CandidateMeasured:
+        """A candidate from what its jobs found."""
+        return CandidateMeasured(found[0], *_joined(jobs[1:], found[1:]))
+
+    def measuring(self, jobs: Sequence[Job]) -> Callable[[], list[Measured]]:
+        """The jobs, ready to run."""
+        return partial(measure_all, jobs, plan=self.plan, progress=self.progress)
 
     def overall(self, name: str) -> Callable[[], Overall | None]:
         """The overall test of a candidate, ready to run; it returns None where only estimates are wanted."""
         if not self.plan.n_resamples:
             return lambda: None
         plan = OverallPlan(**vars(self.plan), n_candidates=len(self.cut.candidates))
-        return partial(overall_test, *self._tested(name), plan=plan, progress=self.progress)
-
-    def _plain(self) -> dict[str, Material]:
-        """The roles of the describing metrics on real text."""
-        return self._with_train({"candidate": self.material(self.cut.plain)})
-
-    def _real_parts(self) -> dict[str, Material]:
-        """The roles of the comparing metrics between two parts of the real texts."""
-        return self._with_train(
-            {"candidate": self.material(self.cut.held_out), "reference": self.material(self.cut.base)}
-        )
-
-    def _roles(self, name: str) -> dict[str, Material]:
-        """The roles of all metrics on a candidate."""
-        candidate, reference = self.cut.candidates[name], self.cut.reference
-        return self._with_train({"candidate": self.material(candidate), "reference": self.material(reference)})
+        return partial(overall_test, *self.tested(name), plan=plan, progress=self.progress)
 
     def _with_train(self, roles: dict[str, Material]) -> dict[str, Material]:
         return roles if self.train is None else roles | {"train": self.train}
 
-    def _tested(self, name: str) -> tuple[Material, Material]:
+    def tested(self, name: str) -> tuple[Material, Material]:
         """Candidate and reference as the tests use them."""
         mine, real = self.cut.tested[name]
         return self.material(mine), self.material(real)
 
-    def _measure(
-        self,
-        requests: Sequence[Request],
-        roles: Mapping[str, Material],
-        *,
-        tested: tuple[Material, Material] | None = None,
-        test: bool = True,
-    ) -> Measured:
-        return measure(requests, roles, plan=self.plan, test=test, tested=tested, progress=self.progress)
-
-    def _at_baseline_size(self, material: Material) -> Iterator[tuple[Sequence[Request], dict[str, Material]]]:
+    def _at_baseline_size(self, material: Material) -> Iterator[Job]:
         """What is measured again, on as many texts as the baseline had: metrics that compare, metrics that describe."""
-        size = len(self.cut.base)
-        if not len(material.sample) == len(self.cut.reference) == size:
-            base = self.material(self.cut.base)
-            yield self.comparing, {"candidate": self._cut(material, size), "reference": base}
-        if len(material.sample) != len(self.cut.plain):
-            yield self.describing, self._with_train({"candidate": self._cut(material, len(self.cut.plain))})
+        size, base = len(self.cut.base), self.material(self.cut.base)
+        if self.comparing and not len(material.sample) == len(self.cut.reference) == size:
+            cut = self._cut(material, size)
+            yield Job(self.comparing, {"candidate": cut, "reference": base}, test=False, own=(cut,))
+        if self.describing and len(material.sample) != len(self.cut.plain):
+            cut = self._cut(material, len(self.cut.plain))
+            yield Job(self.describing, self._with_train({"candidate": cut}), test=False, own=(cut,))
 
     def _cut(self, material: Material, size: int) -> Material:
         rng = stream(self.plan.seed, "at real size", material.sample.digest)
         return Material(material.sample.cut(size, rng), self.settings)
+
+
+def _joined(jobs: Sequence[Job], found: Sequence[Measured]) -> tuple[dict[Request, Result], dict[Request, Replicates]]:
+    """Results and replicates of several jobs by request."""
+    results = {
+        request: result
+        for job, each in zip(jobs, found, strict=True)
+        for request, result in zip(job.requests, each.results, strict=True)
+    }
+    return results, {request: values for each in found for request, values in each.replicates.items()}
 
 
 def _not_measured(request: Request) -> Result:
@@ -318,17 +312,18 @@ class _Study:
         measurer, cut, names = self.measurer, self.measurer.cut, list(self.measurer.cut.candidates)
         plan = measurer.plan
         measurer.progress.start("comparing", measurer.steps())
-        engine.map(lambda read: read[0].build(read[1]), measurer.views().items())
+        jobs = [measurer.real_jobs(), *map(measurer.candidate_jobs, names)]
         tasks: list[Callable[[], Any]] = [
-            measurer.real,
-            *(partial(measurer.candidate, name) for name in names),
-            *(measurer.overall(name) for name in names),
-            *(self._dependence(name) for name in names),
+            *map(measurer.measuring, jobs),
+            *map(measurer.overall, names),
+            *map(self._dependence, names),
         ]
+        engine.map(lambda read: read[0].build(read[1]), measurer.views(chain(*jobs)).items())
         baseline, *found = engine.map(lambda task: task(), tasks)
-        outcomes: dict[str, CandidateMeasured] = dict(zip(names, found, strict=False))
         overalls, warnings = found[len(names) : -len(names)], found[-len(names) :]
         p_values = holm([math.nan if o is None or o.p_value is None else o.p_value for o in overalls])
+        baseline = measurer.real(jobs[0], baseline)
+        outcomes = {name: measurer.candidate(*each) for name, *each in zip(names, jobs[1:], found, strict=False)}
         remarks = engine.map(self._remarks, names)
         columns = [
             _bounded(self._column(name, outcome=outcomes[name], overall=overall, warnings=signs, **remarked), p, plan)

@@ -20,7 +20,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.sampling import stream
 from textassay.inference.p_values import is_significant
 from textassay.inference.plan import Plan
-from textassay.inference.result import sample_field, signature
+from textassay.inference.result import option_fields, sample_field, setting_fields, signature
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material
 from textassay.studies.agreement.correlation import tau_b
@@ -156,7 +156,9 @@ class Powers:
             deviations=tuple(_rounded(_spread(null[size])) for size in sizes),
             cells=tuple(cells),
             signature=self._signature(
-                request.metric.name, request.signed_options, self.measurer.settings.fields(request.metric.views)
+                request.metric.name,
+                option_fields(request),
+                setting_fields(self.measurer.settings, request.metric.views),
             ),
             n_runs=self.design.n_runs,
             level=self.plan.level,

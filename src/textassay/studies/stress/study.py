@@ -22,7 +22,7 @@ from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.plan import Plan, fewest_resamples
-from textassay.inference.result import sample_field
+from textassay.inference.result import option_fields, sample_field
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
@@ -239,7 +239,7 @@ def _identity(real: Sample, banks: Mapping[str, Sample], measurer: Measurer, see
 def _opened_models(requests: Sequence[Request]) -> dict[str, list[str]]:
     """The models that metrics open, by name and digest: labels have the names of files only."""
     opened = [
-        str(request.signed_options[name])
+        str(option_fields(request)[name])
         for request in requests
         for name, option in request.metric.options.items()
         if option.opens is not None

@@ -383,11 +383,14 @@ class _Study:
             yield f"{label} at {shown}{example}: {first[1]}"
 
     def _baseline(self) -> Measured:
-        real = self.measurer.real()
+        jobs = self.measurer.real_jobs()
+        real = self.measurer.real(jobs, self.measurer.measuring(jobs)())
         return real if self.oracle is None else _joined(real, self.oracle.baseline())
 
     def _setting(self, point: GridPoint) -> tuple[CandidateMeasured, Overall | None]:
-        found, overall = self.measurer.candidate(point.name), self.measurer.overall(point.name)()
+        jobs = self.measurer.candidate_jobs(point.name)
+        found = self.measurer.candidate(jobs, self.measurer.measuring(jobs)())
+        overall = self.measurer.overall(point.name)()
         sample = self.measurer.cut.candidates[point.name]
         if self.oracle is not None:
             material, model = self.measurer.material(sample), _model_of(point, self.models)
