@@ -68,7 +68,7 @@ def test_everything_found_stands_on_the_page() -> None:
         "Used too rarely",
         "of it 1 30 -5.25",
         "cr|n:2|tok:words+lower",
-        "Coverage rate: the chance that an n-gram drawn from each sample is the same one.",
+        "Coverage rate: the probability that two n-grams, one drawn from each sample, are equal.",
         "Misleading when read alone: repeating the reference's most frequent n-gram beats real text.",
         "expected value at this sample size (delete-a-group jackknife",
         "exchanging texts between candidate and reference",

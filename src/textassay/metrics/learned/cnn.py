@@ -1,4 +1,4 @@
-"""The convolutional classifier of Cai et al. (2020), with the layers and the training of their released program."""
+"""The convolutional classifier of Cai et al. (2021), with the layers and the training of their released program."""
 
 from dataclasses import dataclass
 from threading import Lock

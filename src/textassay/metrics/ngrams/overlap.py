@@ -103,7 +103,7 @@ def _between_texts(table: Table) -> Value:
     undefined="no text of one of the samples has n tokens",
 )
 def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
-    r"""Coverage rate: the chance that an n-gram drawn from each sample is the same one.
+    r"""Coverage rate: the probability that two n-grams, one drawn from each sample, are equal.
 
     .. math:: \mathrm{CR}_n = \sum_g Q_g P_g
 
@@ -134,7 +134,7 @@ def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
     undefined="no text has n tokens (the unbiased variant needs two that have)",
 )
 def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiased"] = "plugin") -> Value:
-    r"""Negative repetition rate: minus the chance that two n-grams drawn from the sample are the same one.
+    r"""Negative repetition rate: minus the probability that two n-grams drawn from the sample are equal.
 
     .. math:: \mathrm{NRR}_n = -\sum_g Q_g^2
 
@@ -245,7 +245,7 @@ class Edges(Ngrams):
     undefined="one of the samples has no words",
 )
 def edges(candidate: Edges, reference: Edges, /, *, n: int = 2) -> Value:
-    r"""Distance between openings and endings: the first and the last 1 to n words of every text.
+    r"""Distance between the samples in how texts begin and end: the first and the last 1 to n words of every text.
 
     .. math:: \sum_e \frac{(Q_e - P_e)^2}{\sqrt{R_e}}
 

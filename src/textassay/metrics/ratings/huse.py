@@ -66,9 +66,9 @@ def huse(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released", per: P
     Misleading if the log-probabilities are not those of the distribution that was sampled: temperature, top-p and beam
     search change it, and so does a different tokenizer for the lengths. It is an upper bound: a low value proves that
     the texts can be distinguished, a high value does not prove that they cannot. Noisy ratings raise it. A small k
-    raises it too, by about 0.04 at k = 16 for any number of items: if the value itself matters, let k grow with the
-    number of items as :math:`16\,(n / 200)^{2/3}`. Leaving one out is biased if many items tie, so read it beside
-    `chance`, the score of randomly exchanged sources.
+    raises it too, by about 0.04 at k = 16 from 200 items on, and more with fewer: if the value itself matters, let k
+    grow with the number of items as :math:`16\,(n / 200)^{2/3}`. Leaving one out is biased if many items tie, so read
+    it beside `chance`, the score of randomly exchanged sources.
 
     It is undefined if all ratings and all log-probabilities are the same.
     """

@@ -121,10 +121,10 @@ def mauve(
 
     It sees clusters that one sample uses more than the other.
 
-    Misleading when compared across sizes: the value changes with the number of texts, with k and with the encoder, and
-    two samples of one source score below 1. Compare it with real text's own value at the same size. The cost grows with
-    the square of n; `texts_a_cluster=20` halves it, but gives a different number. For an item of fewer than 25 texts
-    per side k is 2, so that only a coarse difference can be seen.
+    Misleading when compared across sizes: the value changes with the number of texts, with the number of clusters and
+    with the encoder, and two samples of one source score below 1. Compare it with real text's own value at the same
+    size. The cost grows with the square of n; `texts_a_cluster=20` halves it, but gives a different number. For an item
+    of fewer than 25 texts per side k is 2, so that only a coarse difference can be seen.
 
     It is always defined for samples of the minimum size. The interval keeps the clusters fixed, treats the seeds as a
     further source of variation, and is asymmetric, because it is computed on the logit scale. There is none below 50

@@ -167,7 +167,7 @@ def energy_approximate(n_texts: int) -> dict[str, int]:
     approximate=energy_approximate,
 )
 def energy(candidate: Vectors, reference: Vectors, /, *, variant: EnergyVariant = "v") -> Value:
-    r"""Energy distance: how much farther vectors of the two samples are from each other than from their own.
+    r"""Energy distance: how much farther apart vectors of different samples are than vectors of one sample.
 
     .. math:: E = 2\,\overline{|c - r|} - \overline{|c - c'|} - \overline{|r - r'|}
 
@@ -178,8 +178,8 @@ def energy(candidate: Vectors, reference: Vectors, /, *, variant: EnergyVariant 
 
     It sees any difference between the distributions of the vectors, without a bandwidth.
 
-    Misleading as a number by itself: it scales with the vectors, and `v` of two samples from one source is above 0 and
-    falls with size. Outliers count in proportion to their distance, more than in `mmd`.
+    Misleading as a number by itself: it scales with the vectors, and the value of two samples from one source (with
+    `variant="v"`) is above 0 and falls with size. Outliers count in proportion to their distance, more than in `mmd`.
 
     It is undefined if no two texts of one of the samples are in the same slice.
     """

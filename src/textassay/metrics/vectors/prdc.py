@@ -59,21 +59,21 @@ def exchanging(name: str) -> Callable[..., F64]:
     exchange=exchanging("precision"),
 )
 def precision(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Variant = "paper") -> float:
-    r"""Precision: the share of candidates inside the ball of any reference, where balls reach to the k-th neighbour.
+    r"""Precision: the share of candidates in the neighbourhood of a reference, up to its k-th nearest reference.
 
     .. math:: \frac1m \sum_j \Bigl[\min_i \bigl(\lVert y_j - x_i \rVert - r_i\bigr) \le 0\Bigr], \quad
         r_i = \text{distance of } x_i \text{ to its } k\text{-th nearest other reference}
 
-    A text at exactly the radius is inside, as in the paper, so a repeated text is inside the balls of its copies.
-    `variant="released"` leaves such texts out, as the package `prdc` does: there a text with k or more copies has an
-    empty ball, and samples of one source in which half of the texts repeat score about 0.5. The default k = 5 is that
-    of `prdc`; the paper uses 3.
+    A text at exactly the radius is inside, as in the paper, so a repeated text is inside the neighbourhoods of its
+    copies. `variant="released"` leaves such texts out, as the package `prdc` does: there a text with k or more copies
+    has an empty neighbourhood, and samples of one source in which half of the texts repeat score about 0.5. The default
+    k = 5 is that of `prdc`; the paper uses 3.
 
     It sees candidates that are unlike any reference.
 
-    Misleading if the reference has outliers: their balls are wide and contain implausible texts (`density` is less
-    affected). A generator that repeats one good text scores 1; read it with `recall`. Values depend on the sample size
-    and on k.
+    Misleading if the reference has outliers: their neighbourhoods are wide and contain implausible texts (`density` is
+    less affected). A generator that repeats one good text scores 1; read it with `recall`. Values depend on the sample
+    size and on k.
 
     It is always defined for samples of more than k texts. There is no interval below 20 different texts per sample
     (repeated texts count for less), because the value of a few texts changes a lot with single ones.
@@ -95,7 +95,7 @@ def precision(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant:
     exchange=exchanging("recall"),
 )
 def recall(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Variant = "paper") -> float:
-    r"""Recall: the share of references inside the ball of any candidate, where balls reach to the k-th neighbour.
+    r"""Recall: the share of references in the neighbourhood of a candidate, up to its k-th nearest candidate.
 
     .. math:: \frac1n \sum_i \Bigl[\min_j \bigl(\lVert x_i - y_j \rVert - s_j\bigr) \le 0\Bigr], \quad
         s_j = \text{distance of } y_j \text{ to its } k\text{-th nearest other candidate}
@@ -103,11 +103,11 @@ def recall(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Va
     A reference at exactly the radius is inside, as in the paper; `variant="released"` leaves it out, as the package
     `prdc` does.
 
-    It sees parts of the reference that the candidate does not cover. A text written more than k times has a ball of
-    radius 0, which contains only copies of that text, so a collapsed generator scores near 0.
+    It sees parts of the reference that the candidate does not cover. A text written more than k times has a
+    neighbourhood of radius 0, which contains only copies of that text, so a collapsed generator scores near 0.
 
-    Misleading if the candidate has outliers: a few bad texts have wide balls that contain much of the reference
-    (`coverage` uses balls around the references instead). Values depend on the sample size and on k.
+    Misleading if the candidate has outliers: a few bad texts have wide neighbourhoods that contain much of the
+    reference (`coverage` uses neighbourhoods of the references instead). Values depend on the sample size and on k.
 
     It is always defined for samples of more than k texts. There is no interval below 20 different texts per sample
     (repeated texts count for less), because the value of a few texts changes a lot with single ones.
@@ -129,7 +129,7 @@ def recall(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Va
     exchange=exchanging("density"),
 )
 def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Variant = "paper") -> float:
-    r"""Density: how many balls of references a candidate lies in, over k; 1 on average for samples of one source.
+    r"""Density: how many neighbourhoods of references, up to their k-th nearest one, contain a candidate, divided by k.
 
     .. math:: \frac{1}{k m} \sum_j \sum_i w_{ij}, \quad w_{ij} = 1 \text{ if } \lVert y_j - x_i \rVert < r_i, \quad
         \frac{k - a_i}{t_i + 1} \text{ if } \lVert y_j - x_i \rVert = r_i, \quad 0 \text{ else},
@@ -137,8 +137,9 @@ def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: V
     where :math:`r_i` is the distance of reference :math:`x_i` to its k-th nearest other reference, :math:`a_i` other
     references are nearer than that and :math:`t_i` are exactly as far away. The fraction on the rim is the probability
     that the candidate comes before the k-th reference if texts at equal distance are in random order. With it the
-    average over all exchanges of labels is exactly 1 for any number of ties. Without ties it is the paper's formula.
-    `variant="released"` counts 0 on the rim, as the package `prdc` does.
+    average over all exchanges of labels is exactly 1 for any number of ties, so samples of one source have 1 on
+    average. Without ties it is the paper's formula. `variant="released"` counts 0 on the rim, as the package `prdc`
+    does.
 
     It sees candidates that are unlike any reference (below real text's own value) and candidates that are too
     concentrated where references are dense (above it). The test is two-sided.
@@ -167,7 +168,7 @@ def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: V
     exchange=exchanging("coverage"),
 )
 def coverage(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Variant = "paper") -> float:
-    r"""Coverage: the share of references whose ball, to their k-th nearest other reference, holds a candidate.
+    r"""Coverage: the share of references whose neighbourhood, up to their k-th nearest reference, has a candidate.
 
     .. math:: \frac1n \sum_i \Bigl[\min_j \lVert x_i - y_j \rVert \le r_i\Bigr], \quad
         r_i = \text{distance of } x_i \text{ to its } k\text{-th nearest other reference}
@@ -177,8 +178,8 @@ def coverage(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: 
 
     It sees parts of the reference that the candidate does not cover.
 
-    Misleading if samples differ in size: more candidates cover more balls. For samples of one source and one size it is
-    near :math:`1 - 2^{-k}`, not 1.
+    Misleading if samples differ in size: more candidates cover more neighbourhoods. For samples of one source and one
+    size it is near :math:`1 - 2^{-k}`, not 1.
 
     It is always defined for samples of more than k texts.
     """

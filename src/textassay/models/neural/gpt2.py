@@ -37,7 +37,7 @@ class Gpt2Shape:
 PRESETS = {
     "laptop": (Gpt2Shape(1), Plan(8, 32, 1e-3, clip=1.0)),
     "desktop": (Gpt2Shape(1, layers=4, hidden=256, heads=8), Plan(12, 64, 5e-4, clip=1.0)),
-    # Cai et al. (2020), table 1; the paper does not state the number of positions.
+    # Cai et al. (2021), table 1; the paper does not state the number of positions.
     "cai2020": (Gpt2Shape(1, layers=12, hidden=768, heads=12), Plan(80, 128, 2e-5)),
 }
 

@@ -46,7 +46,7 @@ class Preset:
 PRESETS = {
     # Li et al. (2020), section 6.2; the paper does not state the batch size.
     "li2020": Preset(LstmShape(1, layers=1, hidden=128, embedding=128), Plan(30, 64, 1e-3)),
-    # Cai et al. (2020), table 1 and the released program.
+    # Cai et al. (2021), table 1 and the released program.
     "cai2020": Preset(
         LstmShape(1, layers=2, hidden=512, embedding=512, dropout=0.5, initial=0.05), Plan(80, 128, 1e-3, clip=10.0)
     ),
