@@ -393,7 +393,7 @@ In random order only near-duplicates can give groups away. Texts of one prompt i
 
 ## Warnings where texts are independent
 
-Wanted: at most 5 %.
+Wanted: about 1 %, which is the level of the five tests together.
 
 {false_warnings}
 """

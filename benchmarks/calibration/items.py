@@ -1,7 +1,7 @@
 """Are the exact p-values and their combinations honest? Items whose candidates and references have one source.
 
 `python benchmarks/calibration/items.py [SETS]` draws that many test sets (400 unless told) of 50 items from real
-captions, 10 candidates and 5 references each, all from one heap, so that the null holds exactly. It tests every item,
+captions, 10 candidates and 5 references each, all from one pool, so that the null holds exactly. It tests every item,
 combines the items of a set, measures the interval of the mean, and writes docs/calibration-conditional.md. A p-value
 that is honest is at most x in at most a share x of the items; a combined one rejects at 5 % in at most about 5 % of the
 sets; a 95 % interval holds the mean over all sets in about 95 %.
@@ -71,7 +71,7 @@ class Row:
 
 @cache
 def prepared() -> tuple[list[str], Remembered]:
-    """The heap of captions, and their vectors."""
+    """The pool of captions, and their vectors."""
     captions = list(dict.fromkeys(DATA.read_text(encoding="utf-8").splitlines()))[:CAPTIONS]
     encoder = minilm()
     return captions, remember(encoder, captions, store=open_store(encoder))
@@ -141,7 +141,7 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """METEOR among a heap of captions, measured once."""
+    """METEOR among a pool of captions, measured once."""
 
     table: TextTable
     matrix: NDArray[np.float64]
@@ -157,7 +157,7 @@ class Known:
 
 
 def shared_references(rng: np.random.Generator, design: Design) -> list[Item]:
-    """Clusters of items with the same references and candidates of their own, all texts from one heap."""
+    """Clusters of items with the same references and candidates of their own, all texts from one pool."""
     n, m = design.sizes
     found = []
     for cluster in range(design.items // design.share):
@@ -198,7 +198,7 @@ IMAGES: list[list[str]] = []
 
 @cache
 def known_distances() -> Pools:
-    """Fill the heaps, and measure every pair of their texts once."""
+    """Fill the pools, and measure every pair of their texts once."""
     HEAP[:] = list(dict.fromkeys(DATA.read_text(encoding="utf-8").splitlines()))[:600]
     images = [list(dict.fromkeys(item["references"])) for item in json.loads(VALIDATION.read_text(encoding="utf-8"))]
     IMAGES[:] = [image[:5] for image in images if len(image) >= 5][:160]
@@ -257,7 +257,7 @@ def designs_text(rows: Sequence[Sequence[str]]) -> list[str]:
         "(labels exchanged within items, 9,999 draws; of 5 v 10 texts from 299 random labellings per item) is "
         "significant at 5 %: of each metric by itself, and of any "
         "metric after adjustment for all three; the last two columns combine the p-values of the items instead. In "
-        "the rows with one source nothing differs, and 5 % is right. Captions come from one heap there, so that the "
+        "the rows with one source nothing differs, and 5 % is right. Captions come from one pool there, so that the "
         "null holds exactly. In the last rows one of the two candidates of every item is a caption of another image. "
         "With 400 sets a rate of 5 % is known to about 2 points. "
         "`python benchmarks/calibration/items.py designs` makes this table.",
@@ -273,7 +273,7 @@ def write(rows: list[Row]) -> None:
     lines = [
         "# Calibration of conditional evaluation",
         "",
-        f"Test sets of {ITEMS} items, {SIZES[0]} candidates and {SIZES[1]} references each, all drawn from one heap of "
+        f"Test sets of {ITEMS} items, {SIZES[0]} candidates and {SIZES[1]} references each, all drawn from one pool of "
         f"{CAPTIONS:,} real captions: the null holds exactly. Each item has its exact p-value over 3,003 partitions. "
         "The columns `p ≤ x` give the share of single items, which should not be above x; the next three the share of "
         "sets that the combined p-value rejects at 5 %; the last the share of 95 % intervals (bootstrap over items) "

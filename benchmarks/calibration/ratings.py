@@ -1,7 +1,7 @@
 """Is HUSE what it promises? Texts from two known distributions, rated by their true probabilities or by noisy people.
 
 `python benchmarks/calibration/ratings.py [RUNS]` (200 runs unless told) writes docs/calibration-huse.md. With exact
-probabilities as features HUSE should approach 1 less the total variation distance as items grow, intervals should hold
+probabilities as features HUSE should approach 1 minus the total variation distance as items grow, intervals should hold
 that number in at least 90 % of runs, and where both sources are one, p-values of at most 0.05 should come out in at
 most about 5 % of runs. With noisy ratings there is no closed form, so intervals are held against the mean over runs.
 """
@@ -41,7 +41,7 @@ class World:
 
     @property
     def overlap(self) -> float:
-        """1 less the total variation distance: what HUSE should be."""
+        """1 minus the total variation distance: what HUSE should be."""
         return float(np.minimum(self.human, self.model).sum())
 
     def items(self, n: int, rng: np.random.Generator, *, rate: Callable[[F64, np.random.Generator], F64]) -> RatedItems:
@@ -149,7 +149,7 @@ def approach(pool: ProcessPoolExecutor, runs: int) -> list[str]:
 
 
 def coverage(pool: ProcessPoolExecutor, runs: int) -> list[str]:
-    """Rows of the share of intervals that hold 1 less the total variation distance."""
+    """Rows of the share of intervals that hold 1 minus the total variation distance."""
     rows = []
     for world in (normals(), sentences()):
         for n in (200, 500, 1000):
@@ -199,13 +199,14 @@ def page(runs: int, parts: dict[str, list[str]]) -> str:
     """The document."""
     return f"""# Calibration of HUSE
 
-Texts are drawn from two distributions that are known, so that the truth is: HUSE with exact probabilities as features
-should be 1 less their total variation distance (TV). `python benchmarks/calibration/ratings.py` makes these tables.
+Texts are drawn from two known distributions, so the true value is known: HUSE with exact probabilities as features
+should be 1 minus their total variation distance (TV). `python benchmarks/calibration/ratings.py` makes these tables.
 
 ## As items grow
 
-Mean HUSE over repeated draws. With the paper's 16 neighbours it stays too high by 0.02 to 0.05 however many items there
-are, since a vote of 16 errs near the boundary; with k = 16 (n / 200)^(2/3) it comes within 0.02 of the truth.
+Mean HUSE over repeated draws. With the paper's 16 neighbours it stays too high by 0.02 to 0.05, however many items
+there are from 200 on, because a vote of 16 errs near the boundary; with k = 16 (n / 200)^(2/3) it comes within 0.02
+of the truth.
 
 | distributions | items | 1 - TV | the paper's k | growing k |
 |---|---|---|---|---|
@@ -223,7 +224,7 @@ Share of {LEVEL:.0%} intervals (bootstrap over items, {RESAMPLES} resamples) tha
 
 200 items, k = 16, ratings from 1 to 6 with severity of raters and noise. There is no closed form for the truth then, so
 the intervals (bootstrap over contexts and ratings) are held against the mean over the {runs} runs. The last column is
-the share of runs with p at most 0.05: of the first world the power, of the second, where nothing differs, the false
+the share of runs with p at most 0.05: for “4,000 sentences” this is the power, for “no difference” the rate of false
 alarms.
 
 | distributions | ratings an item | metric | mean | held | p ≤ 0.05 |
@@ -232,8 +233,8 @@ alarms.
 
 ## A model that copies
 
-The model writes 300 training texts and hardly anything else: each is as good as what people write, and most of what
-people write it never would. HUSE-Q must be near 1 and HUSE-D low.
+The model writes 300 training texts and hardly anything else: each is as good as what people write, and it would never
+write most of what people write. HUSE-Q must be near 1 and HUSE-D low.
 
 | ratings | 1 - TV | HUSE | HUSE-Q | HUSE-D |
 |---|---|---|---|---|

@@ -455,12 +455,12 @@ def cell(finding: Finding) -> str:
 TEXT = """# Situations
 
 What `textassay compare` reports in {number} situations whose truth is known, each also with candidate and reference
-swapped. Every sentence of every verdict is printed. {n} texts per sample unless the situation names another number, all
-metrics, {resamples} resamples, encoder `{encoder}`, one fixed seed: a null situation has a chance of about 5 % to be
-called different. `Allowed` has the levels that fit the truth; where all are, the difference is small, or the option
-that the texts need is missing. Lines in italics are findings about the format and warnings about dependent texts. Made
-by `python benchmarks/calibration/situations.py`, which also checks that no verdict contradicts itself and that no swap
-calls each of two samples less diverse than the other.
+swapped. Every sentence of every verdict is printed. {n} texts per sample unless the situation names another number,
+the default metrics, {resamples} resamples, encoder `{encoder}`, one fixed seed: a null situation has a chance of
+about 5 % to be called different. `Allowed` has the verdict levels that fit the truth; if all are allowed (`any`), the
+difference is small, or the option that the texts need is missing. Lines in italics are findings about the format and
+warnings about dependent texts. Made by `python benchmarks/calibration/situations.py`, which also checks that no
+verdict contradicts itself and that no swap calls each of two samples less diverse than the other.
 
 {faults} {alarms}
 
