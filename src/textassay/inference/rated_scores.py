@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -174,11 +174,6 @@ def interval_around(estimate: float, values: F64, *, level: float, bounds: tuple
     return max(bounds[0], estimate + min(float(low), 0.0)), min(bounds[1], estimate + max(float(high), 0.0))
 
 
-def values_on(ratings: Ratings, requests: Sequence[Request]) -> list[float]:
-    """Every score of these ratings."""
-    return [request.value(ratings) for request in requests]
-
-
 @dataclass(frozen=True, eq=False)
 class RatedPlan(Plan):
     """The plan of a HUSE study, with the engine that runs its resamples."""
@@ -187,12 +182,13 @@ class RatedPlan(Plan):
     progress: Progress = field(default_factory=Silent)
 
     def over(
-        self, measure: Callable[[np.random.Generator], Sequence[float]], *, n: int, what: str
+        self, draw: Callable[[np.random.Generator], Ratings], requests: Sequence[Request], *, n: int, what: str
     ) -> NDArray[np.float64]:
-        """What a function of a random generator returns: one row per resample, each with its own generator."""
+        """The scores of ratings drawn at random: one row per draw, each with its own generator."""
 
-        def one(number: int) -> Sequence[float]:
-            found = measure(stream(self.seed, "ratings", what, number))
+        def one(number: int) -> list[float]:
+            drawn = draw(stream(self.seed, "ratings", what, number))
+            found = [request.value(drawn) for request in requests]
             self.progress.step(1)
             return found
 
@@ -246,18 +242,13 @@ def spread_of(
     people = len(np.unique(view.raters))
     crossed = "raters" in varied
     plan.progress.start("resampling ratings and raters", n * (1 + crossed))
-
-    def of_other_ratings(rng: np.random.Generator) -> list[float]:
-        return values_on(with_other_ratings(view, rng), requests)
-
-    def of_other_raters(rng: np.random.Generator) -> list[float]:
-        return values_on(with_other_raters(view, rng), requests)
-
-    noise = _variance(plan.over(of_other_ratings, n=n, what="ratings-only"), nothing)
+    other_ratings = plan.over(partial(with_other_ratings, view), requests, n=n, what="ratings-only")
+    noise = _variance(other_ratings, nothing)
     if not crossed:
         return Spread(_variance(resampled, nothing), noise, nothing)
+    other_raters = plan.over(partial(with_other_raters, view), requests, n=n, what="raters-only")
     # The variance of a bootstrap of n raters is too small by the factor (n - 1) / n.
-    drawn = _variance(plan.over(of_other_raters, n=n, what="raters-only"), nothing) * people / (people - 1)
+    drawn = _variance(other_raters, nothing) * people / (people - 1)
     return Spread(_variance(resampled, nothing), noise, np.maximum(drawn - noise, 0.0))
 
 
@@ -338,12 +329,9 @@ def measure(rated: RatedItems, requests: Sequence[Request], plan: RatedPlan) -> 
         for request, estimate in zip(requests, estimates, strict=True)
     ]
     groups = Groups.of(view)
-
-    def scores_of(rng: np.random.Generator) -> list[float]:
-        return values_on(resampled(view, groups, rng), requests)
-
     plan.progress.start("resampling", plan.n_resamples)
-    values = plan.over(scores_of, n=plan.n_resamples, what="bootstrap").reshape(-1, len(requests))
+    values = plan.over(partial(resampled, view, groups), requests, n=plan.n_resamples, what="bootstrap")
+    values = values.reshape(-1, len(requests))
     spread = spread_of(view, requests, values, plan, raters_known=rated.names_raters)
     chance = Chance(view, groups, plan, sum(request.metric.test is not None for request in requests))
     methods = Methods.of(rated, chance)

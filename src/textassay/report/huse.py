@@ -1,5 +1,6 @@
 """The report of a HUSE study: its page, terminal view, Markdown and CSV."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -15,6 +16,7 @@ from textassay.metrics.registry import citation
 from textassay.report import markdown
 from textassay.report.charts.decision_map import STEPS, draw_map, kind_bar, shown_kinds, source_key
 from textassay.report.charts.score_charts import METRICS, draw_plane, k_curves, score_cards, stability_curves
+from textassay.report.charts.strips import alpha_gauge
 from textassay.report.charts.svg import keys
 from textassay.report.huse_items import (
     VOTES,
@@ -27,12 +29,15 @@ from textassay.report.huse_items import (
     source_counts,
 )
 from textassay.report.huse_scores import (
+    ALPHA_TICKS,
+    FIRM,
     KINDS_EXPLAINED,
     KINDS_IN_SHORT,
     OUTLOOK_HEAD,
     OUTLOOK_LEGEND,
     OUTLOOK_SHORT,
     PLURALS,
+    TENTATIVE,
     active_raters,
     agreement_lines,
     bounds,
@@ -157,6 +162,8 @@ def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
     counted, cited = source_counts(found), papers(found)
     # The first result of each score.
     shown = {result.metric: with_interval(result.estimate, result.interval) for result in reversed(found.results)}
+    agreement = found.agreement
+    alpha = with_interval(agreement.alpha, agreement.interval) if agreement else ""
     return stated | {
         "citations": [citation(paper) for paper in cited],
         "scores": score_cards(found),
@@ -168,6 +175,11 @@ def _content(found: HuseResult, limits: Limits) -> dict[str, Any]:
         "bars": [(is_model, sum(counts), kind_bar(counts)) for is_model, counts in counted],
         "by_k": k_curves(found, chosen_k(found)),
         "stability": stability_curves(found),
+        "alpha_gauge": alpha_gauge(
+            agreement.alpha, agreement.interval, ALPHA_TICKS, summary=f"{alpha}, limits {TENTATIVE}, {FIRM}"
+        )
+        if agreement and math.isfinite(agreement.alpha)
+        else None,
     }
 
 

@@ -4,14 +4,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from textassay.corpus.printable import many, share, shortened
 from textassay.corpus.rated_items import NOBODY
 from textassay.inference.raters import FEWEST_RATINGS
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics
-from textassay.report.charts.strips import alpha_gauge
 from textassay.report.table import level_text, summary
 from textassay.studies.huse.result import KINDS, TITLES, AtK, HuseItem, HuseResult, RaterAgreement, RaterFacts, titled
 from textassay.studies.outcome import number, p_text
@@ -241,6 +238,7 @@ OUTLOOK_LEGEND = f"{OUTLOOK_SHORT}; noise in ratings raises scores, so with many
 CHOSEN = "they were selected by agreement on these ratings, which alone lowers scores"
 # Krippendorff's limits: no conclusion below the first, a firm one from the second on.
 TENTATIVE, FIRM = 0.667, 0.8
+ALPHA_TICKS = {0.0: "0: chance", TENTATIVE: "0.667", FIRM: "0.8", 1.0: "1: full"}
 
 
 def agreement_lines(found: HuseResult) -> list[str]:
@@ -387,7 +385,6 @@ class Raters:
     interval: str
     ordinal: str
     meaning: str
-    gauge: Markup | None
     flagged: tuple[RaterFacts, ...]
     rows: tuple[RaterFacts, ...]
     left_out: int
@@ -409,7 +406,6 @@ def rater_section(found: HuseResult, *, most: int) -> Raters | None:
         interval=interval_text(agreement.interval),
         ordinal=score(agreement.alpha_ordinal) if math.isfinite(agreement.alpha_ordinal) else "",
         meaning=_alpha_meaning(agreement.alpha),
-        gauge=_alpha_gauge(agreement) if math.isfinite(agreement.alpha) else None,
         flagged=flagged,
         rows=tuple(ordered[:most]),
         left_out=max(len(ordered) - most, 0),
@@ -462,12 +458,3 @@ def _signed(change: float) -> str:
     if not math.isfinite(change):
         return ""
     return f"{change:+.2f}" if abs(change) >= 0.005 else "0.00"
-
-
-def _alpha_gauge(agreement: RaterAgreement) -> Markup:
-    return alpha_gauge(
-        agreement.alpha,
-        agreement.interval,
-        {0.0: "0: chance", TENTATIVE: "0.667", FIRM: "0.8", 1.0: "1: full"},
-        summary=f"{with_interval(agreement.alpha, agreement.interval)}, limits 0.667, 0.8",
-    )

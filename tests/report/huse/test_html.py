@@ -205,10 +205,11 @@ def test_no_flag_no_second_result() -> None:
 def test_alpha_in_words(alpha: float, expected: str) -> None:
     found = huse_study()
     assert found.agreement is not None
-    section = rater_section(replace(found, agreement=replace(found.agreement, alpha=alpha, interval=None)), most=5)
+    found = replace(found, agreement=replace(found.agreement, alpha=alpha, interval=None))
+    section = rater_section(found, most=5)
     assert section is not None
     assert expected in section.meaning
-    assert (section.gauge is None) == math.isnan(alpha)
+    assert ('aria-labelledby="alpha-title' in render_html(found)) != math.isnan(alpha)
     assert (len(section.rows), section.left_out) == (5, 15)
     assert [rater.name for rater in section.flagged] == ["r019", "r018"]
 

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.inference.rated_scores import Groups, RatedPlan, Scores, values_on, with_fewer_items, with_fewer_ratings
+from textassay.inference.rated_scores import Groups, RatedPlan, Scores, with_fewer_items, with_fewer_ratings
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request
 from textassay.studies.huse.result import Outlook, StabilityPoint
@@ -28,14 +29,15 @@ def stability(
     fewer = rating_steps(int(view.counts.max()))
     parts = n_parts(len(view))
     plan.progress.start("stability", parts * (len(sizes) + len(fewer)))
-    points = []
+    values: dict[tuple[str, int], F64] = {}
     for n in sizes:
-        values = plan.over(partial(_of_fewer_items, view, requests, groups, n), n=parts, what=f"items{n}")
-        points += _points("items", n, values, requests, plan.level)
+        draw = partial(with_fewer_items, view, groups, n)
+        values["items", n] = plan.over(draw, requests, n=parts, what=f"items{n}")
     for n in fewer:
-        values = plan.over(partial(_of_fewer_ratings, view, requests, n), n=parts, what=f"ratings{n}")
-        points += _points("ratings", n, values, requests, plan.level)
-    return tuple(points)
+        draw = partial(with_fewer_ratings, view, n)
+        values["ratings", n] = plan.over(draw, requests, n=parts, what=f"ratings{n}")
+    found = (_points(along, n, own, requests, plan.level) for (along, n), own in values.items())
+    return tuple(chain.from_iterable(found))
 
 
 def n_parts(n_items: int) -> int:
@@ -113,16 +115,6 @@ def _with_fewer(label: str, points: Sequence[StabilityPoint]) -> StabilityPoint 
     own = [point for point in points if point.metric == label and point.along == "ratings"]
     fewer = [point for point in own[:-1] if point.n > 2]
     return min(fewer, key=lambda point: abs(point.n - own[-1].n / 2)) if fewer else None
-
-
-def _of_fewer_items(
-    view: Ratings, requests: Sequence[Request], groups: Groups, n: int, rng: np.random.Generator
-) -> list[float]:
-    return values_on(with_fewer_items(view, groups, n, rng), requests)
-
-
-def _of_fewer_ratings(view: Ratings, requests: Sequence[Request], n: int, rng: np.random.Generator) -> list[float]:
-    return values_on(with_fewer_ratings(view, n, rng), requests)
 
 
 def _points(along: str, n: int, values: F64, requests: Sequence[Request], level: float) -> list[StabilityPoint]:
