@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from steps import step
 
-from textassay.inference.permutation import exchange_units, random_masks
+from textassay.inference.permutation import exchange_units
+from textassay.metrics.items.item_pool import random_masks
 from textassay.metrics.registry import all_metrics
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Resamples

@@ -88,7 +88,7 @@ def _no_default_encoder() -> Iterator[None]:
     For the whole session, because fixtures of modules are made before those of single tests.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("textassay.studies.encoding.default_is_installed", lambda: False)
+        patch.setattr("textassay.encoders.base.default_is_installed", lambda: False)
         yield
 
 

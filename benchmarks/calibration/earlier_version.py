@@ -25,7 +25,7 @@ import numpy as np
 from design_texts import PREFIX, captions, lines
 from situations import replaced, spliced, take
 
-from textassay.encoders.choose import get_encoder
+from textassay.encoders.base import get_encoder
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
 from textassay.models.ngrams.ngram import NgramModel, train

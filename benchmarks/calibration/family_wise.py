@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textassay import compare
-from textassay.encoders.choose import get_encoder
+from textassay.encoders.base import get_encoder
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
 from textassay.inference.engine import LocalEngine

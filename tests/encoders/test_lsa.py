@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textassay.corpus.sample import Sample
 from textassay.encoders import lsa as module
 from textassay.encoders import lsa as terms
-from textassay.encoders.choose import check_name
+from textassay.encoders.base import check_name
 from textassay.encoders.lsa import Lsa, bag_of_words, count_terms, fit_lsa, lsa
 from textassay.errors import InputError
 

@@ -11,8 +11,8 @@ from tests.conftest import ToyEncoder
 from tests.encoders.tiny_models import need
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.sample import Sample
+from textassay.encoders.base import get_encoder
 from textassay.encoders.cache_contents import chosen, contents
-from textassay.encoders.choose import get_encoder
 from textassay.encoders.lsa import fit_lsa
 from textassay.encoders.remembered import Remembered, read, remember, sampled, show_all
 from textassay.encoders.vector_store import open_store

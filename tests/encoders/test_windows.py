@@ -14,8 +14,7 @@ from tests.encoders.tiny_models import LONGEST, WORDS, need
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.sample import Sample
-from textassay.encoders.base import Encoder
-from textassay.encoders.choose import check_name, get_encoder
+from textassay.encoders.base import Encoder, check_name, get_encoder
 from textassay.encoders.minilm import minilm, minilm_int8
 from textassay.encoders.transformer import TransformerEncoder, hugging_face, sentence_transformer
 from textassay.encoders.windows import (

@@ -14,16 +14,9 @@ from textassay.inference.engine import Silent
 from textassay.inference.intervals import Replicates, Spread, group_labels, half_width, spread, two_sided, wilson
 from textassay.inference.measure import measure, paired_difference
 from textassay.inference.p_values import holm, p_value
-from textassay.inference.permutation import (
-    PermutationTests,
-    all_masks,
-    block_size,
-    exchange_units,
-    independent,
-    permutation_tests,
-    random_masks,
-)
+from textassay.inference.permutation import PermutationTests, block_size, exchange_units, independent, permutation_tests
 from textassay.inference.plan import Plan
+from textassay.metrics.items.item_pool import all_masks, random_masks
 from textassay.metrics.ngrams.counts import Ngrams
 from textassay.metrics.ngrams.overlap import cnd
 from textassay.metrics.registry import Request, parse_requests

@@ -12,9 +12,8 @@ from scipy.stats import multivariate_normal, ncx2, norm
 
 from tests.metrics.items.brute_triangles import item
 from textassay.inference.p_values import p_value
-from textassay.inference.permutation import all_masks, random_masks
 from textassay.inference.triangle_null import LINEAR, MINIMUM, asymptotic_p, moments, tail
-from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks, random_masks
 from textassay.metrics.items.trm import Direction, Variant, shares, trm, under_labels
 
 VARIANTS: tuple[Variant, ...] = ("paper", "exclusive", "split", "squared", "released")

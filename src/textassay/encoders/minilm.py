@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32
-from textassay.encoders import st_model
 from textassay.encoders.base import equal_length_batches, require
 from textassay.encoders.hf_model import load_hf
 from textassay.encoders.minilm_graph import WORD_TABLE, WORDS, minilm_graph
@@ -53,7 +52,7 @@ def minilm(*, windows: int = DEFAULT_WINDOWS, workers: int | None = None) -> Tra
 
 def minilm_length(folder: ModelFolder) -> int:
     """The token limit of the model, including two special tokens."""
-    return int(st_model.maximum_length(folder) or folder.settings("config.json")["max_position_embeddings"])
+    return int(folder.maximum_length or folder.settings("config.json")["max_position_embeddings"])
 
 
 def minilm_counter(folder: ModelFolder) -> TokenCounter:

@@ -142,6 +142,20 @@ class ModelFolder:
         """The modules of a sentence-transformers model, in order; empty if it lists none."""
         return _modules(self.asked, self.path)
 
+    @property
+    def first_part(self) -> str:
+        """The folder of the first module of a sentence-transformers model; empty if it lists none."""
+        modules = self.modules
+        return modules[0]["path"] if modules else ""
+
+    @property
+    def maximum_length(self) -> int | None:
+        """The number of tokens after which a sentence-transformers model cuts off a text, if it sets one."""
+        first = self.first_part
+        return self.settings(f"{first}/sentence_bert_config.json" if first else "sentence_bert_config.json").get(
+            "max_seq_length"
+        )
+
 
 _OWN_MODULES = "sentence_transformers."
 _ACTIVATIONS = "torch.nn."

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.printable import many, shortened
 from textassay.corpus.sample import Sample
-from textassay.encoders.base import Encoder, sees
+from textassay.encoders.base import Encoder, get_encoder, sees
 from textassay.encoders.cache_contents import TOKENS_NAME
 from textassay.encoders.cache_folder import Keys, keys_of
-from textassay.encoders.choose import get_encoder
 from textassay.encoders.vector_store import Store, open_store, sub_store
 from textassay.encoders.windows import BEGINNING, TokenCounter, chunks, cut_texts, may_be_long
 from textassay.errors import InputError

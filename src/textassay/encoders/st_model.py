@@ -49,18 +49,11 @@ def _pooled_dimension(settings: dict[str, Any]) -> int | None:
     return count * size if isinstance(size, int) and count else None
 
 
-def maximum_length(folder: ModelFolder) -> int | None:
-    """The number of tokens after which a text is cut off, if the model sets it."""
-    first = _first_part(folder)
-    found = folder.settings(f"{first}/sentence_bert_config.json" if first else "sentence_bert_config.json")
-    return found.get("max_seq_length")
-
-
 def transformer_length(folder: ModelFolder) -> int | None:
     """The maximum length, by default from the settings of the transformer; None for other kinds of models."""
     if folder.modules and folder.modules[0]["type"].rsplit(".", 1)[-1] != "Transformer":
         return None
-    return maximum_length(folder) or hf_model.maximum_length(folder, _first_part(folder))
+    return folder.maximum_length or hf_model.maximum_length(folder, folder.first_part)
 
 
 def load_st_counter(folder: ModelFolder, *, most_tokens: int) -> TokenCounter:
@@ -68,12 +61,8 @@ def load_st_counter(folder: ModelFolder, *, most_tokens: int) -> TokenCounter:
     settings = folder.settings("config_sentence_transformers.json")
     prompts = settings.get("prompts")
     prompt = prompts.get(settings.get("default_prompt_name")) if isinstance(prompts, dict) else None
-    part = _first_part(folder)
-    return load_counter(folder, most_tokens=most_tokens, part=part, prompt=prompt if isinstance(prompt, str) else "")
-
-
-def _first_part(folder: ModelFolder) -> str:
-    return folder.modules[0]["path"] if folder.modules else ""
+    words = prompt if isinstance(prompt, str) else ""
+    return load_counter(folder, most_tokens=most_tokens, part=folder.first_part, prompt=words)
 
 
 def load_st(folder: ModelFolder) -> LoadedModel:

@@ -103,7 +103,7 @@ def sentence_transformer(
     folder = find_model(f"st:{name_or_path}", *names, needs="modules.json")
     most_tokens = st_model.transformer_length(folder)
     count = partial(load_st_counter, folder, most_tokens=most_tokens) if most_tokens else None
-    shown = (most_tokens if windows > BEGINNING else None) or st_model.maximum_length(folder)
+    shown = (most_tokens if windows > BEGINNING else None) or folder.maximum_length
     name = encoder_name("st", folder, label=True, most_tokens=shown, windows=windows if count else BEGINNING)
     dimension = st_model.known_dimension(folder)
     return TransformerEncoder(name, dimension, partial(load_st, folder), workers, check_windows(windows), count)

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.sampling import stream
 from textassay.inference.p_values import p_value
-from textassay.inference.permutation import all_masks, random_masks
-from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks, random_masks
 from textassay.metrics.registry import Request
 
 # Up to this many parts of an item are measured for its value at a smaller size; of more, as many at random.

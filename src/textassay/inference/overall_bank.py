@@ -24,9 +24,9 @@ from textassay.metrics.learned.leave_one_out import ridge_inverse
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.ngrams.overlap import TextEdges, text_traits
-from textassay.metrics.vectors.kernels import Kernel, bandwidth, centred, count_slices, squared_distances
+from textassay.metrics.vectors.kernels import Kernel, bandwidth, centred, count_slices
 from textassay.metrics.vectors.pair_sums import exchanged, quadratic_forms, unit_sums
-from textassay.metrics.vectors.vectors import Joint, Vectors, joint
+from textassay.metrics.vectors.vectors import Joint, Vectors, joint, squared_distances
 from textassay.metrics.views import Material, Pool, Resamples
 
 # N-grams in more than this share of the units are multiplied as a dense matrix, which is faster for them.

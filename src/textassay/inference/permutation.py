@@ -336,23 +336,6 @@ def _blocks_of(size: int, block: int, rng: np.random.Generator | None) -> I64:
     return np.minimum(places // block, size // block)
 
 
-def all_masks(mine: int, others: int) -> Bool:
-    """Every way to choose the candidate's units from the pool."""
-    chosen = np.array(list(combinations(range(mine + others), mine)), dtype=np.int64)
-    masks = np.zeros((len(chosen), mine + others), dtype=bool)
-    np.put_along_axis(masks, chosen, True, axis=1)
-    return masks
-
-
-def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Bool:
-    """Random choices of the candidate's units, one row per exchange."""
-    masks = np.zeros((rows, mine + others), dtype=bool)
-    rng = stream(seed, "exchange")
-    for row in masks:
-        row[rng.choice(mine + others, mine, replace=False, shuffle=False)] = True
-    return masks
-
-
 _ROUNDING = 1e-12
 
 

@@ -16,7 +16,7 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.sampling import stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Surroundings, TextTable, get_distance
-from textassay.encoders.choose import get_encoder
+from textassay.encoders.base import get_encoder
 from textassay.errors import InputError, Setting
 from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.result import signature

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from textassay.encoders.base import Encoder
-from textassay.encoders.choose import DEFAULT, check_name, default_is_installed, missing_default
+from textassay.encoders.base import DEFAULT, Encoder, can_encode, check_encoder, missing_default
 from textassay.errors import InputError, Setting
 from textassay.metrics.registry import Request
 
@@ -28,11 +27,12 @@ def choose(
     Without a chosen encoder the default one is taken; where that is not installed, metrics that nobody asked for by
     name are left out with a note, and metrics that somebody did ask for are an error.
     """
-    check_encoder(encoder)
+    if encoder is not None:
+        check_encoder(encoder)
     needing = [request for request in requests if request.metric.reads_vectors]
     if not needing:
         return Choice(list(requests), None)
-    if encoder is not None or default_is_installed():
+    if can_encode(encoder):
         return Choice(list(requests), DEFAULT if encoder is None else encoder)
     asked = {*named}
     if FAMILY in families or any(request.metric.name in asked for request in needing):
@@ -71,20 +71,6 @@ def answerable(
 
 def _without_training(request: Request, train: Setting) -> InputError:
     return InputError(f"the metric {request.label!r} needs training texts; give them with ", train)
-
-
-def can_encode(encoder: object) -> bool:
-    """Whether there is an encoder: the chosen one, which is checked, or the default one if it is installed."""
-    check_encoder(encoder)
-    return encoder is not None or default_is_installed()
-
-
-def check_encoder(encoder: object) -> None:
-    """Refuse the name of no encoder, and an object that is none."""
-    if isinstance(encoder, str):
-        check_name(encoder)
-    elif encoder is not None and not callable(getattr(encoder, "encode", None)):
-        raise InputError(Setting("encoder", encoder), "; wanted a name such as 'lsa', or an encoder")
 
 
 def no_encoder() -> InputError:

@@ -13,9 +13,8 @@ from textassay import InputError, conditional
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Surroundings, TextTable, get_distance
 from textassay.distances.bleu import Bleu
-from textassay.inference.permutation import all_masks
 from textassay.metrics.items import score as pair_means
-from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks
 from textassay.metrics.items.score import Over, joint_means, parts, score, under_labels
 
 

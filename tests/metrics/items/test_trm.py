@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from tests.metrics.items import brute_triangles as brute
 from tests.metrics.items.brute_triangles import item
 from textassay.inference.p_values import p_value
-from textassay.inference.permutation import all_masks, random_masks
 from textassay.metrics.items import trm as triangles
-from textassay.metrics.items.item_pool import Labels
+from textassay.metrics.items.item_pool import Labels, all_masks, random_masks
 from textassay.metrics.items.trm import Direction, Variant, parts, trm, under_labels
 from textassay.metrics.registry import all_metrics
 

@@ -9,8 +9,9 @@ from scipy.linalg import sqrtm
 
 from tests.conftest import material
 from textassay.inference.measure import measure
-from textassay.inference.permutation import all_masks, exchange_units, random_masks
+from textassay.inference.permutation import exchange_units
 from textassay.inference.plan import Plan
+from textassay.metrics.items.item_pool import all_masks, random_masks
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.vectors import gaussians as bures_exchange
 from textassay.metrics.vectors import vectors as moments

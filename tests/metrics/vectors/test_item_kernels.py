@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from textassay.inference.p_values import p_value
-from textassay.inference.permutation import all_masks
-from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks
 from textassay.metrics.registry import all_metrics
 from textassay.metrics.vectors import mmd as item_kernels
 from textassay.metrics.vectors.frechet import frechet

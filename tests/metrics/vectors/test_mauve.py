@@ -17,8 +17,9 @@ from threadpoolctl import threadpool_limits
 from tests.conftest import material
 from tests.laws import corpus
 from textassay.inference.measure import measure
-from textassay.inference.permutation import exchange_units, random_masks
+from textassay.inference.permutation import exchange_units
 from textassay.inference.plan import Plan
+from textassay.metrics.items.item_pool import random_masks
 from textassay.metrics.registry import all_metrics, parse_requests
 from textassay.metrics.vectors.clusters import cluster_labels
 from textassay.metrics.vectors.mauve import area, frontier_integral, mauve, quantised

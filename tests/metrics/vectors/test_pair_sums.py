@@ -11,14 +11,15 @@ from scipy.spatial.distance import cdist, pdist
 
 from textassay.corpus.arrays import F64
 from textassay.inference.intervals import group_labels
-from textassay.inference.permutation import exchange_units, random_masks
+from textassay.inference.permutation import exchange_units
+from textassay.metrics.items.item_pool import random_masks
 from textassay.metrics.vectors import kernels
 from textassay.metrics.vectors import kernels as kernel_tiles
 from textassay.metrics.vectors import kernels as slices
 from textassay.metrics.vectors import pair_sums as unit_sums
-from textassay.metrics.vectors.kernels import Kernel, bandwidth, count_slices, slice_of, squared_distances
+from textassay.metrics.vectors.kernels import Kernel, bandwidth, count_slices, slice_of
 from textassay.metrics.vectors.pair_sums import PairSums, exchanged, observed, without_groups
-from textassay.metrics.vectors.vectors import Joint, Vectors, joint
+from textassay.metrics.vectors.vectors import Joint, Vectors, joint, squared_distances
 from textassay.metrics.views import Resamples
 
 KERNELS: list[Kernel] = ["rbf", "laplacian", "energy", "polynomial"]

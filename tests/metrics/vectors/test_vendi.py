@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tests.metrics.vectors.test_frechet import resamples, vectors
 from textassay.errors import InputError
-from textassay.inference.permutation import all_masks
+from textassay.metrics.items.item_pool import all_masks
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.vectors.vendi import exchange, leave_out, vendi

@@ -3,12 +3,14 @@
 import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64, Bool
 from textassay.corpus.item_set import Item
+from textassay.corpus.sampling import stream
 from textassay.distances.base import Distance, TextTable, pooled_scores, pooled_shares
 from textassay.distances.bleu import Bleu, JointCounts
 from textassay.metrics.vectors.vectors import chosen_places
@@ -42,6 +44,23 @@ class Labels:
     def partitions(cls, candidate: Bool) -> "Labels":
         """Labellings in which every text that is not a candidate is a reference."""
         return cls(candidate, ~candidate)
+
+
+def all_masks(mine: int, others: int) -> Bool:
+    """Every way to choose the candidate's texts, or units of texts, from the pool."""
+    chosen = np.array(list(combinations(range(mine + others), mine)), dtype=np.int64)
+    masks = np.zeros((len(chosen), mine + others), dtype=bool)
+    np.put_along_axis(masks, chosen, True, axis=1)
+    return masks
+
+
+def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Bool:
+    """Random choices of the candidate's texts, or units of texts, one row each."""
+    masks = np.zeros((rows, mine + others), dtype=bool)
+    rng = stream(seed, "exchange")
+    for row in masks:
+        row[rng.choice(mine + others, mine, replace=False, shuffle=False)] = True
+    return masks
 
 
 @dataclass(frozen=True, eq=False)

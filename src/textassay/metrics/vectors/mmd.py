@@ -16,10 +16,9 @@ from textassay.metrics.vectors.kernels import (
     count_slices,
     of_products,
     released_excess,
-    squared_distances,
 )
 from textassay.metrics.vectors.pair_sums import PairSums, exchanged, observed, without_groups
-from textassay.metrics.vectors.vectors import Vectors, joint
+from textassay.metrics.vectors.vectors import Vectors, joint, squared_distances
 from textassay.metrics.views import Resamples
 
 Variant = Literal["v", "u", "released"]

@@ -1,4 +1,4 @@
-"""Sentence vectors of samples, and their means and covariances under resampling."""
+"""Sentence vectors of samples, distances between them, and their means and covariances under resampling."""
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
@@ -303,3 +303,20 @@ def ranks(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
     places = np.empty(len(keys), dtype=np.int64)
     places[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return places
+
+
+# A squared distance below this share of the squared lengths is rounding: the vectors are equal.
+_ROUNDING = 1e-13
+
+
+def squared_distances(rows: F64, columns: F64) -> F64:
+    """Squared Euclidean distances, exactly 0 between equal vectors."""
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    others = lengths if columns is rows else np.einsum("ij,ij->i", columns, columns)
+    squares = rows @ columns.T
+    squares *= -2
+    together = lengths[:, None] + others
+    squares += together
+    together *= _ROUNDING
+    squares *= squares > together
+    return squares

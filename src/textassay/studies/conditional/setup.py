@@ -12,14 +12,13 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.distances.base import NEEDS_ENCODER, Surroundings, TextTable, check_distance, get_distance
 from textassay.distances.custom import check_own, own_distance
-from textassay.encoders.base import Encoder
-from textassay.encoders.choose import DEFAULT
+from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.engine import Progress
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, listed, parse_requests
-from textassay.studies.encoding import can_encode, left_out, no_encoder
+from textassay.studies.encoding import left_out, no_encoder
 from textassay.studies.format_check import check_format
 
 Own = Mapping[str, Callable[[str, str], float]]

@@ -28,8 +28,7 @@ from scipy.special import ndtr
 from textassay.corpus.arrays import F64
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.registry import Request
-from textassay.metrics.vectors.kernels import squared_distances
-from textassay.metrics.vectors.vectors import Vectors
+from textassay.metrics.vectors.vectors import Vectors, squared_distances
 from textassay.metrics.views import Material
 
 # The one measurement uses at most this many texts of each source: the mean over pairs does not depend on their number.
