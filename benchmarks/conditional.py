@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from textassay.corpus.item_set import TextTable
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.base import BUILT_IN, NEEDS_ENCODER, Surroundings, TextTable, get_distance, pooled_scores
+from textassay.distances.base import BUILT_IN, NEEDS_ENCODER, Surroundings, get_distance, pooled_scores
 from textassay.inference.item_figures import measure_item, ways
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.registry import parse_requests

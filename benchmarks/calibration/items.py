@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from textassay.corpus.item_set import Item, ItemSet
+from textassay.corpus.item_set import Item, ItemSet, TextTable
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.base import Surroundings, TextTable, get_distance
+from textassay.distances.base import Surroundings, get_distance
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.encoders.vector_store import open_store

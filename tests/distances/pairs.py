@@ -10,8 +10,9 @@ import numpy as np
 
 from tests.conftest import ToyEncoder
 from textassay.corpus.arrays import F64
+from textassay.corpus.item_set import TextTable
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.base import Distance, Surroundings, TextTable, get_distance
+from textassay.distances.base import Distance, Surroundings, get_distance
 
 
 def table_of(references: Sequence[Sequence[str]], others: Sequence[str] = (), tokenizer: str = "words") -> TextTable:

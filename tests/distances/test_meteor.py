@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from tests.distances.conftest import Both
 from tests.distances.small_wordnet import write_wordnet
+from textassay.corpus.item_set import TextTable
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances import meteor, wordnet
-from textassay.distances.base import Surroundings, TextTable, get_distance, pooled_scores
+from textassay.distances.base import Surroundings, get_distance, pooled_scores
 from textassay.distances.meteor import Meteor, make
 from textassay.distances.wordnet import WordNet
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.conftest import ROOT
 from textassay.corpus.arrays import F64
-from textassay.distances.base import Surroundings, TextTable, get_distance
+from textassay.corpus.item_set import TextTable
+from textassay.distances.base import Surroundings, get_distance
 from textassay.errors import InputError
 from textassay.inference.item_figures import item_values
 from textassay.metrics.items.item_pool import Pools

@@ -15,7 +15,7 @@ def long_texts(n: int, words: int, *, vocabulary: int = 2000) -> list[str]:
 
 
 def test_items_of_many_words_are_refused_where_time_is_quadratic(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.studies.conditional.setup._MOST_PAIRS", 10**8)
+    monkeypatch.setattr("textassay.studies.conditional.study._MOST_PAIRS", 10**8)
     one, two, three = long_texts(3, 1000)
     items = [{"references": [one, two], "candidates": [three]}] * 12
     wanted = r"items: 1e\+08 pairs of words .* wanted shorter texts, or another distance than rouge_l and edit"

@@ -1,17 +1,24 @@
-"""ItemSet: items with references, candidates of one or more systems, and an optional prompt."""
+"""ItemSet: items with references, candidates of one or more systems and an optional prompt; a table of their texts."""
 
 import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import I64
 from textassay.corpus.files import AnyPath, check_stdin_once, named_paths
+from textassay.corpus.hashed_ngrams import Sequences
 from textassay.corpus.item_files import ItemFile, check_unique, joined, read_entries, system_of
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.tables import AnySource, listed_notes
+from textassay.corpus.tokenizers import Tokenizer, Tokens, get_tokenizer
 from textassay.errors import InputError
 
 _LISTED = 12
@@ -211,3 +218,67 @@ def _item_set(
 def _digest(items: Sequence[Item]) -> str:
     content = [[item.id, item.references, list(item.candidates.items()), item.prompt] for item in items]
     return hashlib.blake2b(json.dumps(content).encode(), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """The different texts of a run, numbered; `documents` holds the numbers of each item's references.
+
+    `alike` has for each text the number of the first text with the same tokens: equal texts for a distance on tokens.
+
+    >>> table = TextTable.of([["a cat", "the cat"], ["a cat"]], others=["A cat."])
+    >>> table.texts, [numbers.tolist() for numbers in table.documents]
+    (('a cat', 'the cat', 'A cat.'), [[0, 1], [0]])
+    >>> table.words(1)
+    ['the', 'cat']
+    """
+
+    texts: tuple[str, ...]
+    number_of: Mapping[str, int] = field(repr=False)
+    documents: tuple[I64, ...] = field(repr=False)
+    tokenizer: Tokenizer
+    tokens: Tokens = field(repr=False)
+    sequences: Sequences = field(repr=False)
+    alike: I64 = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, references: Sequence[Sequence[str]], *, others: Iterable[str] = (), tokenizer: Tokenizer | None = None
+    ) -> Self:
+        """Number the texts, first those of each item's references, then all others; tokenise and hash them."""
+        tokenizer = tokenizer or get_tokenizer()
+        numbers: dict[str, int] = {}
+        documents = tuple(
+            np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64) for texts in references
+        )
+        for text in others:
+            numbers.setdefault(text, len(numbers))
+        texts = tuple(numbers)
+        tokens = tokenizer(texts)
+        first: dict[bytes, int] = {}
+        alike = [
+            first.setdefault(tokens.ids[start:stop].tobytes(), number)
+            for number, (start, stop) in enumerate(pairwise(tokens.offsets.tolist()))
+        ]
+        sequences = Sequences.from_tokens(tokens)
+        return cls(texts, numbers, documents, tokenizer, tokens, sequences, np.array(alike, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def ids(self, number: int) -> NDArray[np.int32]:
+        """The token ids of a text."""
+        return self.tokens.ids[self.tokens.offsets[number] : self.tokens.offsets[number + 1]]
+
+    def words(self, number: int) -> list[str]:
+        """The words of a text."""
+        return self.tokens.words(*self.tokens.offsets[number : number + 2].tolist())
+
+
+def table_of(items: ItemSet, tokenizer: Tokenizer) -> TextTable:
+    """Every text of the items, numbered."""
+    return TextTable.of(
+        [item.references for item in items.items],
+        others=(text for item in items.items for texts in item.candidates.values() for text in texts),
+        tokenizer=tokenizer,
+    )

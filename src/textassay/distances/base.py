@@ -1,4 +1,4 @@
-"""What all distances share: the table of texts with its counts, the contract of a distance, and the choice by name.
+"""What all distances share: counts of n-grams by text, the contract of a distance, and the choice by name.
 
 A distance is defined by a score: `scores` rates each text as a hypothesis for each other text, `top` is the score of a
 perfect match, and the distance is `top` minus the score. The triangle statistic requires that the distance of a text
@@ -7,9 +7,8 @@ from itself is 0; `pooled_scores` ensures it for all distances.
 
 import difflib
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -18,69 +17,9 @@ from scipy.sparse import csr_array
 
 from textassay.corpus.arrays import F64, I64, U64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences
-from textassay.corpus.tokenizers import Tokenizer, Tokens, get_tokenizer
+from textassay.corpus.item_set import TextTable
 from textassay.encoders.base import Encoder
 from textassay.errors import InputError
-
-
-@dataclass(frozen=True, eq=False)
-class TextTable:
-    """The different texts of a run, numbered; `documents` holds the numbers of each item's references.
-
-    >>> table = TextTable.of([["a cat", "the cat"], ["a cat"]], others=["A cat."])
-    >>> table.texts, [numbers.tolist() for numbers in table.documents]
-    (('a cat', 'the cat', 'A cat.'), [[0, 1], [0]])
-    >>> table.words(1)
-    ['the', 'cat']
-    """
-
-    texts: tuple[str, ...]
-    tokens: Tokens = field(repr=False)
-    documents: tuple[I64, ...] = field(repr=False)
-    tokenizer: Tokenizer
-
-    @classmethod
-    def of(
-        cls, references: Sequence[Sequence[str]], *, others: Iterable[str] = (), tokenizer: Tokenizer | None = None
-    ) -> "TextTable":
-        """Number the texts: first those of each item's references, then all others."""
-        tokenizer = tokenizer or get_tokenizer()
-        numbers: dict[str, int] = {}
-        documents = tuple(
-            np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64) for texts in references
-        )
-        for text in others:
-            numbers.setdefault(text, len(numbers))
-        texts = tuple(numbers)
-        return cls(texts, tokenizer(texts), documents, tokenizer)
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    @cached_property
-    def number_of(self) -> dict[str, int]:
-        """The number of each text."""
-        return {text: number for number, text in enumerate(self.texts)}
-
-    @cached_property
-    def vocabulary(self) -> list[str]:
-        """The words by token id."""
-        words: list[str] = self.tokens.vocabulary.to_pylist()
-        return words
-
-    def ids(self, number: int) -> NDArray[np.int32]:
-        """The token ids of a text."""
-        return self.tokens.ids[self.tokens.offsets[number] : self.tokens.offsets[number + 1]]
-
-    def words(self, number: int) -> list[str]:
-        """The words of a text."""
-        return [self.vocabulary[word] for word in self.ids(number).tolist()]
-
-    @cached_property
-    def alike(self) -> I64:
-        """For each text the number of the first text with the same tokens: equal texts for a distance on tokens."""
-        first: dict[bytes, int] = {}
-        return np.array([first.setdefault(self.ids(i).tobytes(), i) for i in range(len(self))], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +42,10 @@ class TextCounts:
     def of(cls, sequences: Sequences, orders: int) -> Self:
         """Count the n-grams of orders 1 to `orders`."""
         parts, keys, width = [], [], 0
-        for n in range(1, orders + 1):
-            incidence = Incidence.from_ngrams(*sequences.ngrams(n))
+        incidences = [Incidence.from_ngrams(*sequences.ngrams(n)) for n in range(1, orders + 1)]
+        for order, incidence in enumerate(incidences):
             occurrences = incidence.best()
-            parts.append(_entries(incidence, n - 1, orders, width))
+            parts.append(_entries(incidence, order, orders, width))
             keys.append(np.repeat(incidence.keys, occurrences))
             width += int(occurrences.sum())
         rows, columns, counts = (np.concatenate(column) for column in zip(*parts, strict=True))

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64, Bool
-from textassay.corpus.hashed_ngrams import Sequences
-from textassay.distances.base import Surroundings, TextCounts, TextTable
+from textassay.corpus.item_set import TextTable
+from textassay.distances.base import Surroundings, TextCounts
 
 ORDERS = 4
 
@@ -75,7 +75,7 @@ class JointCounts:
 def make(surroundings: Surroundings) -> Bleu:
     """BLEU among the texts of a run."""
     table = surroundings.table
-    return Bleu(table, TextCounts.of(Sequences.from_tokens(table.tokens), ORDERS))
+    return Bleu(table, TextCounts.of(table.sequences, ORDERS))
 
 
 EPSILON = 0.1

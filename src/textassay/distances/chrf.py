@@ -9,7 +9,8 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.hashed_ngrams import Sequences, mix
-from textassay.distances.base import Surroundings, TextCounts, TextTable
+from textassay.corpus.item_set import TextTable
+from textassay.distances.base import Surroundings, TextCounts
 
 ORDERS = 6
 # Recall has twice the weight of precision.
@@ -59,7 +60,7 @@ def make(surroundings: Surroundings) -> Chrf:
 
 def characters(table: TextTable) -> list[str]:
     """The joined tokens of each text, without white space."""
-    words = ["".join(word.split()) for word in table.vocabulary]
+    words = ["".join(word.split()) for word in table.tokens.vocabulary.to_pylist()]
     ids, offsets = table.tokens.ids.tolist(), table.tokens.offsets.tolist()
     return ["".join([words[word] for word in ids[a:b]]) for a, b in pairwise(offsets)]
 

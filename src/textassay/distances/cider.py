@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64, I64, U64
 from textassay.corpus.files import read_whole
 from textassay.corpus.hashed_ngrams import Sequences, hash_words, order_of, starts_of_runs
+from textassay.corpus.item_set import TextTable
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT
 from textassay.corpus.tokenizers import Tokens, tokens_from_lists
 from textassay.corpus.values import string_array
-from textassay.distances.base import Surroundings, TextCounts, TextTable, WeightedCounts
+from textassay.distances.base import Surroundings, TextCounts, WeightedCounts
 from textassay.errors import InputError
 
 ORDERS = 4
@@ -105,7 +106,7 @@ def _references(table: TextTable) -> tuple[Tokens, NDArray[np.int32]]:
     """The tokens of all references one after the other, and the document of each reference."""
     numbers = np.concatenate([np.zeros(0, np.int64), *table.documents])
     documents = np.repeat(np.arange(len(table.documents), dtype=np.int32), [len(texts) for texts in table.documents])
-    lengths = table.tokens.lengths[numbers]
+    lengths = table.sequences.lengths[numbers]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     places = np.arange(offsets[-1]) + np.repeat(table.tokens.offsets[numbers] - offsets[:-1], lengths)
     return Tokens(table.tokens.ids[places], table.tokens.vocabulary, offsets), documents
@@ -264,7 +265,7 @@ class Cider:
         lengths = norms[:, :, None] * norms[:, None, :]
         cosines /= np.where(lengths > 0, lengths, 1.0)
         # The COCO evaluation uses the number of bigrams as the length of a text.
-        bigrams = np.maximum(self.table.tokens.lengths[numbers] - 1, 0)
+        bigrams = np.maximum(self.table.sequences.lengths[numbers] - 1, 0)
         apart = (bigrams[:, None] - bigrams).astype(np.float64)
         scores: F64 = 10.0 * np.exp(-(apart**2) / (2 * SIGMA**2)) * cosines.mean(axis=0)
         return scores
@@ -277,8 +278,8 @@ class Cider:
 def make(surroundings: Surroundings) -> Cider:
     """CIDEr-D among the texts of a run."""
     table = surroundings.table
+    counts = TextCounts.of(table.sequences, ORDERS)
     frequencies = _frequencies(surroundings)
-    counts = TextCounts.of(Sequences.from_tokens(table.tokens), ORDERS)
     weighted = counts.weighted(frequencies.rarity(counts.keys) ** 2)
     return Cider(table, weighted, np.sqrt(weighted.squares()), frequencies.documents, frequencies.digest)
 

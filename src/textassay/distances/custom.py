@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
+from textassay.corpus.item_set import TextTable
 from textassay.corpus.printable import shortened
-from textassay.distances.base import BUILT_IN, TextTable
+from textassay.distances.base import BUILT_IN
 from textassay.errors import InputError
 
 Function = Callable[[str, str], Any]

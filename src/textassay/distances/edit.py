@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
-from textassay.distances.base import Surroundings, TextTable
+from textassay.corpus.item_set import TextTable
+from textassay.distances.base import Surroundings
 from textassay.distances.packed_texts import PackedTexts
 
 
@@ -26,7 +27,7 @@ class Edit:
     def scores(self, numbers: I64, /) -> F64:
         """The unchanged share of each pair of texts."""
         edits = PackedTexts.of([self.table.ids(number).tolist() for number in numbers.tolist()]).edit_distances()
-        lengths = self.table.tokens.lengths[numbers]
+        lengths = self.table.sequences.lengths[numbers]
         longer = np.maximum(lengths[:, None], lengths)
         return 1.0 - edits / np.maximum(longer, 1)
 

@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
-from textassay.distances.base import Surroundings, TextTable
+from textassay.corpus.item_set import TextTable
+from textassay.distances.base import Surroundings
 from textassay.distances.wordnet import VARIABLES, WordNet, find_wordnet
 
 VOWELS = frozenset("aeiou")
@@ -423,6 +424,7 @@ def make(surroundings: Surroundings) -> Meteor:
     """METEOR for the texts of a run."""
     table = surroundings.table
     numbers: dict[str, int] = {}
-    lower = np.array([numbers.setdefault(word.lower(), len(numbers)) for word in table.vocabulary], dtype=np.int64)
+    words = table.tokens.vocabulary.to_pylist()
+    lower = np.array([numbers.setdefault(word.lower(), len(numbers)) for word in words], dtype=np.int64)
     rows = WordRows.of(lower[table.tokens.ids], np.asarray(table.tokens.offsets, dtype=np.int64))
     return Meteor(table, Lexicon.of(list(numbers), find_wordnet()), rows)

@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
-from textassay.distances.base import Surroundings, TextTable
+from textassay.corpus.item_set import TextTable
+from textassay.distances.base import Surroundings
 from textassay.distances.packed_texts import PackedTexts
 
 # Recall has more weight; the value of the COCO caption evaluation.
@@ -32,7 +33,7 @@ class RougeL:
 
     def scores(self, numbers: I64, /) -> F64:
         """ROUGE-L of each text against each other one."""
-        common, lengths = self._common(numbers), self.table.tokens.lengths[numbers]
+        common, lengths = self._common(numbers), self.table.sequences.lengths[numbers]
         # The formula with both fractions multiplied out: with one division a perfect match is exactly 1.
         wanted = lengths[:, None] + BETA**2 * lengths
         empty = wanted == 0
@@ -40,7 +41,7 @@ class RougeL:
 
     def shares(self, numbers: I64, /) -> tuple[F64, F64]:
         """Precision and recall of each text against each other one; 0 for a text without tokens."""
-        common, lengths = self._common(numbers), np.maximum(self.table.tokens.lengths[numbers], 1)
+        common, lengths = self._common(numbers), np.maximum(self.table.sequences.lengths[numbers], 1)
         return common / lengths[:, None], common / lengths
 
     def _common(self, numbers: I64) -> F64:

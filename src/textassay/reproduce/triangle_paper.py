@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.item_set import ItemSet, read_items
+from textassay.corpus.item_set import ItemSet, TextTable, read_items
 from textassay.corpus.printable import share
 from textassay.corpus.sampling import stream
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.base import Distance, Surroundings, TextTable, get_distance, pooled_scores
+from textassay.distances.base import Distance, Surroundings, get_distance, pooled_scores
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Progress
 from textassay.inference.item_figures import item_values

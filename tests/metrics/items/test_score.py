@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from textassay import InputError, conditional
+from textassay.corpus.item_set import TextTable
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.base import Surroundings, TextTable, get_distance
+from textassay.distances.base import Surroundings, get_distance
 from textassay.distances.bleu import Bleu
 from textassay.metrics.items import score as pair_means
 from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks

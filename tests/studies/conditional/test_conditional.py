@@ -13,8 +13,8 @@ from tests.conftest import ToyEncoder
 from tests.item_laws import around
 from tests.laws import corpus
 from textassay import Conditional, InputError, Item, ItemSet, conditional
+from textassay.corpus.item_set import TextTable
 from textassay.corpus.printable import printable
-from textassay.distances.base import TextTable
 from textassay.inference.engine import LocalEngine
 from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.p_values import holm

@@ -15,10 +15,9 @@ from textassay.inference.engine import Engine, Progress
 from textassay.inference.item_figures import measure_ways, towards_worse
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.per_item import ItemPlan
-from textassay.metrics.items.item_pool import ItemPool
+from textassay.metrics.items.item_pool import ItemPool, Pools
 from textassay.metrics.registry import Request
 from textassay.studies.conditional.result import CurvePoint, Sensitivity
-from textassay.studies.conditional.setup import Setup
 
 # A curve tests every item at a dozen sizes, so it looks at some items only; at fewer where a test takes long.
 MOST_ITEMS, MOST_ITEMS_SLOW = 200, 40
@@ -32,20 +31,28 @@ Sizes = tuple[int, int]
 
 
 def sensitivity_of(
-    items: ItemSet, system: str, setup: Setup, plan: ItemPlan, *, power: float, engine: Engine, progress: Progress
+    items: ItemSet,
+    system: str,
+    requests: Sequence[Request],
+    pools: Pools,
+    plan: ItemPlan,
+    *,
+    power: float,
+    engine: Engine,
+    progress: Progress,
 ) -> Sensitivity:
     """The curves of one system, over items with as many candidates and references as most items have at least.
 
     Smaller sets are parts of larger ones, in an order that is drawn once for each item.
     """
-    requests = [request for request in setup.requests if request.metric.test is not None] if plan.n_resamples else []
+    requests = [request for request in requests if request.metric.test is not None] if plan.n_resamples else []
     largest = _largest(items.items, system)
     whole = [item for item in items.items if _fits(item, system, largest)]
     grid = _grid(largest)
     some = _evenly(whole, MOST_ITEMS)
     slow = {item.id for item in _evenly(some, MOST_ITEMS_SLOW)}
     progress.start(f"sensitivity of {system}", len(some))
-    curve = _Curve(system, requests, grid, slow, setup, plan, progress)
+    curve = _Curve(system, requests, grid, slow, pools, plan, progress)
     found = engine.map(curve.item, some)
     points = [
         _point(request, sizes, [each[request, sizes] for each in found if (request, sizes) in each], plan)
@@ -110,7 +117,7 @@ class _Curve:
     requests: Sequence[Request]
     grid: Sequence[Sizes]
     slow: Collection[str]
-    setup: Setup
+    pools: Pools
     plan: ItemPlan
     progress: Progress
 
@@ -138,7 +145,7 @@ class _Curve:
             [texts[at] for at in stream(self.plan.seed, "nested", name, item.id).permutation(len(texts))[:size]]
             for (name, texts), size in zip(sides.items(), sizes, strict=True)
         ]
-        return self.setup.pools.pool(*chosen)
+        return self.pools.pool(*chosen)
 
 
 def _point(request: Request, sizes: Sizes, found: Sequence[Tested], plan: ItemPlan) -> CurvePoint:

@@ -4,35 +4,54 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from textassay.corpus.item_set import ItemSet, read_items
+import numpy as np
+
+from textassay.corpus.item_set import Item, ItemSet, TextTable, read_items, table_of
+from textassay.corpus.printable import quoted
+from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.encoders.base import Encoder
+from textassay.distances.base import NEEDS_ENCODER, Surroundings, check_distance, get_distance
+from textassay.distances.custom import check_own, own_distance
+from textassay.encoders.base import DEFAULT, Encoder, can_encode
+from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.over_items import Combined, measure_all, plan_tests
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.inference.triangle_null import asymptotic_p
-from textassay.metrics.registry import Request
+from textassay.metrics.items.item_pool import Pools
+from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.studies.conditional.across_items import Measuring, Summary
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
-from textassay.studies.conditional.setup import Setup, set_up
 from textassay.studies.conditional.verdict import Evidence, judge_system
+from textassay.studies.encoding import left_out, no_encoder
+from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest
 
 HUMAN = "human"
 _NOTHING = Combined({})
 MOST_PARTITIONS = 200_000
+Own = Mapping[str, Callable[[str, str], float]]
+
+# The distances measured by default; those on vectors need an encoder.
+_DISTANCES = ("meteor", "cider", "bert")
+# The triangle statistic of the paper, and with ties in equal parts: if texts repeat, only the latter is a valid test.
+_BY_DISTANCE = ("score", "trm", "trm:variant=split")
+_BY_VECTORS = ("mmd", "frechet")
+# Ways to combine references that are defined for one distance.
+_ONLY = {"coco": "rouge_l", "joint": "bleu"}
 
 
 def conditional(
     items: Any,
     *,
     metrics: str | Sequence[str] = (),
-    distances: str | Sequence[str] | Mapping[str, Callable[[str, str], float]] = (),
+    distances: str | Sequence[str] | Own = (),
     tokenizer: str = "plain",
     encoder: str | Encoder | None = None,
     document_frequencies: str | None = None,
@@ -56,18 +75,18 @@ def conditional(
     plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     workers = get_engine(engine)
     progress = progress or Silent()
-    words = get_tokenizer(tokenizer)
     chosen = read_items(items)
-    setup = set_up(
+    requests, unmeasured = _choose(metrics, distances, encodes=can_encode(encoder))
+    setup = _set_up(
         chosen,
-        metrics=metrics,
-        distances=distances,
-        tokenizer=words,
-        encoder=encoder,
+        requests,
+        own=distances if isinstance(distances, Mapping) else {},
+        tokenizer=tokenizer,
+        encoder=DEFAULT if encoder is None else encoder,
         document_frequencies=document_frequencies,
         progress=progress,
     )
-    study = _Study(chosen, setup, plan, workers, progress)
+    study = _Study(chosen, replace(setup, notes=(*unmeasured, *setup.notes)), plan, workers, progress)
     return study.run(power=power if sensitivity else None)
 
 
@@ -78,6 +97,156 @@ def _check(partitions: int, power: float, null: str) -> None:
         raise InputError(Setting("power", power), "; wanted a number between 0 and 1, such as 0.8")
     if null not in ("permutation", "asymptotic"):
         raise InputError(Setting("null", null), "; wanted permutation or asymptotic")
+
+
+def _choose(
+    metrics: str | Sequence[str], distances: str | Sequence[str] | Own, *, encodes: bool
+) -> tuple[list[Request], list[str]]:
+    """The requests, and a note on what was left out because no encoder is installed."""
+    own = distances if isinstance(distances, Mapping) else {}
+    for name, function in own.items():
+        check_own(name, function)
+    metrics, distances = listed(metrics), listed(distances) if isinstance(distances, str) else list(distances)
+    for name in distances:
+        check_distance(name, list(own))
+    specs, notes = list(metrics), []
+    if not metrics:
+        wanted = list(distances) or [name for name in _DISTANCES if encodes or name not in NEEDS_ENCODER]
+        specs = [f"{metric}:distance={name}" for name in wanted for metric in _BY_DISTANCE]
+        if not distances and encodes:
+            specs += _BY_VECTORS
+        elif not distances:
+            missing = ", ".join([*(f"distance {name}" for name in NEEDS_ENCODER), *_BY_VECTORS])
+            notes = [left_out(missing)]
+    elif distances:
+        specs = [spec for metric in metrics for spec in _with_distances(metric, distances)]
+    requests = parse_requests(specs, on="items")
+    for request in requests:
+        if "distance" in request.options:
+            check_distance(request.options["distance"], list(own))
+        over = str(request.options.get("over"))
+        if over in _ONLY and request.options["distance"] != _ONLY[over]:
+            seen = request.options["distance"]
+            raise InputError(f"over={over} is for distance={_ONLY[over]}; the distance is {seen!r}")
+        if _needs_encoder(request) and not encodes:
+            raise no_encoder()
+    return requests, notes
+
+
+def _with_distances(spec: str, distances: Sequence[str]) -> list[str]:
+    """A metric with each of the distances, unless it names its own or has none."""
+    (first, *_) = parse_requests([spec], on="items")
+    if "distance" not in first.options or ":distance=" in spec.replace(" ", ""):
+        return [spec]
+    return [f"{spec}:distance={name}" for name in distances]
+
+
+def _needs_encoder(request: Request) -> bool:
+    return request.metric.reads_vectors or request.options.get("distance") in NEEDS_ENCODER
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What to measure, and everything it is measured with."""
+
+    requests: Sequence[Request]
+    pools: Pools
+    signatures: Mapping[str, str]
+    encoder_name: str | None
+    notes: tuple[str, ...]
+
+
+def _set_up(
+    items: ItemSet,
+    requests: Sequence[Request],
+    *,
+    own: Own,
+    tokenizer: str,
+    encoder: str | Encoder,
+    document_frequencies: str | None,
+    progress: Progress,
+) -> Setup:
+    """Number and check the texts, encode them, and make the distances, in this order."""
+    options = [request.options for request in requests]
+    names = dict.fromkeys(each["distance"] for each in options if "distance" in each)
+    table, format_notes = _read(items, tokenizer)
+    if slow := [name for name in _QUADRATIC if name in names]:
+        _check_lengths(items, table, slow)
+    seen, values, encoder_name = None, None, None
+    if any(map(_needs_encoder, requests)):
+        reference, *candidates = [
+            Sample.of(list(dict.fromkeys(all_texts(items.items, system))), name=system or "references")
+            for system in (None, *items.systems)
+        ]
+        seen = show_all(
+            encoder,
+            reference=reference,
+            candidates=dict(zip(items.systems, candidates, strict=True)),
+            used=[reference, *candidates],
+            start=partial(progress.start, "encoding"),
+            step=progress.step,
+        )
+        encoder_name = seen.name
+        values = seen.encode(table.texts) if any(request.metric.reads_vectors for request in requests) else None
+    progress.start("preparing distances", 0)
+    surroundings = Surroundings(table, seen, document_frequencies)
+    made = {n: own_distance(n, own[n], table) if n in own else get_distance(n, surroundings) for n in names}
+    # Such as that WordNet is missing.
+    missing = [note for distance in made.values() for note in getattr(distance, "notes", ())]
+    ways = [each.get("over") for each in options]
+    return Setup(
+        requests,
+        Pools(table, made, values, shares="coco" in ways, joint="joint" in ways),
+        signatures={name: distance.signature for name, distance in made.items()},
+        encoder_name=encoder_name,
+        notes=(*(() if seen is None else seen.notes), *missing, *format_notes),
+    )
+
+
+def _read(items: ItemSet, tokenizer: str) -> tuple[TextTable, list[str]]:
+    """The table of all texts, and notes on differences in format."""
+    written = all_texts(items.items)
+    words = get_tokenizer(tokenizer)
+    table = table_of(items, words)
+    reference = Sample.of(written, name="references")
+    notes = []
+    for system in items.systems:
+        candidate = Sample.of(all_texts(items.items, system), name=system)
+        for finding in check_format(candidate, reference, tokenizer=words):
+            if not finding.harmless:
+                notes.append(f"format of {system!r}: {finding.message}: {finding.fix}")
+    return table, notes
+
+
+def all_texts(items: Iterable[Item], system: str | None = None) -> list[str]:
+    """All references, or all candidates of a system, in order."""
+    if system is None:
+        return [text for item in items for text in item.references]
+    return [text for item in items for text in item.candidates.get(system, ())]
+
+
+# Distances that compare each word of a text with each word of another one, and the work (pairs of words, about ten
+# minutes) and memory that they may take. The memory is that of one item.
+_QUADRATIC = ("rouge_l", "edit")
+_MOST_PAIRS, _MOST_BYTES = 10**12, 2**30
+
+
+def _check_lengths(items: ItemSet, table: TextTable, names: Sequence[str]) -> None:
+    """Refuse texts that are too long for these distances, whose time grows with the square of their length."""
+    wanted = f"; wanted shorter texts, or another distance than {' and '.join(names)}"
+    pairs = 0
+    for item in items.items:
+        for texts in item.candidates.values():
+            numbers = [table.number_of[text] for text in (*item.references, *texts)]
+            words = int(table.sequences.lengths[numbers].sum())
+            pairs += words**2
+            if words**2 > 8 * _MOST_BYTES:
+                different = len(np.unique(np.concatenate([table.ids(number) for number in numbers])))
+                if different * words > 8 * _MOST_BYTES:
+                    seen = f"item {quoted([item.id])}: {words:,} words, {different:,} of them different"
+                    raise InputError(f"{seen}, which takes more than 1 GiB of memory{wanted}")
+    if pairs > _MOST_PAIRS:
+        raise InputError(f"items: {pairs:.0e} pairs of words in the texts of each item, which takes hours{wanted}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +290,8 @@ class _Study:
                 sensitivity_of(
                     _one_of_each(self.items, tests.groups[name]),
                     name,
-                    self.setup,
+                    self.setup.requests,
+                    self.setup.pools,
                     self.plan,
                     power=power,
                     engine=self.engine,
