@@ -22,13 +22,12 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.packed_texts import PackedTexts
 from textassay.distances.wordnet import find_wordnet
 from textassay.inference.intervals import wilson
-from textassay.inference.p_values import holm
+from textassay.inference.p_values import fisher, harmonic_mean, holm, simes
 from textassay.inference.raters import alpha
 from textassay.metrics.ngrams.bleu import bleu_scores
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.vectors.vendi import vendi
-from textassay.studies.conditional.across_items import fisher, harmonic_mean, simes
 
 NLTK_BLEU = "NLTK, documentation of translate.bleu_score"
 NLTK_BLEU_TEST = "NLTK, test/unit/translate/test_bleu.py (examples of Papineni et al. 2002)"

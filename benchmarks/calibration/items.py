@@ -30,14 +30,14 @@ from textassay.distances.base import Surroundings, get_distance
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.encoders.vector_store import open_store
+from textassay.inference.combined_tests import measure_all, plan_tests
 from textassay.inference.engine import LocalEngine, Silent
 from textassay.inference.item_figures import measure_item, ways
-from textassay.inference.over_items import bootstrap_interval, measure_all, plan_tests
-from textassay.inference.p_values import is_significant
+from textassay.inference.over_items import bootstrap_interval
+from textassay.inference.p_values import fisher, harmonic_mean, is_significant, simes
 from textassay.inference.per_item import ItemPlan, ItemWork
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, parse_requests
-from textassay.studies.conditional.across_items import fisher, harmonic_mean, simes
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data")) / "coco" / "test.txt"

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from textassay.inference.item_figures import Tally, Unit, measure_item, measure_ways, plan_drawing, summed, ways
+from textassay.inference.p_values import fisher, harmonic_mean, simes
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.registry import parse_requests
-from textassay.studies.conditional.across_items import fisher, harmonic_mean, simes
 
 SETS, ITEMS, SIZES = 300, 20, (4, 5)
 WAYS = 126

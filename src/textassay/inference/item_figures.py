@@ -15,7 +15,7 @@ It sees what no combination of p-values sees: with 2 candidates and 3 references
 p-value below 0.1, but a thousand such items that are each a little off have a mean far from what chance gives.
 
 Units that share texts are not independent. Such items form one unit here, with labellings of all their texts together
-(`item_clusters.py`).
+(`combined_tests.py`).
 """
 
 import math
@@ -296,3 +296,42 @@ def summed(tallies: Sequence[Tally]) -> Tally | None:
     for tally in tallies:
         total = tally if total is None else total + tally
     return total
+
+
+@dataclass(frozen=True)
+class CombinedTest:
+    """The combined test of one metric: labels exchanged within all items at once.
+
+    `z` is how many standard deviations the mean is above that of all labellings, `smallest_p` what could be found at
+    best, `draws` the number of joint labellings. `adjusted` is the p-value corrected for all metrics and systems.
+    """
+
+    z: float
+    p_value: float
+    smallest_p: float
+    draws: int
+    adjusted: float = math.nan
+
+
+@dataclass(frozen=True)
+class Overall:
+    """All items together: mean spread and place, and three p-values, adjusted for each other.
+
+    `unequal`: one side varies more than the other. `apart`: both sides are closer than chance. `close`: neither is as
+    close as chance.
+    """
+
+    spread: float
+    place: float
+    unequal: float
+    apart: float
+    close: float
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """The combined tests of one system by metric, the units that they have, and how its candidates miss."""
+
+    tests: Mapping[Request, CombinedTest]
+    units: int = 0
+    misses: Overall | None = None

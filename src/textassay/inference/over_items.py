@@ -1,27 +1,37 @@
-"""Inference over items: the combined tests, an interval for a mean over items, and two systems on the same items.
+"""Results over items: means with their intervals, differences between systems, and what combined tests found.
 
 Items are what is drawn at random here; the texts of an item stay together. Items without a value (NaN) are left out.
 """
 
+import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.item_set import Item, ItemSet
+from textassay.corpus.item_set import ItemSet
 from textassay.corpus.sampling import stream
-from textassay.inference.engine import Engine, Progress
-from textassay.inference.item_clusters import clusters, cut
-from textassay.inference.item_figures import DRAWS, Drawing, Tally, Unit, plan_drawing, summed, towards_worse
+from textassay.inference.item_figures import Combined, CombinedTest, Figures
 from textassay.inference.measure import Difference
-from textassay.inference.p_values import holm, p_value, step_down
-from textassay.inference.per_item import CONTRASTS, ItemMeasured, ItemPlan, ItemWork, Tallies
+from textassay.inference.p_values import (
+    fisher,
+    harmonic_mean,
+    mean_log_p,
+    mean_p,
+    p_value,
+    raw_harmonic_mean,
+    simes,
+)
+from textassay.inference.per_item import ItemPlan, Measured
 from textassay.inference.plan import enough_resamples
+from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.metrics.registry import Request
 
 Values = Sequence[float] | F64
@@ -38,9 +48,6 @@ _ROUNDING = 1e-12
 # make the interval endless.
 _LEAST_SPREAD = 0.25
 _NUMBERS_AT_ONCE = 2**20
-# Items are processed in this many blocks, whatever the number of workers, and each block is summed in order: the sums
-# are then the same to the last digit, and no item's draws are kept.
-_BLOCKS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,213 +230,259 @@ def _blocks(n_resamples: int, width: int) -> Iterator[int]:
         yield min(at_once, n_resamples - start)
 
 
-@dataclass(frozen=True)
-class CombinedTest:
-    """The combined test of one metric: labels exchanged within all items at once.
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """What the numbers of a study are measured with, for signatures.
 
-    `z` is how many standard deviations the mean is above that of all labellings, `smallest_p` what could be found at
-    best, `draws` the number of joint labellings. `adjusted` is the p-value corrected for all metrics and systems.
+    `distances` has the signature of each distance by its name.
     """
 
-    z: float
-    p_value: float
-    smallest_p: float
-    draws: int
-    adjusted: float = math.nan
+    items: ItemSet
+    plan: ItemPlan
+    tokenizer: str
+    encoder: str | None
+    distances: Mapping[str, str]
+    _systems: dict[str | None, str] = field(default_factory=dict, repr=False)
+
+    def signature(self, request: Request, system: str | None, **part: Any) -> str:
+        """Of a number over all items, or over a part; the system is None for the human row."""
+        return signature(
+            request.metric.name,
+            request.options,
+            settings=self.read(request),
+            data={"items": f"{len(self.items.items)}/{self.items.digest}", "system": self._digest(system)} | part,
+            resampling=self._resampling(request),
+        )
+
+    def read(self, request: Request) -> dict[str, str]:
+        """What a metric reads texts with: the encoder, or the distance and the tokenizer."""
+        distance = request.options.get("distance")
+        if distance is None:
+            return {"enc": str(self.encoder)}
+        return {"dist": self.distances[distance], "tok": self.tokenizer}
+
+    def is_asymptotic(self, request: Request) -> bool:
+        """Whether p-values of items come from the asymptotic null where it holds."""
+        return self.plan.asymptotic and request.metric.name == "trm"
+
+    def _test(self, request: Request) -> str:
+        return f"{'asymptotic or ' * self.is_asymptotic(request)}exact up to {self.plan.most(request)}"
+
+    def _resampling(self, request: Request) -> dict[str, Any]:
+        if not self.plan.n_resamples:
+            return {"resamples": 0}
+        return {
+            "interval": "bootstrap-items",
+            "level": self.plan.level,
+            "test": self._test(request).replace(" ", "-"),
+            "resamples": self.plan.n_resamples,
+            "seed": self.plan.seed,
+        }
+
+    def _digest(self, system: str | None) -> str:
+        """The system's texts by digest, never by name: a name may contain anything."""
+        if system is None:
+            return "human"
+        if system not in self._systems:
+            texts = [item.candidates.get(system, ()) for item in self.items.items]
+            self._systems[system] = hashlib.blake2b(json.dumps(texts).encode(), digest_size=8).hexdigest()
+        return self._systems[system]
 
 
-@dataclass(frozen=True)
-class Overall:
-    """All items together: mean spread and place, and three p-values, adjusted for each other.
-
-    `unequal`: one side varies more than the other. `apart`: both sides are closer than chance. `close`: neither is as
-    close as chance.
-    """
-
-    spread: float
-    place: float
-    unequal: float
-    apart: float
-    close: float
+METHOD = "bootstrap:items"
+# Other ways to combine the items' p-values, for those who want to compare: none of them decides anything.
+_OTHERS = {
+    "harmonic_mean_raw": raw_harmonic_mean,
+    "harmonic_mean": harmonic_mean,
+    "fisher": fisher,
+    "simes": simes,
+    "mean_p": mean_p,
+    "mean_log_p": mean_log_p,
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Combined:
-    """The combined tests of one system by metric, the units that they have, and how its candidates miss."""
+class SystemResults:
+    """The results of one system: by item and metric, by metric over all items, and by label at the human row's size."""
 
-    tests: Mapping[Request, CombinedTest]
-    units: int = 0
-    misses: Overall | None = None
+    items: Sequence[tuple[Result, ...]]
+    over_items: tuple[Result, ...]
+    at_baseline_size: Mapping[str, Result]
+
+
+@dataclass(frozen=True)
+class Gap(Difference):
+    """The difference between two systems, or between a system and people, on one metric."""
+
+    first: str
+    second: str
+    label: str
 
 
 @dataclass(frozen=True, eq=False)
-class Tests:
-    """What each system's combined tests draw, that of the human row under None.
+class Summary:
+    """Makes results from what was measured on the items of one system."""
 
-    `groups` has the places of items that share texts. `joint` has the items of each such cluster that are tested, by
-    the key of their unit.
-    """
+    plan: ItemPlan
+    measuring: Measuring
+    clusters: Mapping[str | None, Clusters]
 
-    drawings: Mapping[str | None, Drawing]
-    groups: Mapping[str | None, Sequence[Sequence[int]]]
-    joint: Mapping[str, Mapping[str, Sequence[Item]]]
-    notes: tuple[str, ...]
-
-    def clusters(self, count: int) -> dict[str | None, Clusters]:
-        """The items that belong together, by system."""
-        return {system: Clusters.of(count, groups) for system, groups in self.groups.items()}
-
-
-def plan_tests(items: ItemSet, requests: Sequence[Request], plan: ItemPlan) -> Tests:
-    """Find the items that share texts, and decide what is drawn."""
-    systems = items.systems
-    groups: dict[str | None, list[list[int]]] = {None: clusters(items.items)}
-    groups |= {system: clusters(items.items, [system]) for system in systems}
-    joint: dict[str, dict[str, Sequence[Item]]] = {}
-    if not plan.n_resamples:
-        joint = {system: {} for system in systems}
-        return Tests({}, groups, joint, tuple(_notes(groups, joint)))
-    units = {}
-    for system in systems:
-        tested = [_tested([items.items[place] for place in group], system) for group in groups[system]]
-        joint[system] = {_key(some): cut(some, system, seed=plan.seed) for some in tested if some}
-        apart = {place for group in groups[system] for place in group}
-        alone = [item for place, item in enumerate(items.items) if place not in apart]
-        units[system] = [plan.unit(item.id, _sizes(item, system)) for item in _tested(alone, system)]
-        units[system] += [Unit(key, plan.n_resamples + 1, listed=False) for key in joint[system]]
-    human = _human_units(items, groups[None])
-    draws = enough_resamples(max(plan.n_resamples, DRAWS), len(requests) * len(systems), plan.level)
-    drawings: dict[str | None, Drawing] = {None: Drawing(draws, plan.seed, human)}
-    drawings |= {system: plan_drawing(units[system], draws=draws, seed=plan.seed) for system in systems}
-    return Tests(drawings, groups, joint, tuple(_notes(groups, joint)))
-
-
-def _notes(
-    groups: Mapping[str | None, Sequence[Sequence[int]]], joint: Mapping[str, Mapping[str, Sequence[Item]]]
-) -> Iterator[str]:
-    """Which items share texts, and which of them had to be left out."""
-    linked = {place for some in groups.values() for group in some for place in group}
-    if linked:
-        yield (
-            f"{len(linked):,} items share references or candidates with other items: they are not independent, "
-            "so their texts are exchanged together, and items are resampled by cluster"
+    def of_system(
+        self, requests: Sequence[Request], system: str | None, measured: Sequence[Measured], combined: Combined
+    ) -> SystemResults:
+        """All results of a system; of the human row where the system is None."""
+        again = {} if system is None else {r.label: self._at_baseline_size(r, system, measured) for r in requests}
+        return SystemResults(
+            [tuple(self._item(r, system, place, each) for r in requests) for place, each in enumerate(measured)],
+            tuple(self._over_items(request, system, measured, combined) for request in requests),
+            {label: result for label, result in again.items() if result is not None},
         )
-    for system, clustered in joint.items():
-        all_of_them = sum(map(len, groups[system]))
-        tested = sum(map(len, clustered.values()))
-        if tested < all_of_them:
-            yield (
-                f"{system!r}: {tested:,} of {all_of_them:,} items that share texts are in the combined test: "
-                "larger clusters are cut at random"
-            )
 
+    def _over_items(
+        self, request: Request, system: str | None, measured: Sequence[Measured], combined: Combined
+    ) -> Result:
+        """One metric over all items of a system; of the human row where the system is None."""
+        figures = [each.figures[request] for each in measured]
+        p_values = [each.p_value for each in figures if not math.isnan(each.p_value)]
+        parts = {"items": float(sum(not math.isnan(each.estimate) for each in figures)), **_sizes(request, measured)}
+        test = combined.tests.get(request)
+        parts |= {} if test is None else _test_parts(test, combined.units)
+        if p_values:
+            parts |= {name: combine(p_values) for name, combine in _OTHERS.items()}
+            parts |= {"chance": _whole_mean([each.chance for each in figures if not math.isnan(each.estimate)])}
+        seconds = sum(each.seconds for each in figures)
+        signature = self.measuring.signature(request, system)
+        parts |= _mean_parts(figures)
+        made = self._mean_result(request, system, [each.estimate for each in figures], parts, seconds, signature)
+        reasons = Counter(each.undefined[request] for each in measured if request in each.undefined)
+        undefined = _most(reasons) if math.isnan(made.estimate) else None
+        p = None if test is None or undefined is not None else test.p_value
+        return replace(made, p_value=p, undefined=undefined)
 
-def _key(items: Sequence[Item]) -> str:
-    """The key of a cluster, which no item has as its id: its items are no units themselves."""
-    return json.dumps([item.id for item in items])
+    def _at_baseline_size(self, request: Request, system: str, measured: Sequence[Measured]) -> Result | None:
+        """One metric over all items, each measured on as few texts as the human row."""
+        values = [each.at_baseline_size.get(request, math.nan) for each in measured]
+        if np.isnan(values).all():
+            return None
+        signature = self.measuring.signature(request, system, size="human")
+        return self._mean_result(request, system, values, {}, 0.0, signature)
 
-
-def _tested(items: Sequence[Item], system: str) -> list[Item]:
-    return [item for item in items if 0 not in _sizes(item, system)]
-
-
-def _sizes(item: Item, system: str) -> tuple[int, int]:
-    return len(item.candidates.get(system, ())), len(item.references)
-
-
-def _human_units(items: ItemSet, groups: Sequence[Sequence[int]]) -> dict[str, Unit]:
-    """One item of each cluster: the others have the same references, or most of them."""
-    left_out = {place for group in groups for place in group[1:]}
-    kept = [item.id for place, item in enumerate(items.items) if place not in left_out]
-    return {key: Unit(key, 0, listed=False) for key in kept}
-
-
-def measure_all(
-    work: ItemWork, items: ItemSet, tests: Tests, *, engine: Engine, progress: Progress
-) -> tuple[list[ItemMeasured], dict[str | None, Combined]]:
-    """Every item measured, and the combined tests of every system and of the human row."""
-
-    def block(some: Sequence[Item]) -> tuple[list[ItemMeasured], dict[str | None, Tallies]]:
-        found = []
-        sums: dict[str | None, Tallies] = {}
-        for item in some:
-            measured = work(item)
-            found.append(replace(measured, tallies={}))
-            sums = {system: _joined([sums.get(system, {}), more]) for system, more in measured.tallies.items()}
-            progress.step(1)
-        return found, sums
-
-    blocks = engine.map(block, [part for part in _in_blocks(items.items) if part])
-    together = [(system, key, some) for system, joint in tests.joint.items() for key, some in joint.items()]
-    clustered = engine.map(lambda one: (one[0], work.cluster(one[2], one[0], one[1])), together)
-    sums = {
-        system: _joined([part[system] for _, part in blocks] + [more for name, more in clustered if name == system])
-        for system in tests.drawings
-    }
-    adjusted = _adjusted(sums, work.requests)
-    return [one for found, _ in blocks for one in found], {
-        system: Combined(
-            _combined_tests(sums[system], adjusted.get(system, {})), len(drawing.units), _overall(sums[system])
+    def _item(self, request: Request, system: str | None, place: int, each: Measured) -> Result:
+        """One metric on one item."""
+        figures = each.figures[request]
+        chance = {} if math.isnan(figures.chance) else {"chance": figures.chance}
+        return result_of(
+            request,
+            figures.estimate,
+            p_value=figures.p_value,
+            parts={**figures.parts, **chance},
+            undefined=each.undefined.get(request),
+            signature=self.measuring.signature(request, system, item=place + 1),
+            seconds=figures.seconds,
+            n=each.sizes[request][0],
         )
-        for system, drawing in tests.drawings.items()
-    }
+
+    def _mean_result(
+        self,
+        request: Request,
+        system: str | None,
+        values: Sequence[float],
+        parts: Mapping[str, float],
+        seconds: float,
+        signature: str,
+    ) -> Result:
+        known = [value for value in values if not math.isnan(value)]
+        return result_of(
+            request,
+            _mean(known),
+            interval=self._interval(request, values, self.clusters[system]),
+            parts=parts,
+            signature=signature,
+            seconds=seconds,
+            n=len(known),
+        )
+
+    def _interval(self, request: Request, values: Sequence[float], clusters: Clusters) -> Interval | None:
+        if not self.plan.n_resamples:
+            return None
+        found = bootstrap_interval(
+            np.array(values),
+            level=self.plan.level,
+            n_resamples=self.plan.n_resamples,
+            seed=self.plan.seed,
+            clusters=clusters,
+        )
+        if found is None:
+            return None
+        low, high = request.bounds
+        return Interval(max(found[0], low), min(found[1], high), self.plan.level, METHOD)
+
+    def gaps(
+        self,
+        requests: Sequence[Request],
+        systems: Mapping[str, Sequence[Measured]],
+        human: tuple[str, Sequence[Measured]],
+    ) -> Iterator[Gap]:
+        """Every two systems on the items they share, and every system against people, metric by metric."""
+        if not self.plan.n_resamples:
+            return
+        pairs_and_people = len(systems) * (len(systems) + 1) // 2
+        # A verdict judges the comparison with people at half of the level.
+        flips = enough_resamples(FLIPS, 2 * len(requests) * pairs_and_people, self.plan.level)
+        for first, second in combinations(systems, 2):
+            for request in requests:
+                pairs = list(zip(systems[first], systems[second], strict=True))
+                sides = [[a.cut_to(request, b) for a, b in pairs], [b.cut_to(request, a) for a, b in pairs]]
+                both = self.clusters[first].joined(self.clusters[second])
+                yield from self._gap((first, second), request, sides, flips, both)
+        for name, measured in systems.items():
+            for request in requests:
+                mine = [each.at_baseline_size.get(request, math.nan) for each in measured]
+                theirs = [each.figures[request].estimate for each in human[1]]
+                yield from self._gap((name, human[0]), request, [mine, theirs], flips, self.clusters[name])
+
+    def _gap(
+        self, names: tuple[str, str], request: Request, sides: list[list[float]], flips: int, clusters: Clusters
+    ) -> Iterator[Gap]:
+        gap = paired(
+            np.array(sides[0]),
+            np.array(sides[1]),
+            level=self.plan.level,
+            n_resamples=self.plan.n_resamples,
+            seed=self.plan.seed,
+            n_flips=flips,
+            clusters=clusters,
+        )
+        if not math.isnan(gap.p_value):
+            yield Gap(gap.estimate, gap.low, gap.high, gap.p_value, *names, request.label)
 
 
-def _combined_tests(tallies: Tallies, adjusted: Mapping[Request, float]) -> dict[Request, CombinedTest]:
-    found = {}
-    for request, tally in tallies.items():
-        if isinstance(request, Request):
-            towards = towards_worse(request.metric.better)
-            p, smallest = tally.p_value(towards), tally.smallest_p(towards)
-            found[request] = CombinedTest(tally.z, p, smallest, len(tally.drawn), adjusted.get(request, math.nan))
-    return found
+def _test_parts(test: CombinedTest, units: int) -> dict[str, float]:
+    """What goes with the p-value of the combined test."""
+    known = {} if math.isnan(test.adjusted) else {"adjusted": test.adjusted}
+    return {"z": test.z, **known, "draws": float(test.draws), "units": float(units)}
 
 
-def _overall(tallies: Mapping[Request | str, Tally]) -> Overall | None:
-    """From the joint labellings of all items; None where no item has triangles of both sides."""
-    if any(name not in tallies for name in CONTRASTS):
-        return None
-    spread, candidates, references = (tallies[name] for name in CONTRASTS)
-    # Both sides must be closer, so the larger of the two p-values counts.
-    apart = max(candidates.p_value("higher"), references.p_value("higher"))
-    close = max(candidates.p_value("lower"), references.p_value("lower"))
-    gaps = [(tally.observed - tally.chance) / tally.items for tally in (candidates, references)]
-    return Overall(gaps[0] - gaps[1], gaps[0] + gaps[1], *holm([spread.p_value("both"), apart, close]))
+def _sizes(request: Request, measured: Sequence[Measured]) -> dict[str, float]:
+    sizes = [each.sizes[request] for each in measured if request not in each.undefined]
+    return {side: _mean([size[at] for size in sizes]) for at, side in enumerate(("candidates", "references"))}
 
 
-def _in_blocks(items: Sequence[Item]) -> list[Sequence[Item]]:
-    bounds = np.linspace(0, len(items), _BLOCKS + 1).astype(int)
-    return [items[start:end] for start, end in pairwise(bounds)]
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan
 
 
-def _joined(parts: Sequence[Tallies]) -> Tallies:
-    names = dict.fromkeys(name for part in parts for name in part)
-    sums = {name: summed([part[name] for part in parts if name in part]) for name in names}
-    return {name: total for name, total in sums.items() if total is not None}
+def _whole_mean(values: Sequence[float]) -> float:
+    """The mean, or NaN where one is missing: a mean over some items compares with none over all."""
+    return math.nan if any(map(math.isnan, values)) else _mean(values)
 
 
-def _adjusted(
-    found: Mapping[str | None, Tallies], requests: Sequence[Request]
-) -> dict[str | None, dict[Request, float]]:
-    """Adjusted p-values: over the metrics of a system by their shared draws, then over systems by Holm's factors.
-
-    A system's metrics all test whether its candidates and references have one source, so a system is one hypothesis:
-    the smallest adjusted p-value of its metrics is that of the system, and Holm's steps go over systems.
-    """
-    steps = {system: _step_down(one, requests) for system, one in found.items() if system is not None}
-    smallest = {system: min(p.values()) for system, p in steps.items() if p}
-    corrected = dict(zip(smallest, holm(list(smallest.values())), strict=True))
-    order = sorted(smallest, key=lambda system: smallest[system])
-    factors = {system: len(order) - place for place, system in enumerate(order)}
-    return {
-        system: {request: min(1.0, max(one, p * factors[system])) for request, p in steps[system].items()}
-        for system, one in corrected.items()
-    }
+def _most(reasons: Counter[str]) -> str:
+    reason, count = reasons.most_common(1)[0]
+    return reason if count == reasons.total() else f"{reason} (and other reasons)"
 
 
-def _step_down(found: Tallies, requests: Sequence[Request]) -> dict[Request, float]:
-    tested = [request for request in requests if request in found]
-    if not tested:
-        return {}
-    rows = [found[request].extremes(towards_worse(request.metric.better)) for request in tested]
-    return dict(zip(tested, map(float, step_down(np.stack(rows))), strict=True))
+def _mean_parts(figures: Sequence[Figures]) -> dict[str, float]:
+    names = dict.fromkeys(name for each in figures for name in each.parts)
+    return {name: _mean([each.parts.get(name, math.nan) for each in figures]) for name in names}

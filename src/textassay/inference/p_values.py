@@ -1,4 +1,4 @@
-r"""p-values, what counts as significant, and corrections for many tests (Holm, Westfall-Young).
+r"""p-values: what counts as significant, corrections for many tests (Holm, Westfall-Young), and combinations.
 
 Holm's correction knows single p-values only, so it prepares for the worst: tests that never fail together. Tests of one
 table mostly read the same texts, and the resamples show how they move together. Each test has one row of statistics:
@@ -18,9 +18,17 @@ The best adjusted p-value of m independent tests is about m / (B + 1), and 1 / (
 row has one column with the smallest p-value of all. So B must grow with the number of unrelated tests.
 
 Peter H. Westfall, S. Stanley Young. Resampling-based multiple testing, algorithm 2.8. Wiley, 1993.
+
+None of the combined p-values decides anything: the combined test of items exchanges labels within items. They are
+reported beside it, because papers report them. The ways differ in what they see and in what they need. Exact p-values
+of few texts come in steps, and then each of them rejects a true null at most as often as stated, and mostly more
+rarely. Entries that are not numbers (no test there) are left out; where none is left, the answer is not a number
+either.
 """
 
+import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,3 +119,152 @@ def at_least(row: F64) -> I64:
     tie = _RELATIVE_TIE * float(np.abs(row).max())
     below = np.searchsorted(np.sort(row), row - tie, side="left")
     return np.asarray(len(row) - below, dtype=np.int64)
+
+
+_NODES = 128
+# In units of the variable below, the integrand is nothing so far below its rise and full so far above it.
+_BELOW, _ABOVE = 45.0, 6.0
+
+
+def survival(x: float) -> float:
+    r"""The chance that a standard Landau variable is above x, to about 14 digits for any x.
+
+    Its density is :math:`\frac1\pi \int_0^\infty e^{-t \log t - x t} \sin(\pi t)\,dt`, an integral that swings and
+    cancels. Zolotarev's form of stable laws has neither fault; at the angle :math:`\pi - \pi / w` it reads
+
+    .. math:: P(X > x) = \int_1^\infty \left(1 - e^{-e^{h(w) - x}}\right) \frac{dw}{w^2}, \qquad
+              h(w) = \log\frac{\pi - \epsilon}{\sin \epsilon} + \frac{\pi - \epsilon}{\tan \epsilon}, \quad
+              \epsilon = \frac{\pi}{w},
+
+    and rises from 0 to :math:`1/w^2` within a few units around :math:`w = x - \log x + 1`.
+
+    V. M. Zolotarev. One-dimensional stable distributions. American Mathematical Society, 1986. John P. Nolan. Numerical
+    calculation of stable densities and distribution functions. Stochastic Models, 1997.
+
+    >>> round(survival(0.0), 12)
+    0.713167119875
+    """
+    rise = max(1.0, x - math.log(max(x, 1.0)) + 1)
+    low, high = max(1.0, rise - _BELOW), rise + _ABOVE
+    places, weights = _gauss()
+    half = (high - low) / 2
+    w = low + half * (1 + places)
+    full = -np.expm1(-np.exp(np.minimum(_exponent(w) - x, 50.0)))
+    # Above the last node all of 1 / w^2 counts.
+    return min(1.0, float(half * (weights @ (full / w / w)) + 1 / high))
+
+
+def _exponent(w: F64) -> F64:
+    """The h of the integral."""
+    angle = np.pi / w
+    rest = np.pi - angle
+    return np.asarray(np.log(rest / np.sin(angle)) + rest / np.tan(angle))
+
+
+@cache
+def _gauss() -> tuple[F64, F64]:
+    places, weights = np.polynomial.legendre.leggauss(_NODES)
+    return places, weights
+
+
+PValues = Sequence[float] | F64
+
+
+def harmonic_mean(p_values: PValues) -> float:
+    r"""Wilson's harmonic mean p-value, turned into a p-value by the Landau law.
+
+    .. math:: P\left(X > \frac1{\mathring p} - \log L - (1 - \gamma)\right), \qquad
+              \frac1{\mathring p} = \frac1L \sum_{i=1}^L \frac1{p_i},
+
+    with X a standard Landau variable and :math:`\gamma` Euler's constant: exact for many independent tests, and little
+    changed by positive dependence, because single small p-values decide and not their sum (at 5 %, 4 to 7 % of true
+    nulls with up to 1,000 equally correlated tests). The harmonic mean alone is no p-value: it rejects too often, the
+    more so the more tests there are.
+
+    It needs small p-values to see anything. A thousand items with p about 0.2 do not add up here, as they do in
+    `fisher`; and an exact p-value is never smaller than one over the number of labellings, which makes it cautious with
+    many items of few texts: of 200 items with 3,003 labellings each, 0.6 % of true nulls are rejected at 5 %.
+
+    Daniel J. Wilson. The harmonic mean p-value for combining dependent tests. PNAS, 2019.
+
+    >>> round(harmonic_mean([0.01, 0.2, 0.5, 0.9]), 6)
+    0.044186
+    >>> harmonic_mean([0.03])
+    0.03
+    """
+    p = _known(p_values)
+    if len(p) <= 1:
+        return float(p[0]) if len(p) else math.nan
+    # A p-value of 0, or nearly, has no inverse.
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = float((1 / p).mean())
+    return survival(inverse - math.log(len(p)) - (1 - np.euler_gamma)) if math.isfinite(inverse) else 0.0
+
+
+def fisher(p_values: PValues) -> float:
+    r"""Fisher's method: :math:`-2 \sum \log p_i` is chi-square with twice as many degrees of freedom as tests.
+
+    It adds up many weak signs that the harmonic mean does not see. It needs independent tests: where items share texts
+    or a judge's mood it rejects too often (13 to 38 % of true nulls at 5 %, where `harmonic_mean` has 4 to 7). p-values
+    in steps make it cautious, the more so the coarser they are.
+
+    R. A. Fisher. Statistical methods for research workers, 4th edition, section 21.1. Oliver and Boyd, 1932.
+
+    >>> round(fisher([0.1, 0.1]), 6)
+    0.056052
+    """
+    from scipy.special import gammaincc
+
+    p = _known(p_values)
+    if not len(p):
+        return math.nan
+    with np.errstate(divide="ignore"):
+        return float(gammaincc(len(p), -np.log(p).sum()))
+
+
+def simes(p_values: PValues) -> float:
+    r"""Simes' p-value: the smallest :math:`L\, p_{(i)} / i` over the sorted p-values.
+
+    Exact for independent tests and valid under the usual positive dependence; like the harmonic mean it looks for
+    small p-values and does not add up middling ones.
+
+    R. J. Simes. An improved Bonferroni procedure for multiple tests of significance. Biometrika, 1986.
+
+    >>> simes([0.01, 0.04, 0.5])
+    0.03
+    """
+    p = np.sort(_known(p_values))
+    if not len(p):
+        return math.nan
+    return float(min(1.0, (p * len(p) / np.arange(1, len(p) + 1)).min()))
+
+
+def raw_harmonic_mean(p_values: PValues) -> float:
+    """The harmonic mean itself, as Chan et al. (2022) report it: no p-value, because it rejects too often.
+
+    >>> round(raw_harmonic_mean([0.01, 0.2, 0.5, 0.9]), 6)
+    0.036999
+    """
+    p = _known(p_values)
+    if not len(p):
+        return math.nan
+    with np.errstate(divide="ignore"):
+        return float(1 / (1 / p).mean())
+
+
+def mean_p(p_values: PValues) -> float:
+    """The mean p-value: about 0.5 where nothing is wrong, a little more with exact p-values of few texts."""
+    p = _known(p_values)
+    return float(p.mean()) if len(p) else math.nan
+
+
+def mean_log_p(p_values: PValues) -> float:
+    """The mean natural logarithm of the p-values: about -1 where nothing is wrong."""
+    p = _known(p_values)
+    with np.errstate(divide="ignore"):
+        return float(np.log(p).mean()) if len(p) else math.nan
+
+
+def _known(p_values: PValues) -> F64:
+    p = np.asarray(p_values, dtype=np.float64)
+    return p[~np.isnan(p)]

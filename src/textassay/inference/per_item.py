@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item
 from textassay.corpus.sampling import stream
-from textassay.inference.item_clusters import places_of
 from textassay.inference.item_figures import (
     Drawing,
     Figures,
@@ -273,24 +272,7 @@ class ItemWork:
             return _Share(self.plan, sizes, None, np.empty(0, dtype=np.int64))
         return _Share(self.plan, sizes, drawing.units[item.id], drawing.rows(item.id))
 
-    def cluster(self, items: Sequence[Item], system: str, key: str) -> Tallies:
-        """The share of items that have texts in common in a system's combined tests: their sum is one unit."""
-        drawing = self.drawings[system]
-        rows = drawing.rows(key)
-        places = places_of(items, system)
-        dealt = places.dealt(drawing.units[key].rows - 1, seed=self.plan.seed, key=key)
-        pool = self.pools.all_references(places.texts)
-        sums: dict[Request | str, tuple[F64, int]] = {}
-        for candidates, references in zip(places.candidates, places.references, strict=True):
-            if not len(candidates) or not len(references):
-                continue
-            labels = Labels(_chosen(dealt[:, candidates], len(pool)), _chosen(dealt[:, references], len(pool)))
-            for name, values in self._under(pool, labels):
-                before, count = sums.get(name, (np.zeros(len(values)), 0))
-                sums[name] = (before + values, count + 1)
-        return {name: Tally.of(values, rows, items=count) for name, (values, count) in sums.items()}
-
-    def _under(self, pool: ItemPool, labels: Labels) -> Iterator[tuple[Request | str, F64]]:
+    def under(self, pool: ItemPool, labels: Labels) -> Iterator[tuple[Request | str, F64]]:
         """Every metric that has a number under all of these labellings, and how the candidates miss."""
         for request in self.requests:
             values = item_values(request, pool, labels)
@@ -386,13 +368,6 @@ class ItemWork:
             rows = rng.integers(len(values), size=drawing.n)
             tallies[request] = Tally.of(values, rows, observed=row)
         return found
-
-
-def _chosen(texts: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
-    """For each row, which of `count` texts it names."""
-    mask = np.zeros((len(texts), count), dtype=bool)
-    np.put_along_axis(mask, texts, True, axis=1)
-    return mask
 
 
 def human_sizes(request: Request | None, references: int) -> tuple[int, int]:

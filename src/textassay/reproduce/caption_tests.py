@@ -19,11 +19,11 @@ from textassay.distances.base import Surroundings, get_distance
 from textassay.encoders.base import get_encoder
 from textassay.errors import InputError, Setting
 from textassay.inference.item_figures import measure_item, ways
+from textassay.inference.p_values import mean_log_p, mean_p
 from textassay.inference.result import signature
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import parse_requests
 from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
-from textassay.studies.conditional.across_items import mean_log_p, mean_p
 
 _PAPER = "chan2022"
 _FEWEST, _REFERENCES = 10, 5

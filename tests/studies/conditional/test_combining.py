@@ -11,15 +11,7 @@ from scipy import stats
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
-from textassay.studies.conditional.across_items import (
-    fisher,
-    harmonic_mean,
-    mean_log_p,
-    mean_p,
-    raw_harmonic_mean,
-    simes,
-    survival,
-)
+from textassay.inference.p_values import fisher, harmonic_mean, mean_log_p, mean_p, raw_harmonic_mean, simes, survival
 
 COMBINE = [harmonic_mean, fisher, simes]
 P_VALUES = st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=40)

@@ -17,10 +17,9 @@ from textassay.corpus.item_set import TextTable
 from textassay.corpus.printable import printable
 from textassay.inference.engine import LocalEngine
 from textassay.inference.item_figures import measure_item, ways
-from textassay.inference.p_values import holm
+from textassay.inference.p_values import fisher, harmonic_mean, holm
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import parse_requests
-from textassay.studies.conditional.across_items import fisher, harmonic_mean
 
 FORMS = (("score", ""), ("trm", ""), ("trm", " variant=split"))
 

@@ -9,12 +9,13 @@ import pytest
 
 from tests.laws import corpus
 from textassay import Item, ItemSet, Result, conditional
-from textassay.inference.over_items import Overall
+from textassay.inference.item_figures import Overall
+from textassay.inference.over_items import Gap
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.report.conditional_table import p_at_most
 from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.outcome import Verdict
 
 
 def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math.nan, variant: str = "split") -> Result:
@@ -27,7 +28,7 @@ def judged(
     adjusted: float, *, smallest: float = 1e-4, misses: Overall | None = None, people: float = 1.0, gap: float = 0.3
 ) -> Verdict:
     results = {"score meteor": result("score", adjusted=1.0), "trm meteor": result(adjusted=adjusted)}
-    contests = [(Contest("s", "human", label, gap, 0.1, 0.5, people), people) for label in results]
+    contests = [(Gap(gap, 0.1, 0.5, people, "s", "human", label), people) for label in results]
     return judge_system(Evidence(results, smallest, misses, contests), level=0.95)
 
 

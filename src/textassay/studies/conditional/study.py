@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,20 +18,21 @@ from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
+from textassay.inference.combined_tests import measure_all, plan_tests
 from textassay.inference.engine import Engine, Progress, Silent, get_engine
-from textassay.inference.over_items import Combined, measure_all, plan_tests
+from textassay.inference.item_figures import Combined
+from textassay.inference.over_items import Gap, Measuring, Summary
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, listed, parse_requests
-from textassay.studies.conditional.across_items import Measuring, Summary
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.verdict import Evidence, judge_system
 from textassay.studies.encoding import left_out, no_encoder
 from textassay.studies.format_check import check_format
-from textassay.studies.outcome import Contest
+from textassay.studies.outcome import Contest, settings_of
 
 HUMAN = "human"
 _NOTHING = Combined({})
@@ -263,34 +264,42 @@ class _Study:
         return HUMAN if HUMAN not in self.items.systems else f"{HUMAN} references"
 
     def run(self, *, power: float | None) -> Conditional:
-        tests = plan_tests(self.items, self.setup.requests, self.plan)
+        items, requests, human_name = self.items.items, self.setup.requests, self.human_name
+        tests = plan_tests(self.items, requests, self.plan)
         work = ItemWork(
-            self.setup.requests,
+            requests,
             self.items.systems,
             self.setup.pools,
             self.plan,
             asymptotic_p if self.plan.asymptotic and self.plan.n_resamples else None,
             tests.drawings,
         )
-        self.progress.start("measuring", len(self.items.items))
+        self.progress.start("measuring", len(items))
         found, combined = measure_all(work, self.items, tests, engine=self.engine, progress=self.progress)
-        clusters = tests.clusters(len(self.items.items))
-        measuring = self._measuring()
-        summary = Summary(self.plan, measuring, clusters)
+        tokenizer = self.setup.pools.table.tokenizer.signature
+        measuring = Measuring(self.items, self.plan, tokenizer, self.setup.encoder_name, self.setup.signatures)
+        summary = Summary(self.plan, measuring, tests.clusters(len(items)))
         human = [each.human for each in found]
         systems = {name: [each.systems[name] for each in found] for name in self.items.systems}
-        contests = tuple(summary.contests(self.setup.requests, systems, (self.human_name, human)))
-        columns = {
-            name: self._column(summary, name, measured, combined.get(name, _NOTHING))
-            for name, measured in systems.items()
-        }
+        gaps = list(summary.gaps(requests, systems, (human_name, human)))
+        everyone: list[tuple[str | None, list[Measured]]] = [*systems.items(), (None, human)]
+        columns = {}
+        for name, measured in everyone:
+            made = summary.of_system(requests, name, measured, combined.get(name, _NOTHING))
+            columns[name] = SystemColumn(
+                human_name if name is None else name,
+                made.over_items,
+                tuple(ItemOutcome(i.id, r, m.miss) for i, r, m in zip(items, made.items, measured, strict=True)),
+                at_baseline_size=made.at_baseline_size,
+            )
+        human_column = columns.pop(None)
         curves = []
         if power is not None:
             curves = [
                 sensitivity_of(
                     _one_of_each(self.items, tests.groups[name]),
                     name,
-                    self.setup.requests,
+                    requests,
                     self.setup.pools,
                     self.plan,
                     power=power,
@@ -299,56 +308,36 @@ class _Study:
                 )
                 for name in self.items.systems
             ]
+        notes = (*self.items.notes, *self.setup.notes, *tests.notes, *self._notes(found, power))
+        used = _used(measuring, requests)
         return Conditional(
             items=self.items,
-            human=self._column(summary, None, human, combined.get(None, _NOTHING)),
-            systems=tuple(self._judged(columns, combined, contests)),
-            labels=tuple(request.label for request in self.setup.requests),
-            contests=contests,
+            human=human_column,
+            labels=tuple(request.label for request in requests),
             central=tuple(each.central for each in found),
-            human_sizes=_usual(human_sizes(None, len(item.references)) for item in self.items.items),
+            human_sizes=_usual(human_sizes(None, len(item.references)) for item in items),
             level=self.plan.level,
-            notes=(*self.items.notes, *self.setup.notes, *tests.notes, *self._notes(found, power)),
+            notes=notes,
             sensitivity=tuple(curves),
-            settings=measuring.settings(self.setup.requests),
-        )
-
-    def _measuring(self) -> Measuring:
-        setup = self.setup
-        tokenizer = setup.pools.table.tokenizer.signature
-        return Measuring(self.items, self.plan, tokenizer, setup.encoder_name, setup.signatures)
-
-    def _column(
-        self, summary: Summary, system: str | None, measured: Sequence[Measured], combined: Combined
-    ) -> SystemColumn:
-        requests = self.setup.requests
-        outcomes = [
-            ItemOutcome(item.id, tuple(summary.item(r, system, place, each) for r in requests), each.miss)
-            for place, (item, each) in enumerate(zip(self.items.items, measured, strict=True))
-        ]
-        results = tuple(summary.over_items(request, system, measured, combined) for request in requests)
-        again = {} if system is None else {r: summary.at_baseline_size(r, system, measured) for r in requests}
-        return SystemColumn(
-            self.human_name if system is None else system,
-            results,
-            tuple(outcomes),
-            at_baseline_size={request.label: result for request, result in again.items() if result is not None},
+            systems=tuple(self._judged(columns.values(), combined, gaps)),
+            contests=tuple(Contest(g.first, g.second, g.label, g.estimate, g.low, g.high, g.p_value) for g in gaps),
+            settings=settings_of(self.plan, **used),
         )
 
     def _judged(
         self,
-        columns: Mapping[str, SystemColumn],
+        columns: Collection[SystemColumn],
         combined: Mapping[str | None, Combined],
-        contests: Sequence[Contest],
+        gaps: Sequence[Gap],
     ) -> Iterable[SystemColumn]:
-        gaps = list(zip(contests, holm([contest.p_value for contest in contests]), strict=True))
-        for column in columns.values():
+        adjusted = list(zip(gaps, holm([gap.p_value for gap in gaps]), strict=True))
+        for column in columns:
             found = combined.get(column.name, _NOTHING)
             evidence = Evidence(
                 dict(zip((request.label for request in self.setup.requests), column.results, strict=True)),
                 min((_smallest_p(request, found) for request in self.setup.requests), default=1.0) * len(columns),
                 found.misses,
-                [(c, p) for c, p in gaps if (c.first, c.second) == (column.name, self.human_name)],
+                [(g, p) for g, p in adjusted if (g.first, g.second) == (column.name, self.human_name)],
             )
             yield replace(column, verdict=judge_system(evidence, level=self.plan.level))
 
@@ -365,6 +354,29 @@ class _Study:
                     f"the asymptotic null does not hold for {refused:,} of {len(tested):,} triangle statistics "
                     "(too few texts, or no normal limit): those were tested by permutation"
                 )
+
+
+def _used(measuring: Measuring, requests: Sequence[Request]) -> dict[str, str | list[str] | None]:
+    """What the numbers are measured with, for the settings of the outcome."""
+    read = [measuring.read(request) for request in requests]
+    tested = measuring.plan.n_resamples > 0
+    return {
+        "distances": [fields["dist"] for fields in read if "dist" in fields],
+        "tokenizer": [fields["tok"] for fields in read if "tok" in fields],
+        "encoder": [fields["enc"] for fields in read if "enc" in fields],
+        "interval": "bootstrap over items" if tested else None,
+        "test": _item_tests(measuring, requests) if tested else None,
+    }
+
+
+def _item_tests(measuring: Measuring, requests: Sequence[Request]) -> list[str]:
+    """How p-values of items are computed, in words; with the metrics where these differ."""
+    metrics: dict[str, dict[str, None]] = {}
+    for request in requests:
+        exact = f"exact up to {measuring.plan.most(request):,} labellings per item"
+        words = f"asymptotic, or {exact}" if measuring.is_asymptotic(request) else exact
+        metrics.setdefault(words, {})[request.metric.name] = None
+    return [words if len(metrics) == 1 else f"{', '.join(names)}: {words}" for words, names in metrics.items()]
 
 
 def _smallest_p(request: Request, combined: Combined) -> float:

@@ -4,14 +4,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from textassay.inference.over_items import Overall
+from textassay.inference.item_figures import Overall
+from textassay.inference.over_items import Gap
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import kind_of
 from textassay.inference.result import Result
 from textassay.studies.conditional.result import chance_of
-from textassay.studies.outcome import NO_TEST, Contest, Verdict, cited_p, number
+from textassay.studies.outcome import NO_TEST, Verdict, cited_p, number
 
-Adjusted = tuple[Contest, float]
+Adjusted = tuple[Gap, float]
 # If the tests of the table find nothing, the comparison with people is judged at the error rate divided by this.
 _SECOND_LOOK = 5
 
@@ -28,8 +29,8 @@ class Evidence:
     """What a verdict is based on: results over items by label, how the items miss, and comparisons with people.
 
     The parts of each result include its p-value after correction for the whole table. `smallest` is the smallest
-    p-value that any combined test could give, corrected for the number of systems. `people` has contests with their
-    p-values after correction for all contests.
+    p-value that any combined test could give, corrected for the number of systems. `people` has differences with
+    their p-values after correction for all differences.
     """
 
     results: Mapping[str, Result]
@@ -111,23 +112,23 @@ def _unlike(evidence: Evidence, level: float) -> Iterable[str]:
     """A statistic of distributions that is higher than that of references against each other."""
     apart = [pair for pair in evidence.people if _is_apart(pair[0], evidence) and is_significant(pair[1], level)]
     if apart:
-        contest, p = apart[0]
-        gap = f"{contest.label} higher by {number(contest.estimate)} on parts of the same size, {cited_p(p)}"
-        yield f"less similar to the references than the references are to each other ({gap})"
+        gap, p = apart[0]
+        higher = f"{gap.label} higher by {number(gap.estimate)} on parts of the same size, {cited_p(p)}"
+        yield f"less similar to the references than the references are to each other ({higher})"
 
 
-def _is_apart(contest: Contest, evidence: Evidence) -> bool:
+def _is_apart(gap: Gap, evidence: Evidence) -> bool:
     """Whether a statistic of distributions is higher than people's; of triangles only with ties in equal parts."""
-    result = evidence.results[contest.label]
+    result = evidence.results[gap.label]
     ties_count = result.metric == "trm" and result.options["variant"] != "split"
-    return result.metric != "score" and not ties_count and contest.estimate > 0
+    return result.metric != "score" and not ties_count and gap.estimate > 0
 
 
 def _scores(evidence: Evidence, level: float) -> Iterable[str]:
     """How the mean score compares with that of one reference against the others."""
     scores = [pair for pair in evidence.people if evidence.results[pair[0].label].metric == "score"]
-    found = [contest for contest, p in scores if is_significant(p, level)]
+    found = [gap for gap, p in scores if is_significant(p, level)]
     if found:
-        contest = found[0]
-        way = "lower" if contest.estimate < 0 else "higher"
-        yield f"{contest.label} {way} than that of people (by {number(abs(contest.estimate))})"
+        gap = found[0]
+        way = "lower" if gap.estimate < 0 else "higher"
+        yield f"{gap.label} {way} than that of people (by {number(abs(gap.estimate))})"
