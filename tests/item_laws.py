@@ -11,8 +11,8 @@ from textassay.corpus.item_set import TextTable
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Surroundings, get_distance
 from textassay.distances.bleu import JointCounts
-from textassay.inference.item_figures import Figures, item_values, measure_item, parts, ways
-from textassay.metrics.items.item_pool import ItemPool, Labels, Pools
+from textassay.inference.item_figures import Figures, measure_item, parts, ways
+from textassay.metrics.items.item_pool import ItemPool, Labels, Pools, item_values
 from textassay.metrics.registry import Request
 
 

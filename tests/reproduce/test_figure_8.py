@@ -14,8 +14,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import TextTable
 from textassay.distances.base import Surroundings, get_distance
 from textassay.errors import InputError
-from textassay.inference.item_figures import item_values
-from textassay.metrics.items.item_pool import Pools
+from textassay.metrics.items.item_pool import Pools, item_values
 from textassay.metrics.registry import parse_requests
 from textassay.reproduce.catalogue import reproduce
 from textassay.reproduce.result import Reproduction

@@ -21,10 +21,10 @@ Units that share texts are not independent. Such items form one unit here, with 
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import comb
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.sampling import stream
 from textassay.inference.p_values import p_value
-from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks, random_masks
+from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks, item_parts, item_values, random_masks
 from textassay.metrics.registry import Request
 
 # Up to this many parts of an item are measured for its value at a smaller size; of more, as many at random.
@@ -125,36 +125,27 @@ def measure_ways(request: Request, pool: ItemPool, ways: Ways | None) -> tuple[F
     """The same, and the value under every labelling."""
     started = time.perf_counter()
     values = item_values(request, pool, ways.labels if ways else pool.observed)
-    p = math.nan if ways is None else row_p(request, values, row=0, exact=ways.exact)
-    found = moments(values) if ways else (math.nan, math.nan)
-    return Figures(float(values[0]), p, *found, time.perf_counter() - started, _parts(request, pool)), values
+    figures = figures_of(request, values, ways, seconds=time.perf_counter() - started)
+    return replace(figures, parts=item_parts(request, pool)), values
 
 
-def _parts(request: Request, pool: ItemPool) -> Mapping[str, float]:
-    """The named numbers behind the value, of metrics that are made for items."""
-    metric = request.metric
-    return metric.parts(pool, **request.options) if metric.parts and not metric.on_samples else {}
+def figures_of(request: Request, values: F64, ways: Ways | None, *, seconds: float = 0.0) -> Figures:
+    """The figures of an item from its value under every labelling; without labellings there is no test."""
+    if ways is None:
+        return Figures(float(values[0]), seconds=seconds)
+    return Figures(float(values[0]), row_p(request, values, row=0, exact=ways.exact), *moments(values), seconds)
 
 
-def measure_splits(request: Request, pool: ItemPool, ways: Ways, *, row: int) -> tuple[Figures, F64]:
-    """Texts of one source split in two in many ways: the mean over all of them, the p-value of one, and all values."""
-    values = item_values(request, pool, ways.labels)
+def figures_of_splits(request: Request, values: F64, ways: Ways, *, row: int) -> Figures:
+    """Texts of one source split in two in many ways: the mean over all of them, and the p-value of one."""
     if not np.isfinite(values).all():
-        return Figures(math.nan), values
-    return Figures(float(values.mean()), row_p(request, values, row=row, exact=ways.exact), *moments(values)), values
+        return Figures(math.nan)
+    return Figures(float(values.mean()), row_p(request, values, row=row, exact=ways.exact), *moments(values))
 
 
 def mean_over(request: Request, pool: ItemPool, labels: Labels) -> float:
     """The mean value over these labellings."""
     return float(item_values(request, pool, labels).mean())
-
-
-def item_values(request: Request, pool: ItemPool, labels: Labels) -> F64:
-    """The metric under each labelling."""
-    measure: Any = request.metric.item
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values: F64 = measure(pool, labels, **request.options)
-    return values
 
 
 def row_p(request: Request, values: F64, *, row: int, exact: bool) -> float:

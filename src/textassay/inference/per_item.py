@@ -7,6 +7,7 @@ where both sides are closer, candidates and references form separate groups: the
 """
 
 import math
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,10 +25,9 @@ from textassay.inference.item_figures import (
     Tally,
     Unit,
     Ways,
-    item_values,
+    figures_of,
+    figures_of_splits,
     mean_over,
-    measure_splits,
-    measure_ways,
     moments,
     parts,
     sampled_places,
@@ -36,7 +36,7 @@ from textassay.inference.item_figures import (
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.plan import Plan
 from textassay.inference.result import one_nan
-from textassay.metrics.items.item_pool import ItemPool, Labels, Pools, scattered
+from textassay.metrics.items.item_pool import ItemPool, Labels, Pools, item_parts, item_values, scattered
 from textassay.metrics.items.trm import MOST_TEXTS, shares
 from textassay.metrics.registry import Request, all_metrics
 
@@ -242,6 +242,16 @@ class _Share:
 
 
 @dataclass(frozen=True, eq=False)
+class _Splits:
+    """An item's references, split in two: by metric the sizes of both parts, the ways to split, and the values."""
+
+    pool: ItemPool
+    sizes: Mapping[Request, tuple[int, int]]
+    ways: Mapping[Request, Ways]
+    values: Mapping[Request, F64]
+
+
+@dataclass(frozen=True, eq=False)
 class ItemWork:
     """What is measured on every item; call it with an item."""
 
@@ -253,16 +263,15 @@ class ItemWork:
     drawings: Mapping[str | None, Drawing] = field(default_factory=dict)
 
     def __call__(self, item: Item) -> ItemMeasured:
-        pools = {system: self.pools.system(item, system) for system in self.systems}
-        present = {pool.sizes[0] for pool in pools.values()} - {0}
-        references = self.pools.references(item)
-        shares = {system: self._share(item, system, pool.sizes) for system, pool in pools.items()}
-        splits: Tallies = {}
+        present = {len(item.candidates.get(system, ())) for system in self.systems} - {0}
+        splits = self._splits(item)
+        systems = {system: self._system(item, system, present) for system in self.systems}
+        human, tallies = self._human(item, splits)
         return ItemMeasured(
-            self._human(item, references, splits),
-            {system: self._system(pool, present, shares[system]) for system, pool in pools.items()},
-            central(item.references, references),
-            {None: splits} | {system: share.tallies for system, share in shares.items()},
+            human,
+            {system: measured for system, (measured, _) in systems.items()},
+            central(item.references, splits.pool),
+            {None: tallies} | {system: share.tallies for system, (_, share) in systems.items()},
         )
 
     def _share(self, item: Item, system: str, sizes: tuple[int, int]) -> _Share:
@@ -286,13 +295,25 @@ class ItemWork:
         """The metric whose distance tells how candidates miss."""
         return next((request for request in self.requests if request.metric.name == "trm"), None)
 
-    def _system(self, pool: ItemPool, present: Collection[int], share: _Share) -> Measured:
-        figures = {}
-        for request in self.requests:
-            figures[request], values, exact = self._figures(request, pool)
-            share.add(request, values, exact=exact)
+    def _system(self, item: Item, system: str, present: Collection[int]) -> tuple[Measured, _Share]:
+        """One system: first its values under all labellings, then the tests."""
+        pool = self.pools.pool(item.candidates.get(system, ()), item.references)
+        tests = {} if 0 in pool.sizes else {request: self._test(request, pool) for request in self.requests}
+        share = self._share(item, system, pool.sizes)
+        values, parts, seconds = {}, {}, {}
+        for request, (chosen, _) in tests.items():
+            started = time.perf_counter()
+            values[request] = item_values(request, pool, chosen.labels if chosen else pool.observed)
+            seconds[request] = time.perf_counter() - started
+            parts[request] = item_parts(request, pool)
+        figures = dict.fromkeys(self.requests, Figures(math.nan))
+        for request, (chosen, p) in tests.items():
+            found = figures_of(request, values[request], chosen, seconds=seconds[request])
+            found = found if math.isnan(p) else replace(found, p_value=p, asymptotic=True)
+            figures[request] = replace(found, parts=parts[request])
+            share.add(request, values[request], exact=chosen is not None and chosen.exact)
         defined = [request for request in self.requests if not math.isnan(figures[request].estimate)]
-        return Measured(
+        measured = Measured(
             dict.fromkeys(self.requests, pool.sizes),
             figures,
             {request: why_undefined(request, pool) for request in self.requests if request not in defined},
@@ -300,18 +321,15 @@ class ItemWork:
             {r: self._at(r, pool, human_sizes(r, pool.sizes[1]), figures[r].estimate) for r in defined},
             {r: self._at_each(r, pool, present, figures[r].estimate) for r in defined},
         )
+        return measured, share
 
-    def _figures(self, request: Request, pool: ItemPool) -> tuple[Figures, F64, bool]:
-        """The figures, the value under every labelling, and whether these are all labellings."""
-        if 0 in pool.sizes:
-            return Figures(math.nan), np.array([math.nan]), False
+    def _test(self, request: Request, pool: ItemPool) -> tuple[Ways | None, float]:
+        """The labellings that a metric is tested with, None without a test, and the asymptotic p-value if it holds."""
         if self.asymptotic_p is not None and request.metric.name == "trm":
             p = self.asymptotic_p(pool, **request.options)
             if not math.isnan(p):
-                figures, values = measure_ways(request, pool, self.plan.sampled(pool.sizes))
-                return replace(figures, p_value=p, asymptotic=True), values, False
-        chosen = self.plan.ways(request, pool.sizes)
-        return *measure_ways(request, pool, chosen), chosen is not None and chosen.exact
+                return self.plan.sampled(pool.sizes), p
+        return self.plan.ways(request, pool.sizes), math.nan
 
     def _miss(self, pool: ItemPool, figures: Mapping[Request, Figures], share: _Share) -> Miss:
         request = self._triangles
@@ -338,36 +356,39 @@ class ItemWork:
             return math.nan
         return mean_over(request, pool, parts(pool.sizes, sizes, seed=self.plan.seed))
 
-    def _human(self, item: Item, references: ItemPool, tallies: Tallies) -> Measured:
-        n = len(item.references)
-        sizes = {request: human_sizes(request, n) for request in self.requests}
-        figures = {request: self._split(request, item, references, tallies) for request in self.requests}
-        missing = [request for request in self.requests if math.isnan(figures[request].estimate)]
-        few = f"{n} reference{'s'[: n != 1]}: too few to compare them with each other"
-        reasons = {
-            request: few if 0 in sizes[request] else why_undefined(request, replace(references, sizes=sizes[request]))
-            for request in missing
-        }
-        return Measured(sizes, figures, reasons, UNTESTED)
-
-    def _split(self, request: Request, item: Item, references: ItemPool, tallies: Tallies) -> Figures:
-        sizes = human_sizes(request, len(item.references))
-        if 0 in sizes:
-            return Figures(math.nan)
+    def _splits(self, item: Item) -> _Splits:
+        """The references split in two in every way that is tested, each metric's values included."""
         plan = self.plan if self.plan.n_resamples else ItemPlan(seed=self.plan.seed)
-        chosen = plan.ways(request, sizes)
-        assert chosen is not None
-        # One split at random plays candidates and references: in the order of the texts, the first would be no chance.
-        row = int(stream(self.plan.seed, "human", item.id, *sizes).integers(len(chosen.labels)))
-        found, values = measure_splits(request, replace(references, sizes=sizes), chosen, row=row)
-        if not self.plan.n_resamples:
-            return Figures(found.estimate)
-        drawing = self.drawings.get(None)
-        if drawing is not None and item.id in drawing.units and not math.isnan(found.estimate):
-            rng = stream(self.plan.seed, "human draws", item.id, *sizes)
-            rows = rng.integers(len(values), size=drawing.n)
-            tallies[request] = Tally.of(values, rows, observed=row)
-        return found
+        sizes = {request: human_sizes(request, len(item.references)) for request in self.requests}
+        tests = {request: plan.ways(request, sizes[request]) for request in self.requests}
+        ways = {request: chosen for request, chosen in tests.items() if chosen is not None}
+        pool = self.pools.pool((), item.references)
+        pools = {request: replace(pool, sizes=sizes[request]) for request in self.requests}
+        values = {request: item_values(request, pools[request], chosen.labels) for request, chosen in ways.items()}
+        return _Splits(pool, sizes, ways, values)
+
+    def _human(self, item: Item, splits: _Splits) -> tuple[Measured, Tallies]:
+        n = len(item.references)
+        tallies: Tallies = {}
+        figures = dict.fromkeys(self.requests, Figures(math.nan))
+        for request, chosen in splits.ways.items():
+            sizes, values = splits.sizes[request], splits.values[request]
+            # One split at random plays candidates and references: in the order of the texts, the first would be no
+            # chance.
+            row = int(stream(self.plan.seed, "human", item.id, *sizes).integers(len(values)))
+            found = figures_of_splits(request, values, chosen, row=row)
+            figures[request] = found if self.plan.n_resamples else Figures(found.estimate)
+            drawing = self.drawings.get(None) if self.plan.n_resamples else None
+            if drawing is not None and item.id in drawing.units and not math.isnan(found.estimate):
+                rng = stream(self.plan.seed, "human draws", item.id, *sizes)
+                tallies[request] = Tally.of(values, rng.integers(len(values), size=drawing.n), observed=row)
+        few = f"{n} reference{'s'[: n != 1]}: too few to compare them with each other"
+        missing = {r: sizes for r, sizes in splits.sizes.items() if math.isnan(figures[r].estimate)}
+        reasons = {
+            request: few if 0 in sizes else why_undefined(request, replace(splits.pool, sizes=sizes))
+            for request, sizes in missing.items()
+        }
+        return Measured(splits.sizes, figures, reasons, UNTESTED), tallies
 
 
 def human_sizes(request: Request | None, references: int) -> tuple[int, int]:

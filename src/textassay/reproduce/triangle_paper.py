@@ -21,10 +21,9 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Distance, Surroundings, get_distance, pooled_scores
 from textassay.errors import InputError, Setting
 from textassay.inference.engine import Progress
-from textassay.inference.item_figures import item_values
 from textassay.inference.over_items import FEWEST_ITEMS, bootstrap_interval
 from textassay.inference.result import Interval, signature
-from textassay.metrics.items.item_pool import ItemPool, Labels
+from textassay.metrics.items.item_pool import ItemPool, Labels, item_values
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.result import Cell, Claim, Grid, Reproduction, Run, Steps
 from textassay.studies.outcome import number

@@ -1,20 +1,23 @@
-"""The pooled texts of one item, and labellings: which of the texts are candidates and which are references."""
+"""The pooled texts of one item, its labellings (which texts are candidates, which references), and metrics on them."""
 
 import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64, Bool
-from textassay.corpus.item_set import Item, TextTable
+from textassay.corpus.item_set import TextTable
 from textassay.corpus.sampling import stream
 from textassay.distances.base import Distance, pooled_scores, pooled_shares
 from textassay.distances.bleu import Bleu, JointCounts
 from textassay.metrics.vectors.vectors import chosen_places
 from textassay.metrics.views import Memo
+
+if TYPE_CHECKING:
+    from textassay.metrics.registry import Request
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,30 +66,28 @@ def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Bool:
     return masks
 
 
+def _no_vectors() -> F32:
+    return np.empty((0, 0), np.float32)
+
+
 @dataclass(frozen=True, eq=False)
 class ItemPool(Memo):
     """The pooled texts of one item and one system, candidates first.
 
     `scores` and `distances` are square matrices by the name of a distance: row i, column j has text i as hypothesis
-    against text j as reference. `values` are the sentence vectors if an encoder was chosen. `joint` is what BLEU
-    against several references together is computed from, if it was requested.
+    against text j as reference. `vectors` are the sentence vectors of the texts, or nothing without an encoder. `joint`
+    is what BLEU against several references together is computed from, if it was requested.
     """
 
     sizes: tuple[int, int]
     scores: Mapping[str, F64]
     distances: Mapping[str, F64]
-    values: F32 | None = None
+    vectors: F32 = field(default_factory=_no_vectors)
     joint: JointCounts | None = None
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return sum(self.sizes)
-
-    @property
-    def vectors(self) -> F32:
-        """The sentence vectors of the pooled texts."""
-        assert self.values is not None, "no encoder was chosen"
-        return self.values
 
     @property
     def observed(self) -> Labels:
@@ -107,20 +108,15 @@ class Pools:
     shares: bool = False
     joint: bool = False
 
-    def system(self, item: Item, system: str) -> ItemPool:
-        """A system's candidates and the item's references."""
-        return self.pool(item.candidates.get(system, ()), item.references)
-
-    def references(self, item: Item) -> ItemPool:
-        """The item's references alone, in an order of their own, none of them a candidate yet."""
-        return self.all_references([item.references[place] for place in scattered(item.references)])
-
     def all_references(self, texts: Sequence[str]) -> ItemPool:
         """These texts in this order, none of them a candidate."""
         return self._of(texts, 0)
 
     def pool(self, candidates: Sequence[str], references: Sequence[str]) -> ItemPool:
-        """These texts, each side in an order of its own: a sample of labellings must not depend on that in a file."""
+        """These texts, each side in an order of its own: a sample of labellings must not depend on that in a file.
+
+        Without candidates it is a pool of references alone, none of them a candidate yet.
+        """
         sides = [[texts[place] for place in scattered(texts)] for texts in (candidates, references)]
         return self._of([*sides[0], *sides[1]], len(candidates))
 
@@ -134,7 +130,7 @@ class Pools:
             (candidates, len(texts) - candidates),
             {name: scores for name, (scores, _) in found.items()} | dict(more),
             {name: distances for name, (_, distances) in found.items()},
-            None if self.values is None else self.values[numbers],
+            _no_vectors() if self.values is None else self.values[numbers],
             next((d.joint(numbers) for d in self.distances.values() if self.joint and isinstance(d, Bleu)), None),
         )
 
@@ -146,3 +142,17 @@ def scattered(texts: Sequence[str]) -> list[int]:
     to item, and the items' p-values with it.
     """
     return sorted(range(len(texts)), key=lambda place: hashlib.blake2b(texts[place].encode(), digest_size=8).digest())
+
+
+def item_values(request: "Request", pool: ItemPool, labels: Labels) -> F64:
+    """The metric under each labelling."""
+    measure: Any = request.metric.item
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values: F64 = measure(pool, labels, **request.options)
+    return values
+
+
+def item_parts(request: "Request", pool: ItemPool) -> Mapping[str, float]:
+    """The named numbers behind the observed value, of metrics that are made for items."""
+    metric = request.metric
+    return metric.parts(pool, **request.options) if metric.parts and not metric.on_samples else {}
