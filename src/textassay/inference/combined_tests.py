@@ -63,7 +63,7 @@ _BLOCKS = 16
 
 @dataclass(frozen=True, eq=False)
 class Tests:
-    """What each system's combined tests draw, that of the human row under None.
+    """What the combined tests of each system draw, and under None those of references against references.
 
     `groups` has the places of items that share texts. `joint` has the items of each such cluster that are tested, by
     the key of their unit.
@@ -146,7 +146,7 @@ def _human_units(items: ItemSet, groups: Sequence[Sequence[int]]) -> dict[str, U
 def measure_all(
     work: ItemWork, items: ItemSet, tests: Tests, *, engine: Engine, progress: Progress
 ) -> tuple[list[ItemMeasured], dict[str | None, Combined]]:
-    """Every item measured, and the combined tests of every system and of the human row."""
+    """Every item measured, and the combined tests of every system and of references against references."""
 
     def block(some: Sequence[Item]) -> tuple[list[ItemMeasured], dict[str | None, Tallies]]:
         found = []

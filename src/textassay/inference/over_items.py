@@ -245,7 +245,7 @@ class Measuring:
     _systems: dict[str | None, str] = field(default_factory=dict, repr=False)
 
     def signature(self, request: Request, system: str | None, **part: Any) -> str:
-        """Of a number over all items, or over a part; the system is None for the human row."""
+        """Of a number over all items, or over a part; the system is None for references against references."""
         return signature(
             request.metric.name,
             request.options,
@@ -303,7 +303,10 @@ _OTHERS = {
 
 @dataclass(frozen=True, eq=False)
 class SystemResults:
-    """The results of one system: by item and metric, by metric over all items, and by label at the human row's size."""
+    """The results of one system: by item and metric, by metric over all items, and by label at the baseline's size.
+
+    The baseline is references against references; it has fewer texts per item than most systems.
+    """
 
     items: Sequence[tuple[Result, ...]]
     over_items: tuple[Result, ...]
@@ -330,7 +333,7 @@ class Summary:
     def of_system(
         self, requests: Sequence[Request], system: str | None, measured: Sequence[Measured], combined: Combined
     ) -> SystemResults:
-        """All results of a system; of the human row where the system is None."""
+        """All results of a system; of references against references where the system is None."""
         again = {} if system is None else {r.label: self._at_baseline_size(r, system, measured) for r in requests}
         return SystemResults(
             [tuple(self._item(r, system, place, each) for r in requests) for place, each in enumerate(measured)],
@@ -341,7 +344,7 @@ class Summary:
     def _over_items(
         self, request: Request, system: str | None, measured: Sequence[Measured], combined: Combined
     ) -> Result:
-        """One metric over all items of a system; of the human row where the system is None."""
+        """One metric over all items of a system; of references against references where the system is None."""
         figures = [each.figures[request] for each in measured]
         p_values = [each.p_value for each in figures if not math.isnan(each.p_value)]
         parts = {"items": float(sum(not math.isnan(each.estimate) for each in figures)), **_sizes(request, measured)}
@@ -360,7 +363,7 @@ class Summary:
         return replace(made, p_value=p, undefined=undefined)
 
     def _at_baseline_size(self, request: Request, system: str, measured: Sequence[Measured]) -> Result | None:
-        """One metric over all items, each measured on as few texts as the human row."""
+        """One metric over all items, each measured on as few texts as references against references are."""
         values = [each.at_baseline_size.get(request, math.nan) for each in measured]
         if np.isnan(values).all():
             return None

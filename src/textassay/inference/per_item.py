@@ -1,4 +1,7 @@
-"""The work on one item: all metrics on every system and on the human row, and how candidates miss their references.
+"""The work on one item: all metrics on every system, and how candidates miss their references.
+
+The same metrics are measured on references against references, where a part of the item's references, which people
+wrote, is in the place of candidates. This is the baseline of all systems (`human`).
 
 Triangles show how they miss. The closeness of a side is how often the edge between two of its texts is the shortest
 of a triangle less how often it is the longest, beyond what chance gives. Candidates that are closer than chance while
@@ -197,7 +200,7 @@ class ItemPlan(Plan):
 
 @dataclass(frozen=True)
 class Measured:
-    """One system on one item: figures by request, also at the human row's size and at other systems' sizes."""
+    """One system on one item: figures by request, also at the baseline's size and at other systems' sizes."""
 
     sizes: Mapping[Request, tuple[int, int]]
     figures: Mapping[Request, Figures]
@@ -213,9 +216,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class ItemMeasured:
-    """One item: the human row, each system by name, and the place of the central reference.
+    """One item: references against references, each system by name, and the place of the central reference.
 
-    `tallies` has the item's share in the combined tests by system, that of the human row under None.
+    `tallies` has the item's share in the combined tests by system, that of references against references under None.
     """
 
     human: Measured
