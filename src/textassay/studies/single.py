@@ -30,9 +30,9 @@ from textassay.errors import InputError
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result
+from textassay.metrics.measurable import choose
 from textassay.metrics.registry import Metric, Option, Request, find_metric
 from textassay.metrics.views import Material, Settings
-from textassay.studies.encoding import choose
 
 _WANTED_ROWS = "wanted one row per text and one column per dimension"
 _SAMPLE_SETTINGS = {

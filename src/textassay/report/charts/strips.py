@@ -263,7 +263,8 @@ def plane_axes(comparison: Comparison) -> tuple[int, int] | None:
         for place in range(len(comparison.labels))
         if any(drawable(column.results[place]) for column in comparison.candidates)
     }
-    return plane_places(results)
+    # A plane needs two metrics.
+    return plane_places(results) if len(results) > 1 else None
 
 
 def _point(index: int, column: Column, comparison: Comparison, axes: tuple[int, int]) -> Point:

@@ -27,6 +27,7 @@ from textassay.inference.overall_bank import views_of_bank
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result, result_of
+from textassay.metrics.measurable import answerable, choose
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.registry import Request, listed, parse_requests
@@ -37,7 +38,6 @@ from textassay.studies.compare.meaning import what_differs_in_meaning
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
-from textassay.studies.encoding import answerable, choose
 from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest, settings_of_metrics
 

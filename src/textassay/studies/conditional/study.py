@@ -26,11 +26,11 @@ from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.items.item_pool import Pools
+from textassay.metrics.measurable import left_out, no_encoder
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.verdict import Evidence, judge_system
-from textassay.studies.encoding import left_out, no_encoder
 from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest, settings_of
 

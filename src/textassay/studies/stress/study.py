@@ -23,10 +23,10 @@ from textassay.errors import InputError, Setting
 from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.plan import Plan, fewest_resamples
 from textassay.inference.result import option_fields, sample_field
+from textassay.metrics.measurable import choose, measurable
 from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.encoding import choose, measurable
 from textassay.studies.outcome import settings_of
 from textassay.studies.stress.damages import Damage, choose_damages
 from textassay.studies.stress.draw_values import Measurer

@@ -27,6 +27,7 @@ from textassay.inference.overall import Overall
 from textassay.inference.p_values import holm
 from textassay.inference.plan import Plan
 from textassay.metrics.learned.model_texts import model_name
+from textassay.metrics.measurable import choose, measurable
 from textassay.metrics.registry import Request, find_metric, listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
@@ -34,7 +35,6 @@ from textassay.models.base import Decoding, Generator
 from textassay.models.choose import get_model
 from textassay.studies.compare.result import Column
 from textassay.studies.compare.study import CandidateMeasured, Measurer
-from textassay.studies.encoding import choose, measurable
 from textassay.studies.outcome import Settings, settings_of_metrics
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points

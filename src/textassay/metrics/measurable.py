@@ -1,4 +1,4 @@
-"""What a study can measure: with the encoder that is chosen or installed, and with the training texts given."""
+"""What can be measured: with the encoder that is chosen or installed, and with the training texts given."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
