@@ -78,17 +78,6 @@ class Miss:
         for name in ("spread", "place", "p_value"):
             object.__setattr__(self, name, one_nan(getattr(self, name)))
 
-    @property
-    def measured(self) -> bool:
-        """Whether there is a number for spread or place."""
-        return not (math.isnan(self.spread) and math.isnan(self.place))
-
-    @property
-    def far(self) -> float:
-        """How far off, to rank items by; 0 where nothing could be measured."""
-        known = [abs(z) for z in (self.spread, max(self.place, 0.0)) if not math.isnan(z)]
-        return max(known, default=0.0)
-
 
 UNTESTED = Miss("untested", math.nan, math.nan, math.nan)
 # Candidates are off target when the closer side is at most three times as close as the other: |spread| <= place / 2.

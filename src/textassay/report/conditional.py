@@ -1,8 +1,9 @@
 """The report of a conditional study: its page, terminal view, Markdown and CSV."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from rich.console import RenderableType
@@ -14,7 +15,7 @@ from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
 from textassay.report.charts.svg import keys
-from textassay.report.conditional_items import Worst, item_views, items_block, worst_first, worst_items
+from textassay.report.conditional_items import Worst, is_measured, item_views, items_block, worst_first, worst_items
 from textassay.report.conditional_table import (
     OTHER_TESTS,
     TARGET,
@@ -23,6 +24,7 @@ from textassay.report.conditional_table import (
     counts,
     heading,
     human_parts,
+    kind_counts,
     legend,
     missing_lines,
     outcome_sentence,
@@ -87,7 +89,8 @@ def render_html(conditional: Conditional) -> str:
     It stays under 1.5 MB: the items that differ most come with their texts, as many as fit, and the page states how
     many do not. Verdicts and the table are always complete, so only a table of thousands of cells can exceed the limit.
     """
-    contents = (_content(conditional, limits) for limits in _LADDER)
+    smaller = (_content(conditional, limits) for limits in _LADDER[1:])
+    contents = chain([_content(conditional, _LADDER[0])], smaller)
     page = Page.of(
         "conditional.html.j2",
         styles=("page.css", "items.css"),
@@ -99,8 +102,7 @@ def render_html(conditional: Conditional) -> str:
 def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
     systems = conditional.systems
     places = worst_first(conditional)[: limits.static]
-    ranked = any(item.miss.measured for system in systems for item in system.items)
-    counts = [[system.count(kind) for kind in KINDS] for system in systems]
+    counted = [kind_counts(system) for system in systems]
     signatures = [
         (column.name, result.signature)
         for column in (conditional.human, *systems)
@@ -110,50 +112,49 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         "c": conditional,
         "limits": limits,
         "tested_kinds": [kind for kind in KINDS if kind != "untested"],
-        "combined_tests": combined_tests(conditional),
-        "missing": missing_lines(conditional, ids=True),
-        "ranked": ranked,
+        "ranked": any(is_measured(item.miss) for system in systems for item in system.items),
         "signatures": signatures,
         **table_content(systems, table_lines(conditional), conditional.human.results, target=TARGET),
+        "combined_tests": combined_tests(conditional),
         "contests": paired_rows(conditional, conditional.contests)[: limits.contests],
         "notes": every_note(conditional.items.notes, conditional.notes),
         "summary": outcome_sentence(conditional),
         "settings": _settings(conditional),
-        "cards": [_card(conditional, *each) for each in zip(systems, counts, strict=True)],
         "static": item_views(conditional, places, texts=limits.texts, characters=limits.characters),
+        "missing": missing_lines(conditional, ids=True),
+        "cards": [
+            {
+                "system": system,
+                "level": level_of(system.verdict),
+                "counts": [(k, n, share(n / len(system.items)) if system.items else "") for k, n in counts.items()],
+                "candidates": span(len(item.candidates.get(system.name, ())) for item in conditional.items.items),
+            }
+            for system, counts in zip(systems, counted, strict=True)
+        ],
     }
-    content |= _drawings(conditional, counts, content["drawn"], limits)
-    sections = list(_sections(content))
-    return content | {"sections": sections, "strips": by_aspect(content["strips"])}
-
-
-def _drawings(
-    conditional: Conditional, counts: Sequence[Sequence[int]], drawn: Sequence[int], limits: Limits
-) -> dict[str, Any]:
-    return {
+    content |= {
         "curves": curves(conditional.sensitivity),
         "scatters": scatters(conditional, cell=limits.cell)[: limits.scatters],
-        "bars": [kind_bar(each) for each in counts],
+        "bars": [kind_bar(counts) for counts in counted],
         "kinds": shown_kinds(conditional),
-        "marks": keys(len(conditional.systems)),
-        "strips": [item_strip(conditional, place) for place in drawn[: limits.strips]],
+        "marks": keys(len(systems)),
+        "strips": by_aspect(item_strip(conditional, place) for place in content["drawn"][: limits.strips]),
     }
+    sections = [(name, title) for name, title in _SECTIONS.items() if content.get(_DRAWN.get(name, ""), True)]
+    return content | {"sections": sections}
 
 
-def _sections(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Ids and titles of the sections that the page has."""
-    yield "verdicts", "Verdicts"
-    if content["scatters"]:
-        yield "misses", "How items differ"
-    yield "table", "Table"
-    if content["strips"]:
-        yield "strips", "Metric by metric"
-    yield "items", "Items"
-    if content["curves"]:
-        yield "sensitivity", "Sensitivity"
-    yield "reading", "How to read this"
-
-
+# Ids and titles of the sections, and what has to be drawn for those that a page may lack.
+_SECTIONS = {
+    "verdicts": "Verdicts",
+    "misses": "How items differ",
+    "table": "Table",
+    "strips": "Metric by metric",
+    "items": "Items",
+    "sensitivity": "Sensitivity",
+    "reading": "How to read this",
+}
+_DRAWN = {"misses": "scatters", "strips": "strips", "sensitivity": "curves"}
 _SETTINGS = {"distances": "Distances", "tokenizer": "Tokens", "encoder": "Encoder", "test": "Tests"}
 
 
@@ -167,18 +168,6 @@ def _settings(conditional: Conditional) -> list[tuple[str, str]]:
         ("Interval level", level_text(conditional.level)),
         *setting_rows(conditional, _SETTINGS | COMMON_SETTINGS),
     ]
-
-
-def _card(conditional: Conditional, system: SystemColumn, counts: Sequence[int]) -> dict[str, Any]:
-    return {
-        "system": system,
-        "level": level_of(system.verdict),
-        "counts": [
-            (kind, count, share(count / len(system.items)) if system.items else "")
-            for kind, count in zip(KINDS, counts, strict=True)
-        ],
-        "candidates": span(len(item.candidates.get(system.name, ())) for item in conditional.items.items),
-    }
 
 
 _FEW_CONTESTS = 12

@@ -58,10 +58,11 @@ class Text:
 
 @dataclass(frozen=True)
 class Side:
-    """One system on one item: its texts, how many more there are, how they differ, and the results."""
+    """One system on one item: how its texts differ, if that was measured, the texts, how many more, and the results."""
 
     name: str
     miss: Miss | None
+    measured: bool
     texts: tuple[Text, ...]
     more: int
     outcome: ItemOutcome | None
@@ -94,7 +95,18 @@ def worst_first(conditional: Conditional) -> list[int]:
 
 
 def _weight(miss: Miss) -> tuple[bool, float]:
-    return miss.kind not in ("same", "untested"), miss.far
+    return miss.kind not in ("same", "untested"), how_far(miss)
+
+
+def how_far(miss: Miss) -> float:
+    """How far off candidates are, to rank items by; 0 where nothing could be measured."""
+    known = [abs(z) for z in (miss.spread, max(miss.place, 0.0)) if not math.isnan(z)]
+    return max(known, default=0.0)
+
+
+def is_measured(miss: Miss) -> bool:
+    """Whether there is a number for spread or place."""
+    return not (math.isnan(miss.spread) and math.isnan(miss.place))
 
 
 def excerpt(item: Item, most: int = 90) -> str:
@@ -125,7 +137,8 @@ def _view(
     for system, outcome in zip(conditional.systems, found, strict=True):
         written = folded(item.candidates.get(system.name, ()), shared=item.references)
         miss = outcome.miss if outcome else None
-        sides.append(Side(system.name, miss, _cut(written, most, characters), max(len(written) - most, 0), outcome))
+        shown, more = _cut(written, most, characters), max(len(written) - most, 0)
+        sides.append(Side(system.name, miss, miss is not None and is_measured(miss), shown, more, outcome))
     shown = _cut(references, most, characters)
     return ItemView(place, item, excerpt(item), shown, max(len(references) - most, 0), tuple(sides))
 
@@ -154,7 +167,7 @@ def _frame(conditional: Conditional) -> dict[str, Any]:
     # The profile has the same parts on every item, but items without a number have none.
     some = [next((r for r in column if profile(r)), None) for column in results]
     return {
-        "total": len(conditional.items),
+        "total": len(conditional.items.items),
         "level": conditional.level,
         "kinds": list(KINDS),
         "systems": [shortened(system.name, 60) for system in conditional.systems],
@@ -299,7 +312,7 @@ def worst_items(conditional: Conditional, top: int) -> list[Worst]:
 
 def _ranked(system: SystemColumn) -> list[ItemOutcome]:
     missed = [outcome for outcome in system.items if outcome.miss.kind in DIFFERENCES]
-    return sorted(missed, key=lambda outcome: -outcome.miss.far)
+    return sorted(missed, key=lambda outcome: -how_far(outcome.miss))
 
 
 def _worst(system: SystemColumn, outcome: ItemOutcome, item: Item, central: int | None) -> Worst:

@@ -1,6 +1,7 @@
 """What all forms of a conditional report show: the metric table, counts, power, missing numbers, and the summary."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -31,8 +32,15 @@ def outcome_sentence(conditional: Conditional) -> str:
     return f"{found} {shares}".strip()
 
 
+def kind_counts(system: SystemColumn) -> dict[str, int]:
+    """How many items there are of each known kind, in the order of the kinds."""
+    counted = Counter(item.miss.kind for item in system.items)
+    return {kind: counted[kind] for kind in KIND_WORDS}
+
+
 def _shares(system: SystemColumn) -> str:
-    found = [(kind, system.count(kind)) for kind in DIFFERENCES]
+    counted = kind_counts(system)
+    found = [(kind, counted[kind]) for kind in DIFFERENCES]
     shares = [f"{KIND_WORDS[kind]} on {share(count / len(system.items))}" for kind, count in found if count]
     return f"It is {listed(shares)} of the items." if shares else ""
 
@@ -81,8 +89,7 @@ def human_parts(conditional: Conditional) -> list[str]:
 
 def counts(column: SystemColumn) -> str:
     """How many items there are of each kind; kinds without items are left out."""
-    counted = {words: column.count(kind) for kind, words in KIND_WORDS.items()}
-    return " · ".join(f"{count:,} {words}" for words, count in counted.items() if count)
+    return " · ".join(f"{count:,} {KIND_WORDS[kind]}" for kind, count in kind_counts(column).items() if count)
 
 
 def table_lines(conditional: Conditional) -> list[Line]:
@@ -93,7 +100,7 @@ def table_lines(conditional: Conditional) -> list[Line]:
         conditional.labels,
         human,
         conditional.systems,
-        adjusted=[conditional.adjusted_p_values(column) for column in conditional.columns],
+        adjusted=[conditional.adjusted_p_values(column) for column in conditional.systems],
         cell=lambda column, result, adjusted: _cell(conditional, column, result, adjusted),
         size=lambda result: part_sizes(result, conditional.human_sizes),
         section=lambda result: str(result.options.get("distance", "vectors")),
@@ -303,8 +310,10 @@ def missing_lines(conditional: Conditional, *, ids: bool) -> list[str]:
 def _line(entry: Missing, conditional: Conditional, *, ids: bool) -> str:
     """The reason, how many items it holds for, the columns and metrics where these are not all, and some items."""
     where = _scope(entry, conditional)
-    count = f" on {len(entry.ids):,} of {many(len(conditional.items), 'item')}" if entry.ids else ""
-    listed = f": {quoted(list(entry.ids), _MOST_IDS)}" if ids and 0 < len(entry.ids) < len(conditional.items) else ""
+    count = f" on {len(entry.ids):,} of {many(len(conditional.items.items), 'item')}" if entry.ids else ""
+    listed = (
+        f": {quoted(list(entry.ids), _MOST_IDS)}" if ids and 0 < len(entry.ids) < len(conditional.items.items) else ""
+    )
     return f"no number{count}{f' ({where})' if where else ''}: {entry.reason}{listed}"
 
 

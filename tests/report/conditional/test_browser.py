@@ -10,7 +10,7 @@ from tests.browser import barriers, broken_words, overflows, widen
 from tests.report.builders import HOSTILE_MARKUP, conditional, hostile_conditional, many_items, one_candidate
 from tests.report.visits import ReportFiles, Visits, open_all
 from textassay.report.conditional import render_html
-from textassay.report.conditional_items import worst_first
+from textassay.report.conditional_items import how_far, worst_first
 from textassay.studies.conditional.result import Conditional
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
@@ -82,7 +82,7 @@ def test_a_thousand_items_are_listed_a_page_at_a_time(opened: Visits, reports: R
     study = reports.study("large")
     systems = [system.items for system in study.systems]
     # The page knows two decimals; items that differ equally keep their order.
-    far = [max((o.miss.kind != "same", round(o.miss.far, 2)) for o in each) for each in zip(*systems, strict=True)]
+    far = [max((o.miss.kind != "same", round(how_far(o.miss), 2)) for o in each) for each in zip(*systems, strict=True)]
     order = sorted(range(1000), key=lambda place: (-far[place][0], -far[place][1]))
     worst = [study.items.items[place].id for place in order]
     expect(status(page)).to_contain_text("1,000 of 1,000 items, sorted by difference, descending")
@@ -121,7 +121,7 @@ def test_kinds_and_systems_can_be_selected(opened: Visits, reports: ReportFiles[
     page.select_option("#system", label="nucleus 0.9")
     page.select_option("#kind", "elsewhere")
     column = reports.study("large").systems[1]
-    missed = sorted((o for o in column.items if o.miss.kind == "elsewhere"), key=lambda o: -round(o.miss.far, 2))
+    missed = sorted((o for o in column.items if o.miss.kind == "elsewhere"), key=lambda o: -round(how_far(o.miss), 2))
     expect(status(page)).to_contain_text(re.compile(f"^{len(missed)} of 1,000 items"))
     expect(links(page)).to_have_text([outcome.id for outcome in missed[:100]])
     assert set(page.locator(".items tbody .badge").all_inner_texts()) == {"off target"}

@@ -31,7 +31,7 @@ from textassay.report.conditional_table import outcome_sentence
 from textassay.report.items import MOST_CHARACTERS, readable
 from textassay.report.table import paired_rows
 from textassay.report.templates.page import MOST_BYTES
-from textassay.studies.conditional.result import Conditional, CurvePoint, Sensitivity
+from textassay.studies.conditional.result import KINDS, Conditional, CurvePoint, Sensitivity
 from textassay.studies.outcome import Contest
 
 SCRIPTS = ("tools.js", *(f"conditional/{name}.js" for name in ("store", "list", "item_page", "routing")))
@@ -326,7 +326,8 @@ def test_what_a_test_found_comes_before_what_only_looks_far() -> None:
 
 
 def test_the_bar_is_shared_out_by_counts() -> None:
-    widths = [float(width) for width in re.findall(r'width="([\d.]+)"', kind_bar([50, 0, 25, 0, 25, 0]))]
+    bar = kind_bar(dict(zip(KINDS, (50, 0, 25, 0, 25, 0), strict=True)))
+    widths = [float(width) for width in re.findall(r'width="([\d.]+)"', bar)]
     assert widths == pytest.approx([298.5, 148.5, 148.5])
 
 

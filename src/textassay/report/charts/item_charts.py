@@ -1,7 +1,7 @@
 """Charts of a conditional study: sensitivity curves, kinds of items, scatters of items, and one strip per metric."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
@@ -25,7 +25,7 @@ from textassay.report.charts.svg import (
     piece_bar,
     stamps,
 )
-from textassay.report.conditional_table import TARGET, own_sizes, part_sizes
+from textassay.report.conditional_table import TARGET, kind_counts, own_sizes, part_sizes
 from textassay.report.table import better_words
 from textassay.studies.conditional.result import (
     KIND_WORDS,
@@ -231,9 +231,9 @@ def _shape(kind: str) -> int:
     return SHAPES.index(_SHAPES.get(kind, "diamond"))
 
 
-def kind_bar(counts: Sequence[int]) -> Markup:
+def kind_bar(counts: Mapping[str, int]) -> Markup:
     """A bar for all items with one piece per kind; the numbers are given beside it as text."""
-    return piece_bar([(kind_class(kind), count) for kind, count in zip(KINDS, counts, strict=True)])
+    return piece_bar([(kind_class(kind), count) for kind, count in counts.items()])
 
 
 _SCATTER_WIDTH, _SCATTER_HEIGHT = 420.0, 340.0
@@ -277,7 +277,7 @@ def _scale(values: list[float], start: float, end: float) -> Axis:
 def _scatter(index: int, system: SystemColumn, x: Axis, y: Axis, cell: float) -> Scatter:
     by_kind = {kind: _points(system, kind) for kind in KINDS}
     drawn = sum(map(len, by_kind.values()))
-    counts = ", ".join(f"{kind_word(kind)} {system.count(kind):,}" for kind in KINDS)
+    counts = ", ".join(f"{kind_word(kind)} {count:,}" for kind, count in kind_counts(system).items())
     # Significant items are drawn on top of the others.
     marks = [kind_marks(kind, _cells(points, x, y, cell), 3.2) for kind, points in reversed(by_kind.items()) if points]
     chart = drawing(
