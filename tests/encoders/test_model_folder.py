@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.encoders.tiny_models import copy, need
+from textassay.encoders.hf_model import hugging_face
 from textassay.encoders.minilm import minilm
-from textassay.encoders.transformer import hugging_face, sentence_transformer
+from textassay.encoders.st_model import sentence_transformer
 from textassay.errors import InputError, MissingExtra
 
 

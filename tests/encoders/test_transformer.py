@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.encoders.tiny_models import LONGEST, WORDS, need
-from textassay.encoders.base import MOST_TEXTS, MOST_TOKENS, equal_length_batches, quiet
-from textassay.encoders.hf_model import POOLS
+from textassay.encoders.base import MOST_TEXTS, MOST_TOKENS, POOLS, TransformerEncoder, equal_length_batches, quiet
+from textassay.encoders.hf_model import hugging_face
 from textassay.encoders.minilm import minilm
-from textassay.encoders.transformer import TransformerEncoder, hugging_face, sentence_transformer
+from textassay.encoders.st_model import sentence_transformer
 from textassay.encoders.windows import BEGINNING
 
 TEXTS = [
@@ -237,7 +237,8 @@ def test_loading_prints_nothing(sentence_model: Path, bert: Path, capfd: pytest.
 
 def test_name_and_dimension_without_torch(bert: Path, sentence_model: Path) -> None:
     code = (
-        "import sys; from textassay.encoders.transformer import hugging_face, sentence_transformer;"
+        "import sys; from textassay.encoders.hf_model import hugging_face;"
+        "from textassay.encoders.st_model import sentence_transformer;"
         f"made = [hugging_face({str(bert)!r}), sentence_transformer({str(sentence_model)!r})];"
         "assert [encoder.dimension for encoder in made] == [32, 16];"
         "assert all(encoder.name for encoder in made);"

@@ -14,9 +14,10 @@ from tests.encoders.tiny_models import LONGEST, WORDS, need
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.sample import Sample
-from textassay.encoders.base import Encoder, check_name, get_encoder
+from textassay.encoders.base import Encoder, TransformerEncoder, check_name, get_encoder
+from textassay.encoders.hf_model import hugging_face
 from textassay.encoders.minilm import minilm, minilm_int8
-from textassay.encoders.transformer import TransformerEncoder, hugging_face, sentence_transformer
+from textassay.encoders.st_model import sentence_transformer
 from textassay.encoders.windows import (
     BEGINNING,
     Parts,

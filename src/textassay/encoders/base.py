@@ -1,4 +1,4 @@
-"""What all encoders share: the contract and the choice by name, batches of texts of equal length, and loaded models.
+"""What all encoders share: the contract, the choice by name, batches of equal length, and the encoder of a model.
 
 Padding and the number of threads change the order in which a matrix product is summed, and therefore the last bits of
 a vector. If all texts of a batch have the same number of tokens and each batch runs on one thread, the bytes of a
@@ -7,6 +7,7 @@ of at least four rows, because the libraries compute smaller ones differently. S
 copies.
 """
 
+import hashlib
 import logging
 import os
 import re
@@ -14,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from threading import Lock
 from typing import Any, Protocol
@@ -25,7 +26,16 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F32
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
-from textassay.encoders.windows import DEFAULT_WINDOWS, parse_windows
+from textassay.encoders.model_files import ModelFolder, bad_model
+from textassay.encoders.windows import (
+    BEGINNING,
+    DEFAULT_WINDOWS,
+    TokenCounter,
+    averaged,
+    chunks,
+    parse_windows,
+    parts_of,
+)
 from textassay.errors import InputError, MissingExtra, Setting
 
 
@@ -295,8 +305,8 @@ def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample
 
         return minilm_int8(windows=windows)
     if name == "minilm" and "pool" in options:
+        from textassay.encoders.hf_model import hugging_face
         from textassay.encoders.minilm import minilm_folder
-        from textassay.encoders.transformer import hugging_face
 
         return hugging_face(str(minilm_folder().path), pool=options["pool"], windows=windows)
     if name == "minilm":
@@ -318,8 +328,93 @@ def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample
 
 
 def _model(kind: str, rest: str, *, pool: str, windows: int) -> Encoder:
-    from textassay.encoders.transformer import hugging_face, sentence_transformer
-
     if kind == "st":
+        from textassay.encoders.st_model import sentence_transformer
+
         return sentence_transformer(rest, windows=windows)
+    from textassay.encoders.hf_model import hugging_face
+
     return hugging_face(rest, pool=pool, windows=windows)
+
+
+@dataclass(frozen=True, eq=False)
+class TransformerEncoder:
+    """An encoder whose name comes from the files of its model; the model is loaded on first use.
+
+    The bytes of a vector do not depend on the other texts or on the number of workers. A text above the token limit of
+    the model is read in at most `windows` windows.
+    """
+
+    name: str
+    known_dimension: int | None = field(repr=False)
+    load: Callable[[], LoadedModel] = field(repr=False)
+    workers: int | None = field(default=None, repr=False)
+    windows: int = BEGINNING
+    load_counter: Callable[[], TokenCounter] | None = field(default=None, repr=False)
+    _turn: Lock = field(default_factory=Lock, repr=False)
+    _models: list[LoadedModel] = field(default_factory=list, repr=False)
+    _counters: list[TokenCounter] = field(default_factory=list, repr=False)
+
+    @property
+    def dimension(self) -> int:
+        """The length of the vectors."""
+        return self.known_dimension or self._model().dimension
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        """One row per text; the vector of a text without tokens is zero."""
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        model = self._model()
+        values = np.zeros((len(texts), model.dimension), np.float32)
+        try:
+            for chunk in chunks(texts):
+                values[chunk] = self._encode(model, texts[chunk])
+        except InputError:
+            raise
+        except Exception as error:  # such as a token that has no weights
+            raise bad_model(self.name, f"cannot encode the texts: {error}") from error
+        return values
+
+    def counter(self) -> TokenCounter | None:
+        """The token counter, loaded on first use; None if there is no token limit."""
+        if self.load_counter is None:
+            return None
+        with self._turn:
+            if not self._counters:
+                self._counters.append(self.load_counter())
+        return self._counters[0]
+
+    def _encode(self, model: LoadedModel, texts: Sequence[str]) -> F32:
+        parts = parts_of(texts, None if self.windows == BEGINNING else self.counter(), self.windows)
+        rows, lengths = model.tokenise(parts.texts)
+        values = np.zeros((len(rows), model.dimension), np.float32)
+
+        def forward(batch: NDArray[np.int64]) -> F32:
+            whole = filled(batch, length=lengths[batch[0]], least_texts=model.least_texts)
+            return model.forward([rows[place] for place in whole])[: len(batch)]
+
+        run_batches(equal_length_batches(lengths, most_texts=model.most_texts), forward, values, workers=self.workers)
+        return averaged(values, parts, len(texts), of_length_1=model.of_length_1)
+
+    def _model(self) -> LoadedModel:
+        with self._turn:
+            if not self._models:
+                self._models.append(self.load())
+        return self._models[0]
+
+
+# Increased whenever the same files give other vectors than before; part of signatures and of the cache keys.
+_SCHEME = "1"
+
+
+def encoder_name(
+    kind: str, folder: ModelFolder, *options: str, label: bool, most_tokens: int | None, windows: int = BEGINNING
+) -> str:
+    """Kind, model, options, token limit and number of windows, and a digest of the scheme and all files of the model.
+
+    With one window the name is the same as in releases without windows, because the vectors are the same.
+    """
+    limit = [f"max={most_tokens}"] if most_tokens else []
+    limit += [f"windows={windows}"] if windows > BEGINNING else []
+    digest = hashlib.blake2b(f"{_SCHEME}/{folder.digest}".encode(), digest_size=8).hexdigest()
+    return "/".join((kind, *((folder.label,) if label else ()), *options, *limit, digest))

@@ -5,12 +5,21 @@ from functools import partial
 from typing import Any
 
 from textassay.corpus.arrays import F32
-from textassay.encoders.base import HEAD_ROWS, LoadedModel, Row, quiet, stacked, weights_options
-from textassay.encoders.model_files import ModelFolder, bad_model
-from textassay.encoders.windows import TokenCounter, library_counter
+from textassay.encoders.base import (
+    HEAD_ROWS,
+    POOLS,
+    LoadedModel,
+    Row,
+    TransformerEncoder,
+    encoder_name,
+    quiet,
+    require,
+    stacked,
+    weights_options,
+)
+from textassay.encoders.model_files import ModelFolder, bad_model, find_model
+from textassay.encoders.windows import BEGINNING, DEFAULT_WINDOWS, TokenCounter, check_windows, library_counter
 from textassay.errors import InputError
-
-POOLS = ("mean", "cls", "pooler")
 
 # The fields of config.json with the size of a hidden state; for other kinds of models it is known after loading.
 _SIZES = {
@@ -27,6 +36,26 @@ _SIZES = {
 # Kinds whose positions start after the number of the padding token.
 _SHIFTED = ("camembert", "mpnet", "roberta", "xlm-roberta")
 _LENGTHS = ("max_position_embeddings", "n_positions")
+
+
+def hugging_face(
+    name_or_path: str, *, pool: str = "mean", windows: int = DEFAULT_WINDOWS, workers: int | None = None
+) -> TransformerEncoder:
+    """Any Hugging Face text model: a folder, or a name on the hub.
+
+    `pool` chooses the vector of a text: the mean over its tokens (`mean`), the state of the class token (`cls`), or the
+    pooled output of the model (`pooler`), which the Frechet BERT distance was defined with.
+    """
+    if pool not in POOLS:
+        raise InputError(f"pool is {pool!r}; there are: {', '.join(POOLS)}")
+    require(torch="torch", transformers="transformers")
+    folder = find_model(f"hf:{name_or_path}", name_or_path)
+    most_tokens = maximum_length(folder)
+    load = partial(load_hf, folder, pool=pool, most_tokens=most_tokens)
+    count = partial(load_counter, folder, most_tokens=most_tokens) if most_tokens else None
+    limit = windows if count else BEGINNING
+    name = encoder_name("hf", folder, f"pool={pool}", label=True, most_tokens=most_tokens, windows=limit)
+    return TransformerEncoder(name, known_dimension(folder), load, workers, check_windows(windows), count)
 
 
 def known_dimension(folder: ModelFolder) -> int | None:

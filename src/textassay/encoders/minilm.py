@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32
-from textassay.encoders.base import equal_length_batches, require
+from textassay.encoders.base import TransformerEncoder, encoder_name, equal_length_batches, require
 from textassay.encoders.hf_model import load_hf
 from textassay.encoders.minilm_graph import WORD_TABLE, WORDS, minilm_graph
 from textassay.encoders.model_files import ModelFolder, bad_model, checked
-from textassay.encoders.transformer import TransformerEncoder, encoder_name
 from textassay.encoders.windows import (
     BEGINNING,
     DEFAULT_WINDOWS,

@@ -9,16 +9,42 @@ import numpy as np
 
 from textassay.corpus.arrays import F32
 from textassay.encoders import hf_model
-from textassay.encoders.base import HEAD_ROWS, LoadedModel, Row, quiet, stacked, weights_options
+from textassay.encoders.base import (
+    HEAD_ROWS,
+    LoadedModel,
+    Row,
+    TransformerEncoder,
+    encoder_name,
+    quiet,
+    require,
+    stacked,
+    weights_options,
+)
 from textassay.encoders.hf_model import check_vocabulary, load_counter
-from textassay.encoders.model_files import ModelFolder, bad_model
-from textassay.encoders.windows import TokenCounter
+from textassay.encoders.model_files import ModelFolder, bad_model, find_model
+from textassay.encoders.windows import BEGINNING, DEFAULT_WINDOWS, TokenCounter, check_windows
 
 # Texts tokenised at once. The library pads them to the longest one; the padding is removed again.
 _TEXTS = 64
 _VECTOR = "sentence_embedding"
 # Of these modules only the first multiplies matrices, with one row per token.
 _PLAIN = {"Transformer", "Pooling", "Normalize"}
+
+
+def sentence_transformer(
+    name_or_path: str, *, windows: int = DEFAULT_WINDOWS, workers: int | None = None
+) -> TransformerEncoder:
+    """Any sentence-transformers model, with its own pooling and prompts: a folder, or a name on the hub."""
+    require(torch="torch", transformers="transformers", sentence_transformers="sentence-transformers")
+    # As in the library, a name without an owner belongs to sentence-transformers.
+    names = (name_or_path,) if "/" in name_or_path else (f"sentence-transformers/{name_or_path}", name_or_path)
+    folder = find_model(f"st:{name_or_path}", *names, needs="modules.json")
+    most_tokens = transformer_length(folder)
+    count = partial(load_st_counter, folder, most_tokens=most_tokens) if most_tokens else None
+    shown = (most_tokens if windows > BEGINNING else None) or folder.maximum_length
+    name = encoder_name("st", folder, label=True, most_tokens=shown, windows=windows if count else BEGINNING)
+    dimension = known_dimension(folder)
+    return TransformerEncoder(name, dimension, partial(load_st, folder), workers, check_windows(windows), count)
 
 
 def known_dimension(folder: ModelFolder) -> int | None:

@@ -1,4 +1,4 @@
-"""Squared Wasserstein-2 distances between Gaussians: as observed, extrapolated, and under exchanged labels.
+"""Squared Wasserstein-2 distances between Gaussians: as observed, extrapolated, and expanded for exchanged labels.
 
 A covariance is represented by a factor, C = F'F, because Tr (C1 C2)^(1/2) is the sum of the singular values of F1 F2':
 a sum of positive numbers, without a matrix root and its imaginary rounding errors.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, F64
 from textassay.metrics.vectors.pair_sums import quadratic_forms
-from textassay.metrics.vectors.vectors import SLICE, Moments, chosen_places, hash_vectors, rows_of_one_size
+from textassay.metrics.vectors.vectors import SLICE, Moments
 from textassay.metrics.views import Resamples
 
 # Extrapolation leaves out one of this many buckets at a time, for the value at a slightly smaller size.
@@ -146,77 +146,6 @@ _PAIRS_AT_ONCE = 512
 _ROWS_AT_ONCE = 256
 # Components of the weights below this are left out; the largest weight is 1/2.
 _LEFT_OUT = 1e-6
-# Squared distances below this share of the variance are rounding, which the root would magnify.
-_ROUNDING = 1e-13
-
-
-def exact_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool, extrapolate: bool) -> F64:
-    """The squared distance of every row, from one pooled matrix of inner products."""
-    # In the order of the hashes, the buckets of a side are at the same places in every row.
-    order = np.argsort(np.concatenate([hash_vectors(values) for values in pooled.vectors()]), kind="stable")
-    centred = (pooled.rows() - pooled.mean)[order]
-    mask = resamples.masks[0][:, resamples.units[order]]
-    products, found = centred @ centred.T, np.empty(len(mask))
-    for rows in rows_of_one_size(mask):
-        sides = chosen_places(mask[rows]), chosen_places(~mask[rows])
-        found[rows] = distances_between(products, sides, unbiased=unbiased, extrapolate=extrapolate)
-    return found
-
-
-def distances_between(
-    products: F64, sides: tuple[NDArray[np.int64], NDArray[np.int64]], *, unbiased: bool, extrapolate: bool
-) -> F64:
-    """The squared distance between the texts at the places of two sides, one per row.
-
-    `products` are the inner products of the centred pooled vectors, in the order of their hashes.
-    """
-    at_once = max(1, _NUMBERS_AT_ONCE // (sides[0].shape[1] * sides[1].shape[1]))
-    slices = [slice(start, start + at_once) for start in range(0, len(sides[0]), at_once)]
-    find = _extrapolated if extrapolate else _squared
-    return np.concatenate([find(products, sides[0][rows], sides[1][rows], unbiased) for rows in slices])
-
-
-def _squared(products: F64, one: NDArray[np.int64], other: NDArray[np.int64], unbiased: bool) -> F64:
-    """Squared distances between the texts at these places, one per row."""
-    sizes = one.shape[1], other.shape[1]
-    weights = [_weights(side, len(products)) for side in (one, other)]
-    gap = weights[0] - weights[1]
-    means = ((gap @ products) * gap).sum(axis=1)
-    own = [((weight @ products) * weight).sum(axis=1) for weight in weights]
-    spreads = [
-        size / (size - unbiased) * (weight @ np.diag(products) - mean)
-        for size, weight, mean in zip(sizes, weights, own, strict=True)
-    ]
-    between = products[one[:, :, None], other[:, None, :]]
-    between -= between.mean(axis=1, keepdims=True)
-    between -= between.mean(axis=2, keepdims=True)
-    roots = np.linalg.svd(between, compute_uv=False).sum(axis=1)
-    roots /= np.sqrt((sizes[0] - unbiased) * (sizes[1] - unbiased))
-    variance = spreads[0] + spreads[1]
-    squared = means + variance - 2 * roots
-    return np.where(squared > _ROUNDING * variance, squared, 0.0)
-
-
-def _weights(places: NDArray[np.int64], width: int) -> F64:
-    """Rows of weights that average over the texts at these places."""
-    weights = np.zeros((len(places), width))
-    np.put_along_axis(weights, places, 1 / places.shape[1], axis=1)
-    return weights
-
-
-def _extrapolated(products: F64, one: NDArray[np.int64], other: NDArray[np.int64], unbiased: bool) -> F64:
-    """As `_squared`, extrapolated to infinite samples."""
-    sizes = one.shape[1], other.shape[1]
-    buckets = min(BUCKETS, *sizes)
-    value = _squared(products, one, other, unbiased)
-    if buckets < FEWEST_TO_EXTRAPOLATE:
-        return np.full_like(value, np.nan)
-    smaller, growth = np.zeros_like(value), 0.0
-    for bucket in range(buckets):
-        stay = [np.arange(size) % buckets != bucket for size in sizes]
-        smaller += _squared(products, one[:, stay[0]], other[:, stay[1]], unbiased) / buckets
-        growth += sum(size / own.sum() for size, own in zip(sizes, stay, strict=True)) / 2 / buckets
-    return np.asarray(value - (smaller - value) / (growth - 1))
 
 
 def expanded_exchanges(pooled: Moments, resamples: Resamples, *, unbiased: bool) -> F64:
