@@ -12,7 +12,7 @@ import numpy as np
 from textassay.corpus.item_set import Item, ItemSet, TextTable, read_items, table_of
 from textassay.corpus.printable import quoted
 from textassay.corpus.sample import Sample
-from textassay.corpus.tokenizers import get_tokenizer
+from textassay.corpus.tokenizers import Tokenizer, get_tokenizer
 from textassay.distances.base import NEEDS_ENCODER, Surroundings, check_distance, get_distance
 from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import DEFAULT, Encoder, can_encode
@@ -76,13 +76,14 @@ def conditional(
     plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     workers = get_engine(engine)
     progress = progress or Silent()
+    words = get_tokenizer(tokenizer)
     chosen = read_items(items)
     requests, unmeasured = _choose(metrics, distances, encodes=can_encode(encoder))
     setup = _set_up(
         chosen,
         requests,
         own=distances if isinstance(distances, Mapping) else {},
-        tokenizer=tokenizer,
+        tokenizer=words,
         encoder=DEFAULT if encoder is None else encoder,
         document_frequencies=document_frequencies,
         progress=progress,
@@ -162,7 +163,7 @@ def _set_up(
     requests: Sequence[Request],
     *,
     own: Own,
-    tokenizer: str,
+    tokenizer: Tokenizer,
     encoder: str | Encoder,
     document_frequencies: str | None,
     progress: Progress,
@@ -204,16 +205,15 @@ def _set_up(
     )
 
 
-def _read(items: ItemSet, tokenizer: str) -> tuple[TextTable, list[str]]:
+def _read(items: ItemSet, tokenizer: Tokenizer) -> tuple[TextTable, list[str]]:
     """The table of all texts, and notes on differences in format."""
     written = all_texts(items.items)
-    words = get_tokenizer(tokenizer)
-    table = table_of(items, words)
+    table = table_of(items, tokenizer)
     reference = Sample.of(written, name="references")
     notes = []
     for system in items.systems:
         candidate = Sample.of(all_texts(items.items, system), name=system)
-        for finding in check_format(candidate, reference, tokenizer=words):
+        for finding in check_format(candidate, reference, tokenizer=tokenizer):
             if not finding.harmless:
                 notes.append(f"format of {system!r}: {finding.message}: {finding.fix}")
     return table, notes
