@@ -177,7 +177,9 @@ def _set_up(
     seen, values, encoder_name = None, None, None
     if any(map(_needs_encoder, requests)):
         reference, *candidates = [
-            Sample.of(list(dict.fromkeys(all_texts(items.items, system))), name=system or "references")
+            Sample.of(
+                list(dict.fromkeys(all_texts(items.items, system))), name="references" if system is None else system
+            )
             for system in (None, *items.systems)
         ]
         seen = show_all(
