@@ -46,7 +46,8 @@ def conditional(
 
     Measures whether the candidates match the spread of the references, not only their mode. Prints one row per metric
     and one column per system over all items, p-values per item and over all items, a verdict in words, and the items
-    that differ most (if trm is measured). The column "human" shows what references score against references.
+    that differ most if tests of single items found any. The column "human" shows what references score against
+    references.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.item_set import read_items

@@ -78,7 +78,10 @@ Power = Annotated[
 Top = Annotated[
     int,
     typer.Option(
-        metavar="N", min=0, help="Number of items that differ most to print with their texts, if trm is measured."
+        metavar="N",
+        min=0,
+        help="Number of items to print with their texts: those that differ most by a significant test of their own, "
+        "which needs trm.",
     ),
 ]
 Family = Annotated[

@@ -51,7 +51,7 @@ def region_name(region: Region) -> str:
 
 def _listed(regions: Sequence[Region], most: int) -> str:
     shown = [
-        f"{region_name(region)} ({share(region.candidate_share)} v {share(region.reference_share)})"
+        f"{shown_name(region)} ({share(region.candidate_share)} v {share(region.reference_share)})"
         for region in regions[:most]
     ]
     more = f"; and {len(regions) - most} more" if len(regions) > most else ""
@@ -242,7 +242,7 @@ class MeaningMap:
 
     def _summary(self) -> str:
         regions = [
-            f"{_WORDS[n.kind]}: {shortened(shown_name(n.region), 60)} ({shares(n.region)})" for n in self.numbered
+            f"{_WORDS[n.kind]}: {shortened(shown_name(n.region), 60)} ({named_shares(n.region)})" for n in self.numbered
         ]
         return "; ".join(regions) or "No region has significantly too many or too few texts."
 
@@ -263,8 +263,13 @@ def shown_name(region: Region) -> str:
 
 
 def shares(region: Region) -> str:
-    """The shares of candidate and reference in words."""
+    """The shares of candidate and reference, for a place where their order is explained."""
     return f"{share(region.candidate_share)} v {share(region.reference_share)}"
+
+
+def named_shares(region: Region) -> str:
+    """The shares of candidate and reference in words."""
+    return f"{share(region.candidate_share)} of the candidate, {share(region.reference_share)} of the reference"
 
 
 def _thinned(points: Sequence[Point], most: int) -> list[Point]:
@@ -283,7 +288,7 @@ def _rings(region: Region, kind: str, fit: Fit) -> Markup:
     name = shortened(shown_name(region), 80)
     return element(
         "g",
-        element("title", f"{name}: {shares(region)}, p {p_text(region.p_value)}"),
+        element("title", f"{name}: {named_shares(region)}, p {p_text(region.p_value)}"),
         element("circle", cx=x, cy=y, r=fit.radius(region.candidate_share), class_="have"),
         element("circle", cx=x, cy=y, r=fit.radius(region.reference_share), class_="wanted"),
         class_=f"region {kind}",

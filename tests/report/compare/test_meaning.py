@@ -23,6 +23,7 @@ from textassay.report.meaning import (
     fit_map,
     kind_of,
     larger_share,
+    meaning_lines,
     meaning_views,
     piled,
     shown_name,
@@ -145,6 +146,8 @@ def test_a_region_without_typical_words_is_named_by_a_text() -> None:
     assert shown_name(region(words=(), examples=(" a motorcycle . ",))) == "“a motorcycle .”"
     assert shown_name(region(words=("dog", "cat"))) == "dog, cat"
     assert shown_name(region(words=(), examples=())) == "“”"
+    listed = dict(meaning_lines(meaning([region(words=(), examples=("a motorcycle .",))]), 0.95))
+    assert listed["too many texts about"].startswith("“a motorcycle .” (")
 
 
 @pytest.mark.parametrize(
@@ -183,12 +186,14 @@ def test_the_map_announces_itself() -> None:
     drawing = drawn(meaning(), index=3).draw(NARROW)[0]
     assert 'aria-labelledby="map-3-narrow-title map-3-narrow-desc"' in drawing
     assert "Map of small and the reference" in drawing
-    assert (
-        "too many: bathroom, toilet, sink, mirror (20 % v 5.0 %); too few: frisbee, throwing (1.0 % v 12 %)" in drawing
-    )
+    assert "too many: bathroom, toilet, sink, mirror (20 % of the candidate, 5.0 % of the reference); " in drawing
+    assert "too few: frisbee, throwing (1.0 % of the candidate, 12 % of the reference)" in drawing
     even = meaning([region(p=0.9)])
     assert "No region has significantly too many or too few texts." in drawn(even).draw(WIDE)[0]
-    assert "bathroom, toilet, sink, mirror: 20 % v 5.0 %, p 0.90" in drawn(even).draw(WIDE)[0]
+    assert (
+        "bathroom, toilet, sink, mirror: 20 % of the candidate, 5.0 % of the reference, p 0.90"
+        in drawn(even).draw(WIDE)[0]
+    )
     assert 'class="aside">bathroom' in drawn(even).draw(WIDE)[0]
 
 
