@@ -15,7 +15,15 @@ from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
 from textassay.report.charts.svg import keys
-from textassay.report.conditional_items import Worst, is_measured, item_views, items_block, worst_first, worst_items
+from textassay.report.conditional_items import (
+    NOT_RANKED,
+    Worst,
+    are_ranked,
+    item_views,
+    items_block,
+    worst_first,
+    worst_items,
+)
 from textassay.report.conditional_table import (
     OTHER_TESTS,
     TARGET,
@@ -112,7 +120,8 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
         "c": conditional,
         "limits": limits,
         "tested_kinds": [kind for kind in KINDS if kind != "untested"],
-        "ranked": any(is_measured(item.miss) for system in systems for item in system.items),
+        "ranked": are_ranked(conditional),
+        "not_ranked": NOT_RANKED,
         "signatures": signatures,
         **table_content(systems, table_lines(conditional), conditional.human.results, target=TARGET),
         "combined_tests": combined_tests(conditional),
@@ -171,7 +180,10 @@ def _settings(conditional: Conditional) -> list[tuple[str, str]]:
 
 
 _FEW_CONTESTS = 12
-_OTHER_TEST = "tested by flipping the signs of items' differences, the table by exchanging labels; they may disagree"
+_OTHER_TEST = (
+    "these differences are tested by flipping their signs item by item, the table by exchanging labels, so the two "
+    "results may disagree"
+)
 
 
 def render_terminal(conditional: Conditional, *, width: int, why: bool = False, top: int = 5) -> RenderableType:
@@ -240,6 +252,8 @@ def _behind(conditional: Conditional) -> Iterator[str]:
 
 def _worst_items(conditional: Conditional, width: int, top: int) -> Iterator[RenderableType]:
     found = worst_items(conditional, top)
+    if top and not are_ranked(conditional):
+        yield dim(NOT_RANKED)
     if found:
         yield dim("the items that differ most, references | candidates; > marks the central reference")
     for item in found:
@@ -270,7 +284,8 @@ def render_markdown(conditional: Conditional) -> str:
         "Differences": _contest_table(conditional),
         "Power": markdown.bullets(power_lines(conditional)),
         "No number": markdown.bullets(missing_lines(conditional, ids=True)),
-        "Items that differ most": [line for item in worst_items(conditional, _TOP) for line in _item_lines(item)],
+        "Items that differ most": [line for item in worst_items(conditional, _TOP) for line in _item_lines(item)]
+        or ([] if are_ranked(conditional) else [NOT_RANKED]),
     }
     everyone = (conditional.human, *conditional.systems)
     return markdown.document(

@@ -299,6 +299,17 @@ class Worst:
         return [(next(central, False), one, other) for one, other in zip_longest(left, right, fillvalue="")]
 
 
+NOT_RANKED = (
+    "The difference of single items was not measured: that needs resamples, the metric trm, and two candidates and two "
+    "references per item."
+)
+
+
+def are_ranked(conditional: Conditional) -> bool:
+    """Whether the difference of any single item was measured."""
+    return any(is_measured(item.miss) for system in conditional.systems for item in system.items)
+
+
 def worst_items(conditional: Conditional, top: int) -> list[Worst]:
     """At most `top` items, those that differ most first; systems take turns, so that none fills the list."""
     places = {item.id: place for place, item in enumerate(conditional.items.items)}

@@ -32,7 +32,6 @@ from textassay.report.huse_scores import (
     ALPHA_TICKS,
     FIRM,
     KINDS_EXPLAINED,
-    KINDS_IN_SHORT,
     OUTLOOK_HEAD,
     OUTLOOK_LEGEND,
     OUTLOOK_SHORT,
@@ -51,6 +50,7 @@ from textassay.report.huse_scores import (
     k_range,
     kind_counts,
     kinds_explained,
+    kinds_in_short,
     legend_lines,
     log_prob_words,
     main_ks,
@@ -220,7 +220,7 @@ def huse_settings(found: HuseResult) -> list[tuple[str, str]]:
         ("Items", f"{len(rated.items) - model:,} human, {model:,} from the model"),
         ("Ratings", _ratings(found)),
         ("Ratings per item", span(judged.n_ratings for judged in found.items) if rated.single else ""),
-        ("Scale", shortened(scale_text(found), 80)),
+        ("Scale" if rated.single else "Mean ratings", shortened(scale_text(found), 80)),
         ("Neighbours", f"k = {k}" if k else ""),
         ("Ties", ", ".join(shortened(name, 30) for name in variants)),
         ("Interval level", level_text(found.level)),
@@ -254,7 +254,7 @@ def render_terminal(found: HuseResult, *, width: int, why: bool = False, top: in
     size = heading(found)
     explained = legend_lines(found) if why else short_legend(found)
     missing = [*missing_lines(found), *(no_test_lines(found) if why else [])]
-    kinds = kinds_explained(found) if why else KINDS_IN_SHORT
+    kinds = [kinds_explained(found)] if why else kinds_in_short(found)
     outlook, facts, scores = list(_outlook_table(found, why=why)), _facts(found), list(_score_table(found, width))
     return joined(
         [
@@ -316,7 +316,7 @@ def _facts(found: HuseResult) -> tuple[Lines, Lines]:
     return failures, [line for line in (k_range(found), *others) if line[1]]
 
 
-def _laid_out(failures: Lines, others: Lines, kinds: str, width: int) -> list[RenderableType]:
+def _laid_out(failures: Lines, others: Lines, kinds: list[str], width: int) -> list[RenderableType]:
     """Two blocks of lines behind their names, all names in one column."""
     names = fitted_names([printable(name) for name, _ in failures[:2]], min(MOST_NAME, max(width // 5, 8)))
     failures = [*zip(names, (line for _, line in failures), strict=False), *failures[2:]]
@@ -325,7 +325,7 @@ def _laid_out(failures: Lines, others: Lines, kinds: str, width: int) -> list[Re
         named_lines([(Text(name, style="bold"), Text(cut(line))) for name, line in lines], width=wide)
         for lines in (failures, others)
     )
-    shown: list[RenderableType] = [first, dim(kinds)]
+    shown: list[RenderableType] = [first, *map(dim, kinds)]
     return [*shown, Text(""), second] if others else shown
 
 

@@ -25,7 +25,9 @@ KINDS_EXPLAINED = {
     "indistinguishable": "source not clear",
 }
 # The same, no wider than a narrow terminal.
-KINDS_IN_SHORT = "failures: source clear from the rating (quality) or the probability (diversity)"
+_KINDS_IN_SHORT = "failures: source clear from the rating (quality) or the probability (diversity)"
+# A human text with a good rating is a failure, too: not its own, but the model's.
+_HUMAN_FAILURES = "a failure among human texts shows what the model does not achieve"
 
 
 def heading(found: HuseResult) -> str:
@@ -122,7 +124,8 @@ def p_texts(found: HuseResult) -> list[str]:
 def legend_lines(found: HuseResult) -> list[str]:
     """How to read the table."""
     lines = [
-        "1: people and model are indistinguishable, 0: they can always be distinguished; HUSE-D = 1 + HUSE - HUSE-Q"
+        "HUSE 1: people and model are indistinguishable, 0: they can always be distinguished; HUSE-Q: the same by "
+        "ratings alone; HUSE-D (1 + HUSE - HUSE-Q) 1: the probability does not help to distinguish more texts"
     ]
     if any(result.interval for result in found.results):
         method = found.settings.get("interval", "bootstrap")
@@ -139,12 +142,18 @@ def legend_lines(found: HuseResult) -> list[str]:
 
 def short_legend(found: HuseResult) -> list[str]:
     """The same without definitions; no line is wider than a narrow terminal."""
-    has_chance = _has_chance(found) or bool(found.chance_kinds)
-    compared = [name for name, known in (("p", _tested(found)), ("chance", has_chance)) if known]
-    terms = [f"interval: {level_text(found.level)}"] if any(result.interval for result in found.results) else []
-    terms += [f"{' and '.join(compared)}: for indistinguishable texts"] if compared else []
-    lines = ["1: people and model are indistinguishable, 0: always distinguished"]
-    return [*lines, *(["; ".join(terms)] if terms else [])]
+    metrics = {result.metric for result in found.results}
+    features = ", ".join(TITLES[metric] for metric in ("huse", "huse_q") if metric in metrics)
+    level = level_text(found.level)
+    terms = [f"interval: {level}"] if any(result.interval for result in found.results) else []
+    terms += ["p: the probability that indistinguishable texts score this low"] if _tested(found) else []
+    lines = [
+        f"{features} 1: people and model are indistinguishable, 0: always distinguished" if features else "",
+        "HUSE-D 1: the probability does not help to distinguish more texts" if "huse_d" in metrics else "",
+        "; ".join(terms),
+        f"chance: what indistinguishable texts score, with its {level} range" if _has_chance(found) else "",
+    ]
+    return [line for line in lines if line]
 
 
 def _tested(found: HuseResult) -> bool:
@@ -159,7 +168,13 @@ def kinds_explained(found: HuseResult) -> str:
     """What the kinds of items mean, in a line."""
     kinds = "; ".join(f"{kind}: {meaning}" for kind, meaning in KINDS_EXPLAINED.items())
     chance = "; chance: the number to expect from both sources together if they were indistinguishable"
-    return kinds + chance if found.chance_kinds else kinds
+    return f"{kinds}; {_HUMAN_FAILURES}{chance if found.chance_kinds else ''}"
+
+
+def kinds_in_short(found: HuseResult) -> list[str]:
+    """The same in lines that are no wider than a narrow terminal."""
+    chance = "chance: of both sources together, if they were indistinguishable"
+    return [_KINDS_IN_SHORT, _HUMAN_FAILURES, *([chance] if found.chance_kinds else [])]
 
 
 def missing_lines(found: HuseResult) -> list[str]:

@@ -289,8 +289,14 @@ class TestWorst:
         assert {worst.miss.kind for worst in shown} == {"too narrow", "too wide", "elsewhere"}
         found = conditional(("only",))
         quiet = replace(found.systems[0], items=tuple(replace(i, miss=UNTESTED) for i in found.systems[0].items))
-        assert "differ most" not in on_screen(replace(found, systems=(quiet,)), 80)
+        unranked = replace(found, systems=(quiet,))
+        assert "differ most" not in on_screen(unranked, 80)
         assert "differ most" not in on_screen(found, 80, top=0)
+        reason = "The difference of single items was not measured"
+        assert reason in on_screen(unranked, 80)
+        assert reason in render_markdown(unranked)
+        assert reason not in on_screen(unranked, 80, top=0)
+        assert reason not in on_screen(found, 80) + render_markdown(found)
 
     def test_texts_stand_side_by_side_with_the_central_reference_first(self) -> None:
         shown = on_screen(conditional(("beam",)), 100, top=1)

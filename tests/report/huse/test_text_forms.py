@@ -212,11 +212,11 @@ class TestWords:
 class TestCaptions:
     def test_at_80_columns_captions_are_a_line_each_and_definitions_come_on_request(self) -> None:
         found = replace(huse_study(), chance_kinds=(6.0, 3.0, 31.0))
-        short = [*words.short_legend(found), words.KINDS_IN_SHORT, trust.OUTLOOK_SHORT]
+        short = [*words.short_legend(found), *words.kinds_in_short(found), trust.OUTLOOK_SHORT]
         assert max(map(len, short)) <= 80
         assert set(short) <= {line.rstrip() for line in on_screen(found, 80).splitlines()}
         long = [*words.legend_lines(found), words.kinds_explained(found), trust.OUTLOOK_LEGEND]
-        asked, plain = on_screen(found, 240, why=True), on_screen(found, 240)
+        asked, plain = on_screen(found, 320, why=True), on_screen(found, 320)
         for line in long:
             assert line in asked
             assert line not in plain
@@ -224,9 +224,13 @@ class TestCaptions:
     def test_only_what_there_is_is_explained(self) -> None:
         found = huse_study()
         bare = tuple(replace(result, interval=None, p_value=None, parts={}) for result in found.results)
-        assert len(words.short_legend(replace(found, results=bare))) == 1
+        assert len(words.short_legend(replace(found, results=bare))) == 2
+        assert words.short_legend(replace(found, results=bare[2:])) == [
+            "HUSE-D 1: the probability does not help to distinguish more texts"
+        ]
+        assert len(words.kinds_in_short(found)) == 2
         untested = tuple(replace(result, p_value=None, parts={}) for result in found.results)
-        assert words.short_legend(replace(found, results=untested))[1] == "interval: 95 %"
+        assert words.short_legend(replace(found, results=untested))[2] == "interval: 95 %"
 
     def test_the_legend_names_the_method_of_intervals(self) -> None:
         found = huse_study()
