@@ -60,7 +60,7 @@ def test_resampled_tables_equal_tables_of_the_chosen_texts(texts: list[str], n: 
     everything = np.array(texts + other, dtype=object)
     for masks in ((mask, ~mask), (mask, np.roll(mask, 1, axis=1))):
         rows = 0
-        for views in Ngrams.resample(pool, Resamples(units, masks)):
+        for views in pool.resample(Ngrams, Resamples(units, masks)):
             for view, choice in zip(views, masks, strict=True):
                 table = view.table(n)
                 for row in range(len(table.total)):

@@ -164,7 +164,7 @@ def _by_resampling(
         masks.append(stays & own)
     values: dict[Request, list[F64]] = {request: [] for request in requests}
     with np.errstate(divide="ignore", invalid="ignore"):
-        for views in kind.resample(pool, Resamples(units, tuple(masks))):
+        for views in pool.resample(kind, Resamples(units, tuple(masks))):
             for request in requests:
                 values[request].append(np.atleast_1d(request.value(*views[: len(request.metric.roles)])))
     whole = {request: np.concatenate(values[request]) for request in requests}

@@ -396,7 +396,7 @@ def _statistics(
     for kind in dict.fromkeys(request.metric.views[0] for request in others):
         mine = [request for request in others if request.metric.views[0] is kind]
         with np.errstate(divide="ignore", invalid="ignore"):
-            for candidate, reference in kind.resample(pool, resamples):  # type: ignore[attr-defined]
+            for candidate, reference in pool.resample(kind, resamples):
                 for request in mine:
                     value, compares = request.value, request.metric.compares
                     gap = value(candidate, reference) if compares else value(candidate) - value(reference)

@@ -1,6 +1,6 @@
 """Views: what metrics read. A `Material` is one sample whose views are built once; a `Pool` joins several samples."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Protocol, Self, TypeVar
@@ -23,9 +23,10 @@ class View(Protocol):
     on the tokenizer.
     A class with `shared = True` depends on the texts and the settings only. It is built once for all materials that
     have both in common. A view that intervals and tests resample also has a class method
-    `resample(pool, resamples)`: it yields, in the order of the rows, a tuple with one view for each of the masks. Such
-    a view may serve several rows at once, with a leading axis on its arrays, if the metrics that read it return one
-    value per row.
+    `resample(whole, resamples)`, where `whole` is the view of the pooled texts, of the class `source` if there is one
+    and else of its own: it yields, in the order of the rows, a tuple with one view for each of the masks. Such a view
+    may serve several rows at once, with a leading axis on its arrays, if the metrics that read it return one value per
+    row.
     """
 
     @classmethod
@@ -43,11 +44,11 @@ class Resamples:
 
     units: NDArray[np.int64]
     masks: tuple[Bool, ...]
+    # Columns of the masks.
+    n_units: int = field(init=False)
 
-    @property
-    def n_units(self) -> int:
-        """Columns of the masks."""
-        return self.masks[0].shape[1]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_units", self.masks[0].shape[1])
 
 
 T = TypeVar("T")
@@ -138,3 +139,8 @@ class Pool(Memo):
     def merged(self, kind: type[V], /) -> V:
         """The pooled view of this kind, merged once."""
         return self.once(kind, lambda: reduce(lambda a, b: a.merge(b), (part.view(kind) for part in self.parts)))
+
+    def resample(self, kind: Any, resamples: Resamples, /) -> Iterator[tuple[Any, ...]]:
+        """The views of this kind of the texts under each mask, in the order of the rows."""
+        rows: Iterator[tuple[Any, ...]] = kind.resample(self.merged(getattr(kind, "source", kind)), resamples)
+        return rows

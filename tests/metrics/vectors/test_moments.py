@@ -123,7 +123,7 @@ def test_resampling_gives_the_chosen_texts() -> None:
     units = np.arange(40) // 2
     mask = np.random.default_rng(0).random((3, 20)) < 0.5
     everything = ToyEncoder().encode(TEXTS)
-    rows = list(Moments.resample(pool, Resamples(units, (mask, ~mask))))
+    rows = list(pool.resample(Moments, Resamples(units, (mask, ~mask))))
     for views, row in zip(rows, mask, strict=True):
         for view, chosen in zip(views, (row, ~row), strict=True):
             np.testing.assert_array_equal(view.rows(), everything[chosen[units]])

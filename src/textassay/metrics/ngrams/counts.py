@@ -14,7 +14,7 @@ from scipy.special import digamma
 from textassay.corpus.arrays import U64, Bool
 from textassay.corpus.hashed_ngrams import Incidence, Sequences, union
 from textassay.metrics.registry import Value, metric
-from textassay.metrics.views import Material, Pool, Resamples
+from textassay.metrics.views import Material, Resamples
 
 T = TypeVar("T")
 
@@ -73,11 +73,10 @@ class TextNgrams:
         return np.maximum(self.lengths - n + 1, 0)
 
     @classmethod
-    def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
+    def resample(cls, whole: Self, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
         """One row at a time: the texts under each of the masks."""
-        texts = pool.merged(cls)
         for rows in zip(*resamples.masks, strict=True):
-            yield tuple(texts.where(row[resamples.units]) for row in rows)
+            yield tuple(whole.where(row[resamples.units]) for row in rows)
 
 
 # Numbers in a block of resamples: for small samples a block fits into the processor's cache.
@@ -231,10 +230,9 @@ class Ngrams:
         return self._tables[n]
 
     @classmethod
-    def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
+    def resample(cls, whole: TextNgrams, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
         """One block of rows at a time: tables with a leading axis."""
-        n_units = resamples.n_units
-        matrices = NgramPool(pool.merged(cls.source), resamples.units, n_units)
+        matrices = NgramPool(whole, resamples.units, resamples.n_units)
         for begin in range(0, len(resamples.masks[0]), matrices.block):
             rows = [mask[begin : begin + matrices.block] for mask in resamples.masks]
             first = cls._under(matrices, rows[0])

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from textassay.corpus.arrays import I64, U64, Bool
 from textassay.corpus.hashed_ngrams import Sequences, chain, mix, order_of, ranges, starts_of_runs, text_keys
 from textassay.metrics.registry import Value, metric
-from textassay.metrics.views import Material, Pool, Resamples
+from textassay.metrics.views import Material, Resamples
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +63,8 @@ class NearDuplicates:
         return self._pairs[shingle, similarity]
 
     @classmethod
-    def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
+    def resample(cls, whole: Self, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
         """One block of rows at a time: the classes and near duplicates of the pool, with counts of the chosen texts."""
-        whole = pool.merged(cls)
         shape = (len(whole.sequences), resamples.n_units)
         counts = csr_array((np.ones(len(whole.class_of)), (whole.class_of, resamples.units)), shape=shape)
         for begin in range(0, len(resamples.masks[0]), _ROWS_AT_ONCE):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, F64, Bool
-from textassay.metrics.views import Material, Memo, Pool, Resamples
+from textassay.metrics.views import Material, Memo, Resamples
 
 # Up to this many pooled texts, the tests of metrics that need eigenvalues compute the exact value for every exchange of
 # labels. In larger pools a few thousand exact values would take minutes, so those tests use an expansion.
@@ -45,11 +45,10 @@ class Vectors(Memo):
         return self.values.shape[1]
 
     @classmethod
-    def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
+    def resample(cls, whole: Self, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
         """One row at a time, with copies of the vectors: correct for every metric, but slow."""
-        pooled = pool.merged(cls).values
         for rows in zip(*resamples.masks, strict=True):
-            yield tuple(cls(pooled[row[resamples.units]]) for row in rows)
+            yield tuple(cls(whole.values[row[resamples.units]]) for row in rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,11 +278,10 @@ class Moments(Memo):
         return zip(self.batches, np.split(by_text, ends[:-1]), strict=True)
 
     @classmethod
-    def resample(cls, pool: Pool, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
+    def resample(cls, whole: Self, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
         """One row at a time."""
-        pooled = pool.merged(cls)
         for rows in zip(*resamples.masks, strict=True):
-            yield tuple(pooled.chosen(row[resamples.units]) for row in rows)
+            yield tuple(whole.chosen(row[resamples.units]) for row in rows)
 
 
 def hash_vectors(values: F32) -> NDArray[np.uint64]:

@@ -159,7 +159,7 @@ def _resampled(requests: Sequence[Request], pool: Pool, resamples: Resamples) ->
     found: dict[str, list[float]] = {request.label: [] for request in requests}
     for kind in dict.fromkeys(request.metric.views[0] for request in requests):
         mine = [request for request in requests if request.metric.views[0] is kind]
-        for candidate, reference in kind.resample(pool, resamples):  # type: ignore[attr-defined]
+        for candidate, reference in pool.resample(kind, resamples):
             for request in mine:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     compares = request.metric.compares
