@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
-from textassay.inference.engine import Silent
 from textassay.inference.measure import measure
 from textassay.inference.permutation import design_of, permutation_tests
-from textassay.inference.plan import Plan
+from textassay.inference.plan import Plan, Silent
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material, Pool, Settings
 

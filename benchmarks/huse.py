@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.rated_scores import Groups, resampled
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import parse_requests

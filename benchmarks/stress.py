@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.readers import read_sample
-from textassay.corpus.sample import Sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.lsa import fit_lsa
 from textassay.encoders.remembered import remember

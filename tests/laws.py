@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from tests.conftest import material
-from textassay.corpus.sampling import stream
-from textassay.inference.engine import Silent
+from textassay.corpus.sample import stream
 from textassay.inference.intervals import group_labels, leave_groups_out
 from textassay.inference.measure import Measured, measure
-from textassay.inference.plan import Plan
+from textassay.inference.plan import Plan, Silent
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool, Resamples, needs_encoder
 

@@ -29,7 +29,7 @@ from design_texts import captions, generated, images, lines, news, same_groups, 
 from threadpoolctl import threadpool_limits
 
 from textassay import Sample, compare
-from textassay.inference.engine import LocalEngine
+from textassay.inference.plan import LocalEngine
 from textassay.models.ngrams.ngram import NgramModel, train
 
 ROOT = Path(__file__).resolve().parents[2]

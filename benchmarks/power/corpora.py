@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.distances.wordnet import find_wordnet
 from textassay.encoders.minilm import minilm_int8
 from textassay.encoders.remembered import remember

@@ -18,7 +18,7 @@ from scipy.stats import binomtest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.p_values import p_value
 
 F32 = NDArray[np.float32]

@@ -9,13 +9,12 @@ from scipy import stats
 
 from tests.conftest import material
 from tests.laws import WORDS, corpus
-from textassay.corpus.sampling import stream
-from textassay.inference.engine import Silent
+from textassay.corpus.sample import stream
 from textassay.inference.intervals import Replicates, Spread, group_labels, half_width, spread, two_sided, wilson
 from textassay.inference.measure import measure, paired_difference
 from textassay.inference.p_values import holm, p_value
 from textassay.inference.permutation import PermutationTests, block_size, exchange_units, independent, permutation_tests
-from textassay.inference.plan import Plan
+from textassay.inference.plan import Plan, Silent
 from textassay.metrics.items.item_pool import all_masks, random_masks
 from textassay.metrics.ngrams.counts import Ngrams
 from textassay.metrics.ngrams.overlap import cnd

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from textassay.errors import InputError
-from textassay.inference.engine import Silent
+from textassay.inference.plan import Silent
 from textassay.reproduce import discrepancy_paper as dd
 from textassay.reproduce.catalogue import reproduce
 from textassay.reproduce.discrepancy_paper import Experiment, Unit

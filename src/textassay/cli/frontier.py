@@ -7,7 +7,7 @@ import typer
 from textassay.cli import options
 
 if TYPE_CHECKING:
-    from textassay.inference.engine import Progress
+    from textassay.inference.plan import Progress
 
 
 def frontier(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.printable import many, quoted, shortened
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.corpus.values import is_number, is_whole, kind_of
 from textassay.errors import InputError
 

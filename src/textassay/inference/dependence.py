@@ -20,8 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences
 from textassay.corpus.printable import share
-from textassay.corpus.sample import Sample, is_not_blank
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, is_not_blank, stream
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.inference.p_values import is_significant, p_value
 from textassay.metrics.ngrams.duplicates import NearDuplicates

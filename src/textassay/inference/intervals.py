@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, expit, gammaincinv, logit, ndtri, stdtr, stdtrit
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.sampling import stream
-from textassay.inference.engine import Progress
+from textassay.corpus.sample import stream
+from textassay.inference.plan import Progress
 from textassay.inference.result import Interval
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool, Resamples

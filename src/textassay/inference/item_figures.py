@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.p_values import p_value
 from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks, item_parts, item_values, random_masks
 from textassay.metrics.registry import Request

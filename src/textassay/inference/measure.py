@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.inference.engine import Progress, Silent
 from textassay.inference.intervals import (
     BINOMIAL,
     Replicates,
@@ -32,7 +31,7 @@ from textassay.inference.permutation import (
     is_permutation,
     permutation_tests,
 )
-from textassay.inference.plan import Plan
+from textassay.inference.plan import Plan, Progress, Silent
 from textassay.inference.result import (
     Interval,
     Result,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import ItemSet
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.item_figures import Combined, CombinedTest, Figures
 from textassay.inference.measure import Difference
 from textassay.inference.p_values import (

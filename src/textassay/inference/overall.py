@@ -28,7 +28,6 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.printable import many
-from textassay.inference.engine import Progress
 from textassay.inference.overall_bank import (
     BANK,
     TERMS,
@@ -42,7 +41,7 @@ from textassay.inference.overall_bank import (
 )
 from textassay.inference.p_values import at_least, is_significant, step_down
 from textassay.inference.permutation import Design, design_of, fewest_groups
-from textassay.inference.plan import MOST_RAISED, Plan
+from textassay.inference.plan import MOST_RAISED, Plan, Progress
 from textassay.inference.result import sample_field, setting_fields, signature
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.vectors.kernels import count_slices

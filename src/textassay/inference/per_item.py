@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.item_figures import (
     Drawing,
     Figures,

@@ -23,11 +23,10 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64, Bool
-from textassay.corpus.sample import Sample, group_numbers
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, group_numbers, stream
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Progress
 from textassay.inference.p_values import is_significant, p_value, step_down
+from textassay.inference.plan import Progress
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Pool, Resamples
 

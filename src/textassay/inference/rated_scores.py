@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.rated_items import RatedItems
-from textassay.corpus.sampling import stream
-from textassay.inference.engine import Engine, LocalEngine, Progress, Silent
+from textassay.corpus.sample import stream
 from textassay.inference.intervals import wilson
 from textassay.inference.p_values import holm, is_significant, p_value
-from textassay.inference.plan import Plan, fewest_resamples
+from textassay.inference.plan import Engine, LocalEngine, Plan, Progress, Silent, fewest_resamples
 from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request

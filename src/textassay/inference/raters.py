@@ -9,7 +9,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.printable import many
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.p_values import p_value
 
 Metric = Literal["interval", "ordinal", "nominal"]

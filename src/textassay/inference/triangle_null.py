@@ -51,7 +51,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, U8
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.items.trm import MOST_TEXTS, UNITS, Direction, Variant, base_pairs, ranks, trm
 

@@ -12,8 +12,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from textassay.corpus.item_set import Item, TextTable, read_items
-from textassay.corpus.sample import Sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Surroundings, get_distance
 from textassay.encoders.base import get_encoder

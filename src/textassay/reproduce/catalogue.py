@@ -9,7 +9,7 @@ from pathlib import Path
 from textassay.corpus.printable import quoted
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Progress, Silent
+from textassay.inference.plan import Progress, Silent
 from textassay.reproduce import caption_tests as trm
 from textassay.reproduce import discrepancy_ngrams as ddn
 from textassay.reproduce import huse_paper as huse

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.sampling import stream
-from textassay.inference.engine import Progress, Silent
+from textassay.corpus.sample import stream
+from textassay.inference.plan import Progress, Silent
 from textassay.inference.result import signature
 from textassay.metrics.learned.model_distances import TwoLogProbs, oracle_discrepancy
 from textassay.models.base import Generator

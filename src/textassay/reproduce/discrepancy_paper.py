@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.readers import read_sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Silent
+from textassay.inference.plan import Silent
 from textassay.inference.result import Result, option_fields, result_of, sample_field, signature
 from textassay.metrics.registry import Request, parse_requests
 from textassay.models.choose import train_model

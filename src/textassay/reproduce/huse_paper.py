@@ -10,7 +10,7 @@ from textassay.corpus.arrays import Bool
 from textassay.corpus.rated_items import RatedItems, balanced
 from textassay.corpus.rating_files import read_ratings
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import LocalEngine
+from textassay.inference.plan import LocalEngine
 from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings

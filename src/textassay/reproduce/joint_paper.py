@@ -9,8 +9,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.readers import read_sample
-from textassay.corpus.sample import Sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, stream
 from textassay.inference.result import signature
 from textassay.metrics.learned.model_distances import TwoLogProbs, bhattacharyya_distance
 from textassay.models.base import Generator

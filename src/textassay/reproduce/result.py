@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from textassay.errors import InputError
-from textassay.inference.engine import Progress
+from textassay.inference.plan import Progress
 from textassay.inference.result import Interval
 from textassay.studies.compare.result import Comparison
 from textassay.version import __version__

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textassay.corpus.readers import read_sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Progress
+from textassay.inference.plan import Progress
 from textassay.models.base import Generator
 from textassay.studies.compare.result import Comparison
 from textassay.studies.compare.study import compare

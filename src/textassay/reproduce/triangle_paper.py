@@ -16,12 +16,12 @@ import numpy as np
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.item_set import ItemSet, TextTable, read_items
 from textassay.corpus.printable import share
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Distance, Surroundings, get_distance, pooled_scores
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Progress
 from textassay.inference.over_items import FEWEST_ITEMS, bootstrap_interval
+from textassay.inference.plan import Progress
 from textassay.inference.result import Interval, signature
 from textassay.metrics.items.item_pool import ItemPool, Labels, item_values
 from textassay.metrics.registry import Request, parse_requests

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from textassay.corpus.sample import Sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, stream
 from textassay.errors import MissingExtra
 from textassay.models.ngrams.ngram import NgramModel, train
 from textassay.models.vocabulary import UNKNOWN

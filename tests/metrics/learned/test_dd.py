@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from tests.conftest import material
 from tests.laws import corpus
 from textassay import metrics
-from textassay.corpus.sample import Sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, stream
 from textassay.errors import InputError
-from textassay.inference.engine import Silent
 from textassay.inference.intervals import group_labels, leave_groups_out
 from textassay.inference.measure import measure
-from textassay.inference.plan import Plan
+from textassay.inference.plan import Plan, Silent
 from textassay.metrics.learned import cnn
 from textassay.metrics.learned.held_out import split
 from textassay.metrics.learned.labelled_texts import LabelledTexts, leave_one_out

@@ -10,10 +10,10 @@ import pytest
 from tests.conftest import material
 from tests.laws import corpus
 from textassay import metrics, save_model
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.errors import InputError
-from textassay.inference.engine import Silent
 from textassay.inference.intervals import group_labels, leave_groups_out
+from textassay.inference.plan import Silent
 from textassay.metrics.learned.model_texts import WordTexts
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Pool

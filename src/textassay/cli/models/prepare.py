@@ -73,7 +73,7 @@ def prepare(
     from textassay.cli.outputs import Output, check_writable, deliver
     from textassay.corpus.printable import many
     from textassay.corpus.readers import read_sample
-    from textassay.corpus.sampling import stream
+    from textassay.corpus.sample import stream
     from textassay.models.neural.training_texts import prepare_texts, repeated_across, split_texts
 
     sizes = _sizes(split) if split is not None else None

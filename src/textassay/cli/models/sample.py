@@ -105,7 +105,7 @@ def _generated(
     model: Any, n: int, prompts: list[str] | None, settings: dict[str, Any], seed: int, report: "Progress"
 ) -> list[str]:
     """The texts, in parts if the model does not report its progress itself."""
-    from textassay.corpus.sampling import stream
+    from textassay.corpus.sample import stream
 
     rng = stream(seed, "sample")
     optional = {name: settings[name] for name in ("max_tokens", "resume")}

@@ -10,7 +10,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64, Bool
 from textassay.corpus.item_set import TextTable
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.distances.base import Distance, pooled_scores, pooled_shares
 from textassay.distances.bleu import Bleu, JointCounts
 from textassay.metrics.vectors.vectors import chosen_places

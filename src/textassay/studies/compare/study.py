@@ -12,20 +12,19 @@ import numpy as np
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.corpus.printable import many
 from textassay.corpus.readers import as_sample, named_candidates
-from textassay.corpus.sample import Sample
-from textassay.corpus.sampling import Cut, cut_pairs, cut_samples, stream
+from textassay.corpus.sample import Sample, stream
+from textassay.corpus.sizes import Cut, cut_pairs, cut_samples
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence
-from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Job, Measured, measure_all, paired_difference, views_of_job
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.overall_bank import views_of_bank
 from textassay.inference.p_values import holm, is_significant
-from textassay.inference.plan import Plan
+from textassay.inference.plan import Engine, Plan, Progress, Silent, get_engine
 from textassay.inference.result import Result, result_of
 from textassay.metrics.measurable import answerable, choose
 from textassay.metrics.ngrams.counts import TextNgrams

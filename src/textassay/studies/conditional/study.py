@@ -19,11 +19,11 @@ from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.combined_tests import measure_all, plan_tests
-from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.item_figures import Combined
 from textassay.inference.over_items import Gap, Measuring, Summary
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
+from textassay.inference.plan import Engine, Progress, Silent, get_engine
 from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.measurable import left_out, no_encoder

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from textassay.corpus.hashed_ngrams import Sequences, ranges
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Progress, Silent
+from textassay.inference.plan import Progress, Silent
 from textassay.metrics.ngrams.bleu import corpus_bleu, corpus_self_bleu
 from textassay.metrics.ngrams.counts import Ngrams, TextNgrams
 from textassay.metrics.ngrams.overlap import cr, nrr

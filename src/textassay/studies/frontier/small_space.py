@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.sampling import stream
-from textassay.inference.engine import Progress, Silent
+from textassay.corpus.sample import stream
+from textassay.inference.plan import Progress, Silent
 
 VOCABULARY, LENGTH = 4, 3
 # The sizes of the oracle of SeqGAN.

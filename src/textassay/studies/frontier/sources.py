@@ -15,8 +15,7 @@ from textassay.corpus.hashed_ngrams import Sequences
 from textassay.corpus.printable import quoted
 from textassay.corpus.rating_columns import is_blank, number_of
 from textassay.corpus.readers import named_candidates, no_field, read_sample
-from textassay.corpus.sample import Sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
 from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting

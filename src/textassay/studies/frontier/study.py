@@ -14,7 +14,7 @@ from textassay.corpus.printable import many, quoted, share, shortened
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Progress, Silent
+from textassay.inference.plan import Progress, Silent
 from textassay.inference.result import Result, signature
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.frontier.compatibility import Fit, check_conditions, fit_slope, induced_divergence

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.rated_items import RatedItem, RatedItems
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.rated_scores import Groups, RatedPlan
 from textassay.metrics.ratings.rating_view import Per, Ratings, in_deviations
 from textassay.metrics.ratings.votes import Tied, VoteSets, mistaken, share_around, votes_at

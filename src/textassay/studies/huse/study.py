@@ -11,7 +11,7 @@ from textassay.corpus.printable import many
 from textassay.corpus.rated_items import RatedItem, RatedItems, balanced, without_raters
 from textassay.corpus.rating_files import read_ratings
 from textassay.errors import InputError
-from textassay.inference.engine import Engine, Progress, Silent, get_engine
+from textassay.inference.plan import Engine, Progress, Silent, get_engine
 from textassay.inference.rated_scores import Groups, RatedPlan, Scores, measure
 from textassay.inference.raters import alpha, alpha_interval, rater_facts
 from textassay.inference.result import Interval, Result

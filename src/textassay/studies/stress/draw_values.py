@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.arrays import I64
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.overall import combine
 from textassay.inference.overall_bank import BANK, bank_statistics
 from textassay.inference.p_values import at_least

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.inference.p_values import is_significant
 from textassay.inference.plan import Plan
 from textassay.inference.result import option_fields, sample_field, setting_fields, signature

@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from textassay.corpus.arrays import F32, I64
 from textassay.corpus.printable import many
-from textassay.corpus.sample import TEXT, Sample
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import TEXT, Sample, stream
 from textassay.errors import InputError, Setting
 from textassay.metrics.vectors.clusters import cluster_labels
 from textassay.metrics.vectors.vectors import Joint, Vectors

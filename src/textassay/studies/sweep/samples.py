@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 
 from textassay.corpus.files import failures_named
 from textassay.corpus.printable import shortened
-from textassay.corpus.sample import Sample, as_text_array, digest_of
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import Sample, as_text_array, digest_of, stream
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Generator
 

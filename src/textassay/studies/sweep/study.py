@@ -14,18 +14,17 @@ from textassay.corpus.files import unused_name
 from textassay.corpus.printable import many, shortened
 from textassay.corpus.readers import as_sample, read_sample
 from textassay.corpus.sample import Sample
-from textassay.corpus.sampling import Cut, cut_samples
+from textassay.corpus.sizes import Cut, cut_samples
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
-from textassay.inference.engine import Engine, Progress, Silent, get_engine
 from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Measured, measure
 from textassay.inference.overall import Overall
 from textassay.inference.p_values import holm
-from textassay.inference.plan import Plan
+from textassay.inference.plan import Engine, Plan, Progress, Silent, get_engine
 from textassay.metrics.learned.model_texts import model_name
 from textassay.metrics.measurable import choose, measurable
 from textassay.metrics.registry import Request, find_metric, listed, parse_requests

@@ -8,7 +8,7 @@ from textassay.corpus.item_files import check_unique, id_of
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.rating_columns import is_blank, log_prob_of
 from textassay.corpus.readers import no_field, pick_field
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.errors import InputError
 from textassay.survey.create.records import Record, Records, read_records, text_field
 from textassay.survey.create.remarks import remarks_on

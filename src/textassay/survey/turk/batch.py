@@ -12,7 +12,7 @@ from jinja2 import Template
 from markupsafe import Markup
 from numpy.random import Generator
 
-from textassay.corpus.sampling import stream
+from textassay.corpus.sample import stream
 from textassay.errors import InputError
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.export import csv_line

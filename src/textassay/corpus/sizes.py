@@ -1,9 +1,8 @@
-"""Random draws of texts: streams keyed by what they are for, and samples cut to one size.
+"""Sizes: many metrics depend on the sample size, so samples are cut to one size by default.
 
 Estimates and intervals are made on the cut samples. Tests are valid for samples of unequal sizes and use all texts.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,19 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.printable import many
-from textassay.corpus.sample import Sample, group_numbers
+from textassay.corpus.sample import Sample, group_numbers, stream
 from textassay.errors import InputError, Setting
-
-
-def stream(seed: int, *keys: str | int) -> np.random.Generator:
-    """A generator for this purpose; the same seed and keys give the same numbers on any machine.
-
-    >>> int(stream(0, "cut", "mle").integers(1000)) == int(stream(0, "cut", "mle").integers(1000))
-    True
-    """
-    words = hashlib.blake2b(repr((seed, *keys)).encode(), digest_size=16).digest()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(words, "little")))
-
 
 FEWEST_TEXTS = 2
 # In a test the larger sample has at most this many times the texts of the smaller one: more would add next to nothing.
