@@ -10,7 +10,7 @@ from textassay import compare
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.errors import InputError
-from textassay.studies.format_check import check_format
+from textassay.inference.format_check import check_format
 from textassay.survey.create.wording import page_wording
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.schema import check_items

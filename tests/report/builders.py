@@ -18,12 +18,13 @@ from sklearn.neighbors import NearestNeighbors
 import textassay as ta
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
+from textassay.inference.format_check import Finding
 from textassay.inference.per_item import Miss
 from textassay.inference.per_item import kind_of as kind_of_miss
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import Meaning, Region, UnmatchedText
-from textassay.studies.compare.result import Column, Comparison, Finding
+from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOutcome, Sensitivity, SystemColumn
 from textassay.studies.huse.item_votes import kind_of as kind_of_item
 from textassay.studies.huse.result import (

@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from textassay.corpus.printable import printable, shortened
+from textassay.inference.format_check import Finding
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report import markdown
@@ -38,7 +39,7 @@ from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import MOST_NAME, dim, fitted_names, heading, joined, metric_tables, notes, verdict_lines
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import FAR
-from textassay.studies.compare.result import Column, Comparison, Finding, Separation
+from textassay.studies.compare.result import Column, Comparison, Separation
 from textassay.studies.outcome import known, plain_row
 
 # What "closer is better" refers to.

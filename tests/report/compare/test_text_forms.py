@@ -11,11 +11,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tests.report.builders import HOSTILE, candidate, compare_result, comparison, hostile_comparison, phrase
+from textassay.inference.format_check import Finding
 from textassay.inference.result import Interval
 from textassay.report.compare import csv_rows, legend_lines, render_csv, render_markdown, render_terminal
 from textassay.report.table import figure
 from textassay.report.terminal import fitted_names
-from textassay.studies.compare.result import Comparison, Finding
+from textassay.studies.compare.result import Comparison
 from textassay.studies.outcome import Verdict
 
 TWINS = ("model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2")

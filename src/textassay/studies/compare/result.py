@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
+from textassay.inference.format_check import Finding
 from textassay.inference.overall import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
@@ -22,21 +23,6 @@ from textassay.studies.outcome import (
     without_nan,
 )
 from textassay.version import __version__
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A difference in format between a candidate and the reference, found before any metric is read.
-
-    It is `harmless` when the tokenizer evens it out, so that no metric on tokens sees it.
-    """
-
-    kind: str
-    message: str
-    candidate_share: float
-    reference_share: float
-    fix: str
-    harmless: bool = False
 
 
 @dataclass(frozen=True)

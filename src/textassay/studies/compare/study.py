@@ -19,6 +19,7 @@ from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence
+from textassay.inference.format_check import Finding, check_format
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Job, Measured, measure_all, paired_difference, views_of_job
 from textassay.inference.overall import Overall, OverallPlan, overall_test
@@ -37,7 +38,6 @@ from textassay.studies.compare.meaning import what_differs_in_meaning
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
-from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest, settings_of_metrics
 
 
@@ -316,17 +316,22 @@ class _Study:
             *map(measurer.measuring, jobs),
             *map(measurer.overall, names),
             *map(self._dependence, names),
+            *map(self._format, names),
         ]
         engine.map(lambda read: read[0].build(read[1]), measurer.views(chain(*jobs)).items())
         baseline, *found = engine.map(lambda task: task(), tasks)
-        overalls, warnings = found[len(names) : -len(names)], found[-len(names) :]
+        found, overalls, warnings, formats = (found[k : k + len(names)] for k in range(0, len(found), len(names)))
         p_values = holm([math.nan if o is None or o.p_value is None else o.p_value for o in overalls])
         baseline = measurer.real(jobs[0], baseline)
-        outcomes = {name: measurer.candidate(*each) for name, *each in zip(names, jobs[1:], found, strict=False)}
+        outcomes = {name: measurer.candidate(*each) for name, *each in zip(names, jobs[1:], found, strict=True)}
         remarks = engine.map(self._remarks, names)
         columns = [
-            _bounded(self._column(name, outcome=outcomes[name], overall=overall, warnings=signs, **remarked), p, plan)
-            for name, overall, signs, remarked, p in zip(names, overalls, warnings, remarks, p_values, strict=True)
+            _bounded(
+                self._column(name, outcomes[name], overall=overall, warnings=signs, findings=findings, **rest), p, plan
+            )
+            for name, overall, signs, findings, rest, p in zip(
+                names, overalls, warnings, formats, remarks, p_values, strict=True
+            )
         ]
         contested = tuple(contests(measurer.requests, outcomes, level=plan.level))
         notes = tuple(self._notes(columns))
@@ -344,7 +349,7 @@ class _Study:
         )
 
     def _remarks(self, name: str) -> dict[str, Any]:
-        """Format, phrases and meaning; on as many texts of both sides, or the larger one would show its rare words."""
+        """Phrases and meaning; on as many texts of both sides, or the larger one would show its rare words."""
         if not self.measurer.baseline:
             return {}
         sample = self.measurer.cut.candidates[name]
@@ -355,12 +360,10 @@ class _Study:
             for side in (sample, self.measurer.cut.reference)
         ]
         over, under = what_differs(*sides)
-        # The whole samples, not what the cut left of them: blank texts are counted against all texts.
-        findings = check_format(self.candidates[name], self.reference, tokenizer=settings.tokenizer)
         meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
         classified = any(request.label == "dd" for request in self.measurer.requests)
         separation = what_separates(*sides) if classified else None
-        return {"findings": findings, "over": over, "under": under, "meaning": meaning, "separation": separation}
+        return {"over": over, "under": under, "meaning": meaning, "separation": separation}
 
     def _dependence(self, name: str) -> Callable[[], tuple[DependenceWarning, ...]]:
         """The search for signs that texts are not independent, which the tests take for granted, ready to run."""
@@ -369,8 +372,18 @@ class _Study:
         tokenizer, seed = self.measurer.settings.tokenizer, self.measurer.plan.seed
         return partial(check_dependence, self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
 
+    def _format(self, name: str) -> Callable[[], Sequence[Finding]]:
+        """The search for differences in format, ready to run.
+
+        It reads the whole samples, not what the cut left of them: blank texts are counted against all texts.
+        """
+        if not self.measurer.baseline:
+            return tuple
+        tokenizer = self.measurer.settings.tokenizer
+        return partial(check_format, self.candidates[name], self.reference, tokenizer=tokenizer)
+
     def _column(
-        self, name: str, *, outcome: CandidateMeasured, warnings: Iterable[DependenceWarning], **found: Any
+        self, name: str, outcome: CandidateMeasured, *, warnings: Iterable[DependenceWarning], **found: Any
     ) -> Column:
         sample = self.measurer.cut.candidates[name]
         again = {request.label: result for request, result in outcome.at_baseline_size.items()}

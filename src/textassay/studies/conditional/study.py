@@ -19,6 +19,7 @@ from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.combined_tests import measure_all, plan_tests
+from textassay.inference.format_check import check_format
 from textassay.inference.item_figures import Combined
 from textassay.inference.over_items import Gap, Measuring, Summary
 from textassay.inference.p_values import holm
@@ -31,7 +32,6 @@ from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.verdict import Evidence, judge_system
-from textassay.studies.format_check import check_format
 from textassay.studies.outcome import Contest, settings_of
 
 HUMAN = "human"

@@ -14,7 +14,7 @@ def format_differences(items: Sequence[SurveyItem], human: str) -> Iterator[str]
     """Differences in format between the texts of each model and the human texts, and then the advice."""
     from textassay.corpus.sample import Sample
     from textassay.corpus.tokenizers import get_tokenizer
-    from textassay.studies.format_check import check_format
+    from textassay.inference.format_check import check_format
 
     by_source: dict[str, list[str]] = {}
     for item in items:

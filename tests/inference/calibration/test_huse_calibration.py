@@ -15,7 +15,7 @@ import pytest
 
 from textassay.inference.result import Result
 
-FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "calibration" / "ratings.py"
+FILE = Path(__file__).resolve().parents[3] / "benchmarks" / "calibration" / "ratings.py"
 
 
 @cache

@@ -16,10 +16,24 @@ from textassay.corpus.arrays import I64
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import BUILT_IN, IDEOGRAPH, SPACE, Tokenizer, text_bytes
-from textassay.studies.compare.result import Finding
 
 # A difference is beyond chance below this p-value; strict, because some twenty questions are asked at once.
 LEVEL = 1e-4
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A difference in format between a candidate and the reference, found before any metric is read.
+
+    It is `harmless` when the tokenizer evens it out, so that no metric on tokens sees it.
+    """
+
+    kind: str
+    message: str
+    candidate_share: float
+    reference_share: float
+    fix: str
+    harmless: bool = False
 
 
 @dataclass(frozen=True)

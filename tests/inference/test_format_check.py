@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.studies.compare.result import Finding
-from textassay.studies.format_check import (
+from textassay.inference.format_check import (
     _IN_PIECE,
     _IN_WORD,
     _PIECE,
     _WORD,
     TRAITS,
+    Finding,
     Share,
     Trait,
     _counts,
