@@ -30,7 +30,7 @@ from textassay.distances.base import Surroundings, get_distance
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.encoders.vector_store import open_store
-from textassay.inference.combined_tests import measure_all, plan_tests
+from textassay.inference.combined_tests import measure_items, plan_tests
 from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.over_items import bootstrap_interval
 from textassay.inference.p_values import fisher, harmonic_mean, is_significant, simes
@@ -219,7 +219,7 @@ def tested(design: Design, seed: int) -> dict[str, bool]:
     tests = plan_tests(items, requests, plan)
     tests = replace(tests, drawings={"system": tests.drawings["system"]})
     work = ItemWork(requests, items.systems, pools, plan, None, tests.drawings)
-    found, combined = measure_all(work, items, tests, engine=LocalEngine(1), progress=Silent())
+    found, combined = measure_items(work, items, tests, engine=LocalEngine(1), progress=Silent())
     system_tests = combined["system"].tests
     p_values = {request: system_tests[request].p_value for request in requests}
     single = {r.label.replace(" direction=references", ""): is_significant(p, 0.95) for r, p in p_values.items()}

@@ -142,7 +142,7 @@ def _human_units(items: ItemSet, groups: Sequence[Sequence[int]]) -> dict[str, U
     return {key: Unit(key, 0, listed=False) for key in kept}
 
 
-def measure_all(
+def measure_items(
     work: ItemWork, items: ItemSet, tests: Tests, *, engine: Engine, progress: Progress
 ) -> tuple[list[ItemMeasured], dict[str | None, Combined]]:
     """Every item measured, and the combined tests of every system and of references against references."""

@@ -125,15 +125,16 @@ def measure_ways(request: Request, pool: ItemPool, ways: Ways | None) -> tuple[F
     """The same, and the value under every labelling."""
     started = time.perf_counter()
     values = item_values(request, pool, ways.labels if ways else pool.observed)
-    figures = figures_of(request, values, ways, seconds=time.perf_counter() - started)
-    return replace(figures, parts=item_parts(request, pool)), values
+    figures = figures_of(request, values, ways)
+    seconds = time.perf_counter() - started
+    return replace(figures, parts=item_parts(request, pool), seconds=seconds), values
 
 
-def figures_of(request: Request, values: F64, ways: Ways | None, *, seconds: float = 0.0) -> Figures:
+def figures_of(request: Request, values: F64, ways: Ways | None) -> Figures:
     """The figures of an item from its value under every labelling; without labellings there is no test."""
     if ways is None:
-        return Figures(float(values[0]), seconds=seconds)
-    return Figures(float(values[0]), row_p(request, values, row=0, exact=ways.exact), *moments(values), seconds)
+        return Figures(float(values[0]))
+    return Figures(float(values[0]), row_p(request, values, row=0, exact=ways.exact), *moments(values))
 
 
 def figures_of_splits(request: Request, values: F64, ways: Ways, *, row: int) -> Figures:

@@ -80,7 +80,7 @@ class Job:
     own: tuple[Material, ...] = ()
 
 
-def measure_all(jobs: Iterable[Job], *, plan: Plan, progress: Progress | None = None) -> list[Measured]:
+def measure_jobs(jobs: Iterable[Job], *, plan: Plan, progress: Progress | None = None) -> list[Measured]:
     """The results of each job, one job after the other."""
     found = []
     for job in jobs:

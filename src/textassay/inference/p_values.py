@@ -19,11 +19,10 @@ row has one column with the smallest p-value of all. So B must grow with the num
 
 Peter H. Westfall, S. Stanley Young. Resampling-based multiple testing, algorithm 2.8. Wiley, 1993.
 
-None of the combined p-values decides anything: the combined test of items exchanges labels within items. They are
-reported beside it, because papers report them. The ways differ in what they see and in what they need. Exact p-values
-of few texts come in steps, and then each of them rejects a true null at most as often as stated, and mostly more
-rarely. Entries that are not numbers (no test there) are left out; where none is left, the answer is not a number
-either.
+p-values of items are combined (Fisher, Simes, harmonic mean, mean p, mean log p) because papers report such numbers.
+None of them decides anything: the combined test exchanges labels within items. Exact p-values of few texts come in
+steps; with them, every combination rejects a true null at most as often as stated, and mostly more rarely. Entries that
+are not numbers (no test there) are left out; if none is left, the result is not a number either.
 """
 
 import math

@@ -300,9 +300,11 @@ class ItemWork:
             parts[request] = item_parts(request, pool)
         figures = dict.fromkeys(self.requests, Figures(math.nan))
         for request, (chosen, p) in tests.items():
-            found = figures_of(request, values[request], chosen, seconds=seconds[request])
+            started = time.perf_counter()
+            found = figures_of(request, values[request], chosen)
             found = found if math.isnan(p) else replace(found, p_value=p, asymptotic=True)
-            figures[request] = replace(found, parts=parts[request])
+            seconds[request] += time.perf_counter() - started
+            figures[request] = replace(found, parts=parts[request], seconds=seconds[request])
             share.add(request, values[request], exact=chosen is not None and chosen.exact)
         defined = [request for request in self.requests if not math.isnan(figures[request].estimate)]
         measured = Measured(
@@ -365,8 +367,7 @@ class ItemWork:
         figures = dict.fromkeys(self.requests, Figures(math.nan))
         for request, chosen in splits.ways.items():
             sizes, values = splits.sizes[request], splits.values[request]
-            # One split at random plays candidates and references: in the order of the texts, the first would be no
-            # chance.
+            # One split at random plays candidates and references; the first one follows the order of the texts.
             row = int(stream(self.plan.seed, "human", item.id, *sizes).integers(len(values)))
             found = figures_of_splits(request, values, chosen, row=row)
             figures[request] = found if self.plan.n_resamples else Figures(found.estimate)

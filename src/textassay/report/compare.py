@@ -162,6 +162,7 @@ def render_html(comparison: Comparison) -> str:
     """
     shared = _shared(comparison)
     smaller = (_content(comparison, limits, shared) for limits in _LADDER[1:])
+    # The first content is gathered before the page is loaded; smaller ones only if it is too large.
     contents = chain([_content(comparison, _LADDER[0], shared)], smaller)
     page = Page.of("compare.html.j2", styles=("page.css",), scripts=("page.js",), filters={"highlighted": _highlighted})
     text, _ = page.first_within(MOST_BYTES, contents)

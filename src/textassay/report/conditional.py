@@ -98,6 +98,7 @@ def render_html(conditional: Conditional) -> str:
     many do not. Verdicts and the table are always complete, so only a table of thousands of cells can exceed the limit.
     """
     smaller = (_content(conditional, limits) for limits in _LADDER[1:])
+    # The first content is gathered before the page is loaded; smaller ones only if it is too large.
     contents = chain([_content(conditional, _LADDER[0])], smaller)
     page = Page.of(
         "conditional.html.j2",

@@ -146,6 +146,7 @@ def render_html(found: HuseResult) -> str:
     not. Scores, notes and charts are always complete.
     """
     smaller = (_content(found, limits) for limits in _LADDER[1:])
+    # The first content is gathered before the page is loaded; smaller ones only if it is too large.
     contents = chain([_content(found, _LADDER[0])], smaller)
     page = Page.of(
         "huse.html.j2",

@@ -121,12 +121,17 @@ def p_texts(found: HuseResult) -> list[str]:
     return ["" if all(map(math.isnan, values)) else p_text(value) for value in values]
 
 
+_MEANINGS = {
+    "huse": "HUSE is 1 if people and model are indistinguishable and 0 if they can always be distinguished",
+    "huse_q": "HUSE-Q is the same by ratings alone",
+    "huse_d": "HUSE-D (1 + HUSE - HUSE-Q) is 1 if the probability does not help to distinguish more texts",
+}
+
+
 def legend_lines(found: HuseResult) -> list[str]:
     """How to read the table."""
-    lines = [
-        "HUSE 1: people and model are indistinguishable, 0: they can always be distinguished; HUSE-Q: the same by "
-        "ratings alone; HUSE-D (1 + HUSE - HUSE-Q) 1: the probability does not help to distinguish more texts"
-    ]
+    metrics = {result.metric for result in found.results}
+    lines = ["; ".join(meaning for metric, meaning in _MEANINGS.items() if metric in metrics)]
     if any(result.interval for result in found.results):
         method = found.settings.get("interval", "bootstrap")
         lines.append(f"interval: {level_text(found.level)}, {method}")

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.conftest import ToyEncoder, material
+from tests.laws import corpus
+from textassay.encoders.remembered import Remembered
 from textassay.metrics.vectors import vectors as moments_file
 from textassay.metrics.vectors.vectors import Moments, Scatter, Vectors, hash_vectors
 from textassay.metrics.views import Material, Pool, Resamples, Settings
+from textassay.studies.compare.study import compare
 
 TEXTS = [f"w{i % 7} w{i * i % 11} w{i}" for i in range(40)]
 
@@ -127,3 +130,21 @@ def test_resampling_gives_the_chosen_texts() -> None:
     for views, row in zip(rows, mask, strict=True):
         for view, chosen in zip(views, (row, ~row), strict=True):
             np.testing.assert_array_equal(view.rows(), everything[chosen[units]])
+
+
+def test_a_comparison_reads_the_vectors_of_large_samples_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The overall test holds the vectors of all texts; moments use these and do not ask for them at each resample."""
+    texts, counts, encode = corpus(0, 120), [], Remembered.encode
+    read: list[int] = []
+
+    def counted(self: Remembered, texts: Sequence[str], /) -> NDArray[np.float32]:
+        read.append(len(texts))
+        return encode(self, texts)
+
+    monkeypatch.setattr(Remembered, "encode", counted)
+    for most in (1000, 16):
+        monkeypatch.setattr(moments_file, "MOST_KEPT", most)
+        read.clear()
+        compare(texts[:60], texts[60:], metrics="frechet", encoder=ToyEncoder(), n_resamples=19, explain=False)
+        counts.append(sum(read))
+    assert counts[0] == counts[1] > 0

@@ -50,7 +50,7 @@ class Labels:
 
 
 def all_masks(mine: int, others: int) -> Bool:
-    """Every way to choose the candidate's texts, or units of texts, from the pool."""
+    """Every way to choose the candidate's texts from the pool."""
     chosen = np.array(list(combinations(range(mine + others), mine)), dtype=np.int64)
     masks = np.zeros((len(chosen), mine + others), dtype=bool)
     np.put_along_axis(masks, chosen, True, axis=1)
@@ -58,7 +58,7 @@ def all_masks(mine: int, others: int) -> Bool:
 
 
 def random_masks(mine: int, others: int, *, rows: int, seed: int) -> Bool:
-    """Random choices of the candidate's texts, or units of texts, one row each."""
+    """Random choices of the candidate's texts, one row each."""
     masks = np.zeros((rows, mine + others), dtype=bool)
     rng = stream(seed, "exchange")
     for row in masks:
@@ -147,6 +147,8 @@ def scattered(texts: Sequence[str]) -> list[int]:
 def item_values(request: "Request", pool: ItemPool, labels: Labels) -> F64:
     """The metric under each labelling."""
     measure: Any = request.metric.item
+    if request.metric.reads_vectors:
+        assert len(pool.vectors) == len(pool), "no encoder was chosen"
     with np.errstate(divide="ignore", invalid="ignore"):
         values: F64 = measure(pool, labels, **request.options)
     return values

@@ -1,4 +1,4 @@
-"""Precision, recall, density and coverage: which vectors lie in the nearest-neighbour balls of the other sample."""
+"""Precision, recall, density and coverage: which vectors are in neighbourhoods of the other sample."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -129,7 +129,7 @@ def recall(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Va
     exchange=exchanging("density"),
 )
 def density(candidate: Vectors, reference: Vectors, /, *, k: int = 5, variant: Variant = "paper") -> float:
-    r"""Density: how many neighbourhoods of references, up to their k-th nearest one, contain a candidate, divided by k.
+    r"""Density: in how many neighbourhoods of references (up to their k-th nearest) a candidate is on average, over k.
 
     .. math:: \frac{1}{k m} \sum_j \sum_i w_{ij}, \quad w_{ij} = 1 \text{ if } \lVert y_j - x_i \rVert < r_i, \quad
         \frac{k - a_i}{t_i + 1} \text{ if } \lVert y_j - x_i \rVert = r_i, \quad 0 \text{ else},

@@ -21,7 +21,7 @@ from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence
 from textassay.inference.format_check import Finding, check_format
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
-from textassay.inference.measure import Job, Measured, measure_all, paired_difference, views_of_job
+from textassay.inference.measure import Job, Measured, measure_jobs, paired_difference, views_of_job
 from textassay.inference.overall import Overall, OverallPlan, overall_test
 from textassay.inference.overall_bank import views_of_bank
 from textassay.inference.p_values import holm, is_significant
@@ -31,6 +31,7 @@ from textassay.metrics.measurable import answerable, choose
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 from textassay.metrics.registry import Request, listed, parse_requests
+from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.compare.differences import what_differs
@@ -111,8 +112,10 @@ class Measurer:
     def views(self, jobs: Iterable[Job]) -> dict[Material, list[type[Any]]]:
         """The views that jobs and the overall test read, by material."""
         tested = [part for name in self.cut.candidates for part in self.tested(name) if self.plan.n_resamples]
-        # First the views that others are made from, last those that only the overall test reads.
-        pairs: list[tuple[Material, type[Any]]] = [(part, kind) for part in tested for kind in (Sequences, TextNgrams)]
+        # First the views that others are made from, last those that only the overall test reads. Moments of vectors
+        # that are not in memory yet are read from the encoder again for each resample.
+        first = (Sequences, TextNgrams, *((Vectors,) if self.settings.encoder is not None else ()))
+        pairs: list[tuple[Material, type[Any]]] = [(part, kind) for part in tested for kind in first]
         pairs += [pair for job in jobs if not job.own for pair in views_of_job(job)]
         pairs += [(part, kind) for part in tested for kind in views_of_bank(part)]
         read: dict[Material, list[type[Any]]] = {}
@@ -133,7 +136,7 @@ class Measurer:
 
     def measuring(self, jobs: Sequence[Job]) -> Callable[[], list[Measured]]:
         """The jobs, ready to run."""
-        return partial(measure_all, jobs, plan=self.plan, progress=self.progress)
+        return partial(measure_jobs, jobs, plan=self.plan, progress=self.progress)
 
     def overall(self, name: str) -> Callable[[], Overall | None]:
         """The overall test of a candidate, ready to run; it returns None where only estimates are wanted."""

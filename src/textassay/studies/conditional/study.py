@@ -18,7 +18,7 @@ from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
-from textassay.inference.combined_tests import measure_all, plan_tests
+from textassay.inference.combined_tests import measure_items, plan_tests
 from textassay.inference.format_check import check_format
 from textassay.inference.item_figures import Combined
 from textassay.inference.over_items import Gap, Measuring, Summary
@@ -171,9 +171,10 @@ def _set_up(
     """Number and check the texts, encode them, and make the distances, in this order."""
     options = [request.options for request in requests]
     names = dict.fromkeys(each["distance"] for each in options if "distance" in each)
-    table, format_notes = _read(items, tokenizer)
+    table = table_of(items, tokenizer)
     if slow := [name for name in _QUADRATIC if name in names]:
         _check_lengths(items, table, slow)
+    format_notes = _format_notes(items, tokenizer)
     seen, values, encoder_name = None, None, None
     if any(map(_needs_encoder, requests)):
         reference, *candidates = [
@@ -207,18 +208,16 @@ def _set_up(
     )
 
 
-def _read(items: ItemSet, tokenizer: Tokenizer) -> tuple[TextTable, list[str]]:
-    """The table of all texts, and notes on differences in format."""
-    written = all_texts(items.items)
-    table = table_of(items, tokenizer)
-    reference = Sample.of(written, name="references")
+def _format_notes(items: ItemSet, tokenizer: Tokenizer) -> list[str]:
+    """Notes on differences in format between the references and each system."""
+    reference = Sample.of(all_texts(items.items), name="references")
     notes = []
     for system in items.systems:
         candidate = Sample.of(all_texts(items.items, system), name=system)
         for finding in check_format(candidate, reference, tokenizer=tokenizer):
             if not finding.harmless:
                 notes.append(f"format of {system!r}: {finding.message}: {finding.fix}")
-    return table, notes
+    return notes
 
 
 def all_texts(items: Iterable[Item], system: str | None = None) -> list[str]:
@@ -277,7 +276,7 @@ class _Study:
             tests.drawings,
         )
         self.progress.start("measuring", len(items))
-        found, combined = measure_all(work, self.items, tests, engine=self.engine, progress=self.progress)
+        found, combined = measure_items(work, self.items, tests, engine=self.engine, progress=self.progress)
         tokenizer = self.setup.pools.table.tokenizer.signature
         measuring = Measuring(self.items, self.plan, tokenizer, self.setup.encoder_name, self.setup.signatures)
         summary = Summary(self.plan, measuring, tests.clusters(len(items)))

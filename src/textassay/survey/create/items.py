@@ -9,6 +9,7 @@ from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.rating_columns import is_blank, log_prob_of
 from textassay.corpus.readers import no_field, pick_field
 from textassay.corpus.sample import stream
+from textassay.corpus.values import is_words
 from textassay.errors import InputError
 from textassay.survey.create.records import Record, Records, read_records, text_field
 from textassay.survey.create.remarks import remarks_on
@@ -84,20 +85,9 @@ def _text_column(records: Records, name: str | None, *, beside: tuple[str | None
     def textual() -> list[str]:
         first = records.rows[:_PEEK]
         free = [field for field in records.fields if field not in (*beside, CONTEXT, LOG_PROB)]
-        return [field for field in free if any(_is_words(record.fields.get(field)) for record in first)]
+        return [field for field in free if any(is_words(record.fields.get(field)) for record in first)]
 
     return pick_field(records.fields, records.where, field=name, textual=textual)
-
-
-def _is_words(value: object) -> bool:
-    """Whether a cell is text: neither blank nor a number."""
-    if not isinstance(value, str):
-        return False
-    try:
-        float(value)
-    except ValueError:
-        return bool(value.strip())
-    return False
 
 
 HUMAN = "human"
