@@ -27,7 +27,8 @@ def choose(
     Without a chosen encoder the default one is taken; where that is not installed, metrics that nobody asked for by
     name are left out with a note, and metrics that somebody did ask for are an error.
     """
-    check_encoder(encoder)
+    if encoder is not None:
+        check_encoder(encoder)
     needing = [request for request in requests if request.metric.reads_vectors]
     if not needing:
         return Choice(list(requests), None)
