@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,10 +18,10 @@ from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
-from textassay.inference.combined_tests import measure_items, plan_tests
+from textassay.inference.combined_tests import Tests, measure_items, plan_tests
 from textassay.inference.format_check import check_format
 from textassay.inference.item_figures import Combined
-from textassay.inference.over_items import Gap, Measuring, Summary
+from textassay.inference.over_items import Gap, Measuring, Summary, SystemResults
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.inference.plan import Engine, Progress, Silent, get_engine
@@ -29,7 +29,7 @@ from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.measurable import left_out, no_encoder
 from textassay.metrics.registry import Request, listed, parse_requests
-from textassay.studies.conditional.result import Conditional, ItemOutcome, SystemColumn
+from textassay.studies.conditional.result import Conditional, ItemOutcome, Sensitivity, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.verdict import Evidence, judge_system
 from textassay.studies.outcome import Contest, settings_of
@@ -283,32 +283,12 @@ class _Study:
         human = [each.human for each in found]
         systems = {name: [each.systems[name] for each in found] for name in self.items.systems}
         gaps = list(summary.gaps(requests, systems, (human_name, human)))
-        everyone: list[tuple[str | None, list[Measured]]] = [*systems.items(), (None, human)]
-        columns = {}
-        for name, measured in everyone:
-            made = summary.of_system(requests, name, measured, combined.get(name, _NOTHING))
-            columns[name] = SystemColumn(
-                human_name if name is None else name,
-                made.over_items,
-                tuple(ItemOutcome(i.id, r, m.miss) for i, r, m in zip(items, made.items, measured, strict=True)),
-                at_baseline_size=made.at_baseline_size,
-            )
-        human_column = columns.pop(None)
-        curves = []
-        if power is not None:
-            curves = [
-                sensitivity_of(
-                    _one_of_each(self.items, tests.groups[name]),
-                    name,
-                    requests,
-                    self.setup.pools,
-                    self.plan,
-                    power=power,
-                    engine=self.engine,
-                    progress=self.progress,
-                )
-                for name in self.items.systems
-            ]
+        parts = [
+            summary.of_system(requests, name, measured, combined.get(name, _NOTHING))
+            for name, measured in (*systems.items(), (None, human))
+        ]
+        *columns, human_column = map(self._column, (*systems, human_name), (*systems.values(), human), parts)
+        curves = () if power is None else tuple(self._sensitivity(tests, power))
         notes = (*self.items.notes, *self.setup.notes, *tests.notes, *self._notes(found, power))
         used = _used(measuring, requests)
         return Conditional(
@@ -319,11 +299,31 @@ class _Study:
             human_sizes=_usual(human_sizes(None, len(item.references)) for item in items),
             level=self.plan.level,
             notes=notes,
-            sensitivity=tuple(curves),
-            systems=tuple(self._judged(columns.values(), combined, gaps)),
+            sensitivity=curves,
+            systems=tuple(self._judged(columns, combined, gaps)),
             contests=tuple(Contest(g.first, g.second, g.label, g.estimate, g.low, g.high, g.p_value) for g in gaps),
             settings=settings_of(self.plan, **used),
         )
+
+    def _column(self, name: str, measured: Sequence[Measured], found: SystemResults) -> SystemColumn:
+        """The results of one system, or of references against references, with its items."""
+        items = zip(self.items.items, found.items, measured, strict=True)
+        outcomes = tuple(ItemOutcome(item.id, results, one.miss) for item, results, one in items)
+        return SystemColumn(name, found.over_items, outcomes, at_baseline_size=found.at_baseline_size)
+
+    def _sensitivity(self, tests: Tests, power: float) -> Iterator[Sensitivity]:
+        """The curves of each system, from items that share no texts."""
+        for name in self.items.systems:
+            yield sensitivity_of(
+                _one_of_each(self.items, tests.groups[name]),
+                name,
+                self.setup.requests,
+                self.setup.pools,
+                self.plan,
+                power=power,
+                engine=self.engine,
+                progress=self.progress,
+            )
 
     def _judged(
         self,
