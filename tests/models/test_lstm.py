@@ -19,6 +19,7 @@ from textassay.models.neural.lstm import PRESETS, LstmShape, build, train
 from textassay.models.neural.network import NeuralModel
 from textassay.models.neural.training import Plan, epoch_batches, padded, summed_loss
 from textassay.models.storage import load, read, save
+from textassay.work_files import locked
 
 torch = pytest.importorskip("torch")
 
@@ -212,6 +213,8 @@ def test_states_of_other_trainings(tmp_path: Path) -> None:
         train(TOWNS, checkpoint=path, **SMALL)
     with pytest.raises(InputError, match=r"wanted one that ends in \.safetensors"):
         train(TOWNS, checkpoint=tmp_path / "state.pt", **SMALL)
+    with locked(path), pytest.raises(InputError, match="another run is using this file"):
+        train(TOWNS, checkpoint=path, **SMALL)
 
 
 @pytest.mark.parametrize(

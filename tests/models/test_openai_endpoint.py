@@ -21,6 +21,7 @@ from textassay.models.base import Decoding
 from textassay.models.choose import get_model
 from textassay.models.openai_endpoint import KEY, Completion, OpenAIModel, Retrying, _asked_pause
 from textassay.models.oracle import Oracle
+from textassay.work_files import locked
 
 uvicorn = pytest.importorskip("uvicorn")
 starlette = pytest.importorskip("starlette")
@@ -203,17 +204,25 @@ def test_a_stopped_run_continues(endpoint: Endpoint, tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 1 + 7
     # A process that is killed while it writes leaves a part of a line.
     with path.open("a") as file:
-        file.write('{"number": 7, "text": "1 2')
+        file.write('{"work": [7, {"text": "1 2')
     assert model.sample(20, rng=rng(), resume=path) == expected(model, 20)
     assert max(endpoint.answered.values()) == 1
     assert len(endpoint.answered) == 20
     assert model.sample(20, rng=rng(), resume=path) == expected(model, 20)
     assert sum(endpoint.answered.values()) == 20
-    with pytest.raises(InputError, match="finished texts of other requests"):
+    with pytest.raises(InputError, match="the work of another run"):
         model.sample(20, rng=rng(1), resume=path)
-    path.write_text("hello\n")
-    with pytest.raises(InputError, match="not a file of finished texts"):
-        model.sample(20, rng=rng(), resume=path)
+
+
+def test_a_foreign_file_or_a_second_run_costs_no_request(endpoint: Endpoint, tmp_path: Path) -> None:
+    path = tmp_path / "keep.txt"
+    path.write_text("only copy")
+    with pytest.raises(InputError, match="not a work file of textassay sample"):
+        plain(endpoint).sample(3, rng=rng(), resume=path)
+    assert path.read_text() == "only copy"
+    with locked(tmp_path / "texts"), pytest.raises(InputError, match="another run is using this file"):
+        plain(endpoint).sample(3, rng=rng(), resume=tmp_path / "texts")
+    assert endpoint.requests == []
 
 
 def test_replies_under_way_are_kept_after_an_error(endpoint: Endpoint, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import glob
 import os
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -221,6 +220,8 @@ def write(target: str, text: str) -> None:
 
     Symbolic links are followed. Pipes and devices are written to directly.
     """
+    from textassay.corpus.files import replace_file
+
     if target == STANDARD_OUTPUT:
         _print(text)
         return
@@ -234,7 +235,7 @@ def write(target: str, text: str) -> None:
         elif _is_opened(target):
             raise _also_input(target)
         else:
-            _replace(Path(os.path.realpath(target)), text)
+            replace_file(target, text.encode())
     except OSError as error:
         raise _refusal(target, error) from None
 
@@ -354,27 +355,5 @@ def _write_through(descriptor: int, text: str) -> None:
         file.write(text)
 
 
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, _mode_of(path))
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
 def _refusal(target: str, error: OSError) -> InputError:
     return InputError(f"{printable(target)}: cannot be written ({(error.strerror or str(error)).lower()})")
-
-
-def _mode_of(path: Path) -> int:
-    """The mode of the file, so that a private file stays private; for a new file, the default under the umask."""
-    try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask

@@ -6,7 +6,9 @@ import lzma
 import math
 import os
 import re
+import stat
 import sys
+import tempfile
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -357,6 +359,43 @@ def failures_named(where: str) -> Iterator[None]:
     except (OSError, EOFError, ValueError, lzma.LZMAError, pa.ArrowException) as error:
         seen = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{where}: cannot be read, damaged or not what its name says: {_one_line(seen)}") from None
+
+
+@contextmanager
+def write_failures_named(where: str) -> Iterator[None]:
+    """Turn what the operating system raises while a file is written into one line that names the file."""
+    try:
+        yield
+    except OSError as error:
+        reason = "the folder does not exist" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        raise InputError(f"{where}: cannot be written ({_one_line(reason).lower()})") from None
+
+
+def replace_file(path: AnyPath, content: bytes) -> None:
+    """Write a file completely or not at all: a temporary file beside it takes its place. Links are followed."""
+    target = os.path.realpath(os.path.expanduser(path))
+    folder, name = os.path.split(target)
+    with write_failures_named(shortened(os.fsdecode(path))):
+        handle, temporary = tempfile.mkstemp(prefix=f".{name[:40]}.", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(temporary, _mode_of(target))
+            os.replace(temporary, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+
+
+def _mode_of(path: str) -> int:
+    """The mode of the file, so that a private file stays private; for a new file, the default under the umask."""
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
 
 
 def _source(path: str) -> Source:

@@ -17,9 +17,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -29,11 +28,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from textassay.corpus.files import failures_named
 from textassay.corpus.printable import shortened
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, texts_of
+from textassay.work_files import work_file
 
 KEY = "OPENAI_API_KEY"
 _CHAT, _PLAIN = "/chat/completions", "/completions"
@@ -164,13 +163,14 @@ class OpenAIModel:
         seeds = rng.integers(2**31, size=n).tolist()
         asked = [self._body(prompt, seed, decoding) for prompt, seed in zip(prompts or [""] * n, seeds, strict=True)]
         client = _Client(self, _key())
-        with _results(resume, asked) as results:
-            waiting = [number for number in range(n) if number not in results.done]
+        requests = hashlib.blake2b(json.dumps(asked).encode(), digest_size=8).hexdigest()
+        with work_file(resume, "sample", {"requests": requests, "texts": n}, check=lambda v: Completion(**v)) as done:
+            waiting = [number for number in range(n) if number not in done]
             for number, reply in client.replies({number: asked[number] for number in waiting}):
-                results.add(number, _completion(reply, number, chat=self.is_chat))
+                done.add(number, asdict(_completion(reply, number, chat=self.is_chat)))
                 if progress is not None:
-                    progress(f"texts of {shortened(self.model, 40)}", len(results.done), n)
-        return [results.done[number] for number in range(n)]
+                    progress(f"texts of {shortened(self.model, 40)}", len(done), n)
+            return [Completion(**done[number]) for number in range(n)]
 
     def log_prob(
         self,
@@ -433,58 +433,3 @@ def _echoed(reply: Any, number: int) -> tuple[float, int]:
         raise InputError(f"openai: text {number + 1}: the reply has no log-probabilities; {wanted}")
     known = [float(value) for value in logs if value is not None]
     return sum(known), len(known)
-
-
-class _Results:
-    """Finished texts by number, also in a file with one line per text if there is one."""
-
-    def __init__(self, done: dict[int, Completion], write: Callable[[str], None]) -> None:
-        self.done = done
-        self._write = write
-
-    def add(self, number: int, completion: Completion) -> None:
-        self._write(json.dumps({"number": number, **asdict(completion)}) + "\n")
-        self.done[number] = completion
-
-
-@contextmanager
-def _results(path: str | os.PathLike[str] | None, asked: Sequence[dict[str, Any]]) -> Iterator[_Results]:
-    """The texts that a file has already, and a way to add more; a line that was cut off is removed."""
-    if path is None:
-        yield _Results({}, lambda _line: None)
-        return
-    where = shortened(os.fsdecode(path))
-    digest = hashlib.blake2b(json.dumps(asked).encode(), digest_size=8).hexdigest()
-    with failures_named(where):
-        file = open(path, "a+b")  # noqa: SIM115
-    with file:
-        file.seek(0)
-        content = file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        done = _read(whole, digest, len(asked), where)
-        file.truncate(len(whole))
-
-        def write(line: str) -> None:
-            file.write(line.encode())
-            file.flush()
-
-        if not whole:
-            write(json.dumps({"requests": digest, "n": len(asked)}) + "\n")
-        yield _Results(done, write)
-
-
-def _read(content: bytes, digest: str, n: int, where: str) -> dict[int, Completion]:
-    if not content:
-        return {}
-    done: dict[int, Completion] = {}
-    try:
-        header, *lines = [json.loads(line) for line in content.splitlines()]
-        other = header["requests"] != digest
-        for line in lines:
-            done[line["number"]] = Completion(line["text"], line["log_prob"], line["n_tokens"])
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{where}: not a file of finished texts; wanted another name, or a new file") from None
-    if other or not done.keys() <= set(range(n)):
-        wanted = "wanted the same prompts, settings and seed, or a new file"
-        raise InputError(f"{where}: finished texts of other requests; {wanted}")
-    return done

@@ -7,9 +7,7 @@ have `kind`, `config()` and `tensors()`.
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
@@ -20,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import I64, U8
-from textassay.corpus.files import failures_named
+from textassay.corpus.files import failures_named, replace_file
 from textassay.corpus.printable import quoted, shortened
 from textassay.errors import InputError
 from textassay.models.base import Generator
@@ -99,8 +97,7 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
     target = check_target(path)
     header = {"format": FORMAT, "version": VERSION, "kind": model.kind, "config": json.dumps(model.config())}
     arrays = {name: np.ascontiguousarray(array) for name, array in model.tensors().items()}
-    with failures_named(shortened(os.fspath(target))):
-        _replace(Path(os.path.realpath(target)), packed(arrays, metadata=header))
+    replace_file(target, packed(arrays, metadata=header))
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -167,22 +164,6 @@ def _checked(where: str, header: Mapping[str, str], wanted: str | None) -> tuple
     if not isinstance(config, dict):
         raise damaged(where, f"its settings are a {type(config).__name__}; wanted an object")
     return kind, config
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a temporary file beside the target and rename it."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 def packed_strings(strings: Sequence[str]) -> tuple[U8, I64]:

@@ -5,18 +5,18 @@ import math
 import multiprocessing
 import os
 import threading
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import stream
 from textassay.errors import InputError, Setting
@@ -29,6 +29,7 @@ from textassay.reproduce.sweeps import TOKENIZER, draw_texts, measure
 from textassay.studies.agreement.correlation import tau_b, tau_p_value
 from textassay.studies.compare.result import Column, Comparison
 from textassay.version import __version__
+from textassay.work_files import work_file
 
 SHARES = ("0.2", "0.4", "0.6", "0.8", "1.0")
 LSTM = tuple(f"LSTM {share}" for share in SHARES)
@@ -224,28 +225,52 @@ def reproduce_generators(files: Sequence[Path], run: Run) -> Reproduction:
 
 
 def _measure_all(experiment: Experiment, files: Sequence[Path], run: Run) -> Found:
-    """The values of every generator, from the folder of the run if they are there already."""
-    measure_one = partial(_measured, experiment, [str(file) for file in files], run.seed, run.work)
-    units = experiment.units
-    run.progress.start("generators", len(units))
-    found: Found = {}
-    if experiment.processes == 1:
-        for unit in units:
-            found[unit] = measure_one(unit)
+    """The values of every generator, from the work file of the run if they are there already."""
+    settings = {**asdict(experiment), "seed": run.seed, "version": __version__, "processes": None}
+    keys = {unit: json.dumps({**settings, "unit": str(unit)}) for unit in experiment.units}
+    run.progress.start("generators", len(keys))
+    with work_file(_work_path(run.work, keys), "reproduce", check=_check_values) as work:
+        missing = [unit for unit, key in keys.items() if key not in work]
+        run.progress.step(len(keys) - len(missing))
+        measure_one = partial(_values, experiment, list(files), run.seed)
+        for unit, values in _measured(measure_one, missing, experiment.processes):
+            work.add(keys[unit], values)
             run.progress.step(1)
-        return found
+        return {unit: work[key] for unit, key in keys.items()}
+
+
+def _work_path(folder: Path | None, units: Iterable[Unit]) -> Path | None:
+    """The work file in a folder; the files of an earlier version, one per generator, are refused."""
+    if folder is None:
+        return None
+    if earlier := [name for unit in units if (folder / (name := f"{unit}.json")).exists()]:
+        seen = f"{shortened(str(folder))}: has parts of an earlier version of textassay ({quoted(earlier, 3)})"
+        raise InputError(f"{seen}; wanted an empty folder")
+    return folder / "generators.work"
+
+
+def _check_values(values: Any) -> None:
+    if set(values) != set(_METRICS) or not all(isinstance(value, int | float) for value in values.values()):
+        raise ValueError
+
+
+def _measured(
+    measure_one: Callable[[Unit], dict[str, float]], units: Sequence[Unit], processes: int
+) -> Iterator[tuple[Unit, dict[str, float]]]:
+    """The values of generators, as they are finished."""
+    if processes == 1:
+        yield from ((unit, measure_one(unit)) for unit in units)
+        return
     # Each process has one thread of torch, which is faster than one process with two.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(experiment.processes, context, initializer=_end_with_parent) as pool:
+    with ProcessPoolExecutor(processes, context, initializer=_end_with_parent) as pool:
         waiting = {pool.submit(measure_one, unit): unit for unit in units}
         try:
             for done in as_completed(waiting):
-                found[waiting[done]] = done.result()
-                run.progress.step(1)
+                yield waiting[done], done.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return found
 
 
 def _end_with_parent() -> None:
@@ -258,33 +283,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def _measured(
-    experiment: Experiment, files: Sequence[str], seed: int, work: Path | None, unit: Unit
-) -> dict[str, float]:
-    """The values of one generator, read from or written to the folder of the run."""
-    key = {**asdict(experiment), "seed": seed, "version": __version__, "processes": None}
-    stored = None if work is None else work / f"{unit}.json"
-    if stored is not None and (known := _stored(stored, key)) is not None:
-        return known
-    started = time.perf_counter()
-    values = _values(experiment, [Path(file) for file in files], seed, unit)
-    if stored is not None:
-        plain = {"key": key, "values": values, "seconds": round(time.perf_counter() - started, 1)}
-        temporary = stored.with_suffix(f".{os.getpid()}")
-        temporary.write_text(json.dumps(plain, indent=1), encoding="utf-8")
-        os.replace(temporary, stored)
-    return values
-
-
-def _stored(path: Path, key: Mapping[str, object]) -> dict[str, float] | None:
-    """The values in a file of an earlier run with the same settings; None if there are none."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        plain = json.loads(path.read_text(encoding="utf-8"))
-        if plain["key"] == key and set(plain["values"]) == set(_METRICS):
-            return {name: float(value) for name, value in plain["values"].items()}
-    return None
 
 
 def _values(experiment: Experiment, files: Sequence[Path], seed: int, unit: Unit) -> dict[str, float]:

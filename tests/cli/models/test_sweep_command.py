@@ -123,7 +123,7 @@ def test_bad_input_is_one_line(folder: Path, run_command: Command) -> None:
     refused(*FAST, wanted="no model given; wanted a model, or --checkpoints")
     refused("m.safetensors", *FAST, "--json", "real.txt", wanted="real.txt: is also an input")
     refused("m.safetensors", *FAST, "--resume", "real.txt", wanted="real.txt: is also an input")
-    refused("m.safetensors", *FAST, "--resume", "few.txt", wanted="few.txt:1: not a part of a sweep")
+    refused("m.safetensors", *FAST, "--resume", "few.txt", wanted="few.txt: not a work file of textassay sweep")
     refused("m.safetensors", *FAST, "--save-samples", "few.txt", wanted="--save-samples few.txt: not a folder")
     refused("m.safetensors", *FAST, "--save-samples", "few.txt/a", wanted="few.txt/a: not a folder; wanted a folder")
     refused("m.safetensors", *FAST, "--top-k", "1e300", wanted="--top-k 1e+300; wanted at most 1,000,000,000 tokens")

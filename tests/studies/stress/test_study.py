@@ -46,7 +46,7 @@ def test_number_of_workers_and_interruptions_do_not_change_a_byte(tmp_path: Path
     path = tmp_path / "records.jsonl"
     assert stress(reference(), **settings(), engine="local:1", records=path).to_json(timings=False) == wanted
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[: len(lines) // 2]) + b'{"key": ["run"')
+    path.write_bytes(b"".join(lines[: len(lines) // 2]) + b'{"work": [["run"')
     assert stress(reference(), **settings(), engine="local:2", records=path).to_json(timings=False) == wanted
     assert len(path.read_bytes().splitlines()) == len(lines)
 

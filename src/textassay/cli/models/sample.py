@@ -64,7 +64,7 @@ def sample(
 
     given = {"--temperature": temperature != 1, "--top-k": top_k is not None, "--top-p": top_p is not None}
     _check_modes(greedy, beam, n, [name for name, is_given in given.items() if is_given], bool(prompts))
-    check_writable([out], inputs=[model, *([prompts] if prompts else [])])
+    check_writable([out, resume], inputs=[model, *([prompts] if prompts else [])])
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading the model", 1)
         generator = get_model(model)

@@ -48,7 +48,7 @@ def train(
     inputs = [texts, *([validation] if validation else [])]
     check_stdin_once(inputs)
     check_target(out)
-    check_writable([out, arpa], inputs=inputs)
+    check_writable([out, arpa, checkpoint], inputs=inputs)
     parse_training(kind)
     if arpa is not None and kind.partition(":")[0] != "ngram":
         raise InputError("--arpa; wanted a model of kind ngram")

@@ -52,6 +52,7 @@ from textassay.models.neural.training import (
 )
 from textassay.models.storage import ModelFile, check_target, save
 from textassay.models.vocabulary import BEGIN, END, word_tokenizer
+from textassay.work_files import locked
 
 REWARDS = ("seqgan", "maligan", "rankgan")
 _SHARPNESS = 5.0  # gamma of RankGAN
@@ -187,10 +188,15 @@ def play(
     rows = model.rows(texts)
     key = {**game.key(), "start": model.name, "texts": rows_digest(rows)}
     players = _players(model, rows, game)
-    file = saved_state(checkpoint, "adversarial", key)
-    rounds = [] if file is None else _load(players, file)
-    saved = time.monotonic()
-    with n_threads(game.threads), torch.random.fork_rng(devices=[]), deferred_interrupt() as interrupted:
+    with (
+        locked(checkpoint),
+        n_threads(game.threads),
+        torch.random.fork_rng(devices=[]),
+        deferred_interrupt() as interrupted,
+    ):
+        file = saved_state(checkpoint, "adversarial", key)
+        rounds = [] if file is None else _load(players, file)
+        saved = time.monotonic()
         while len(rounds) < game.rounds and not interrupted():
             rounds.append(_round(players, len(rounds)))
             last = rounds[-1]
@@ -204,8 +210,8 @@ def play(
                 saved = time.monotonic()
         if interrupted():
             raise KeyboardInterrupt
-    if checkpoint is not None:
-        _save(players, rounds, key, checkpoint)
+        if checkpoint is not None:
+            _save(players, rounds, key, checkpoint)
     model.network.modules.eval()
     return tuple(rounds)
 

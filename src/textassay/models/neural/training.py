@@ -24,6 +24,7 @@ from textassay.errors import InputError, Setting
 from textassay.models.base import Progress
 from textassay.models.storage import ModelFile, Tensors, damaged, read, save
 from textassay.models.vocabulary import END
+from textassay.work_files import locked
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -140,8 +141,8 @@ def fit(run: Run) -> tuple[Losses, ...]:
 
     optimiser = torch.optim.Adam(run.network.modules.parameters(), lr=run.plan.learning_rate)
     key = _key(run)
-    state = _restored(run, optimiser, key)
-    with n_threads(run.plan.threads), deferred_interrupt() as interrupted:
+    with locked(run.checkpoint), n_threads(run.plan.threads), deferred_interrupt() as interrupted:
+        state = _restored(run, optimiser, key)
         saved = time.monotonic()
         while state.epoch < run.plan.epochs:
             batches = epoch_batches(run.rows, run.plan, state.epoch)

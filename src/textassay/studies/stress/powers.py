@@ -27,9 +27,9 @@ from textassay.studies.agreement.correlation import tau_b
 from textassay.studies.stress.contamination import MOST_TEXTS, Shift, measure_shifts
 from textassay.studies.stress.damages import Damage
 from textassay.studies.stress.draw_values import EXCHANGES, OVERALL, Measurer
-from textassay.studies.stress.records import Key, Records
 from textassay.studies.stress.result import Cell, StressColumn
-from textassay.studies.stress.workload import Design, is_by_law
+from textassay.studies.stress.workload import Design, Key, is_by_law
+from textassay.work_files import WorkFile
 
 OVERALL_NAME = "overall test"
 
@@ -93,7 +93,7 @@ class Powers:
 
     design: Design
     measurer: Measurer
-    records: Records
+    records: WorkFile
     plan: Plan
 
     def overall(self) -> StressColumn:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,11 @@ from textassay.studies.outcome import settings_of
 from textassay.studies.stress.damages import Damage, choose_damages
 from textassay.studies.stress.draw_values import Measurer
 from textassay.studies.stress.powers import Powers
-from textassay.studies.stress.records import Records
 from textassay.studies.stress.result import DamageInfo, Stress
 from textassay.studies.stress.stock import FEWEST_TEXTS, Stock, build, damaged_texts, divide, limited, topics_of
 from textassay.studies.stress.workload import DRAWS_PER_SET, Design, Workload
 from textassay.version import __version__
+from textassay.work_files import work_file
 
 SIZES, STRENGTHS = (500, 2000), (0.1, 0.3, 1.0)
 N_RUNS, N_DRAWS = 20, 999
@@ -115,9 +116,9 @@ def stress(
     train = Material(banks["training"], settings) if "training" in banks else None
     measurer = Measurer(tuple(requests), stock, settings, train)
     design = Design(tuple(chosen), asked_sizes, asked_strengths, n_runs, n_draws)
-    kept = Records(_identity(real, banks, measurer, seed), records)
-    Workload(design, measurer, kept, progress).run(workers)
-    return _outcome(Powers(design, measurer, kept, plan), real, [*banks.values()])
+    with work_file(records, "stress", _identity(real, banks, measurer, seed), check=itemgetter("values")) as kept:
+        Workload(design, measurer, kept, progress).run(workers)
+        return _outcome(Powers(design, measurer, kept, plan), real, [*banks.values()])
 
 
 def _bank(texts: Any, name: str) -> Sample:

@@ -12,13 +12,14 @@ from textassay.metrics.registry import Request
 from textassay.studies.stress.contamination import follows_the_law
 from textassay.studies.stress.damages import Damage
 from textassay.studies.stress.draw_values import Measurer
-from textassay.studies.stress.records import Key, Records
 from textassay.studies.stress.stock import Draw
+from textassay.work_files import WorkFile
 
 # Undamaged draws that are measured together, as one piece of work: a set of them. Metrics on vectors, which are slow,
 # are measured on this many divisions of the texts of one draw, and the overall test once.
 DRAWS_PER_SET = 5
 _NONE = "none"
+Key = tuple[str | int | float, ...]
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Workload:
 
     design: Design
     measurer: Measurer
-    records: Records
+    records: WorkFile
     progress: Progress
 
     def run(self, engine: Engine) -> None:
@@ -90,7 +91,7 @@ class Workload:
         for size in self.design.sizes:
             if ("seconds", size) not in self.records:
                 found = self.measurer.seconds(self.measurer.stock.draw("seconds", size, 0))
-                self.records.put(("seconds", size), {"values": found})
+                self.records.add(("seconds", size), {"values": found})
         jobs = sorted(self.design.jobs(), key=lambda job: (job.place, repr(job.key)))
         self.progress.start("measuring damages", sum(job.steps for job in jobs))
         self.progress.step(sum(job.steps for job in jobs if job.key in self.records))
@@ -104,7 +105,7 @@ class Workload:
         else:
             begin = int(place) * DRAWS_PER_SET
             found = self.measurer.undamaged([draw(number) for number in range(begin, begin + DRAWS_PER_SET)])
-        self.records.put(job.key, _without_nan(found))
+        self.records.add(job.key, _without_nan(found))
         self.progress.step(job.steps)
 
     def _damaged_run(self, drawn: Draw, name: str, strength: float) -> dict[str, Any]:

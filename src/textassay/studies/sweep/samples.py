@@ -2,107 +2,22 @@
 
 import json
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from typing import Any, BinaryIO
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from textassay.corpus.files import failures_named
-from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample, as_text_array, digest_of, stream
-from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Generator
+from textassay.work_files import WorkFile, work_file
 
 # Texts of a part, which has random numbers of its own: a stopped sweep loses at most one part.
 PART = 250
-_FORMAT = "textassay sweep 1"
 
 
-@dataclass(frozen=True, eq=False)
-class WorkFile:
-    """Finished parts by what determines their texts, also in a JSON Lines file with one line per part if there is one.
-
-    A line is written at once, so that a stopped run leaves at most one incomplete line, which is removed.
-    """
-
-    done: dict[str, list[str]] = field(default_factory=dict)
-    file: BinaryIO | None = None
-
-    def add(self, key: str, texts: list[str]) -> None:
-        """Keep a finished part."""
-        self.done[key] = texts
-        if self.file is not None:
-            line = {"format": _FORMAT, "key": key, "digest": _digest(texts), "texts": texts}
-            self.file.write(json.dumps(line).encode() + b"\n")
-            self.file.flush()
-            os.fsync(self.file.fileno())
-
-
-@contextmanager
-def work_file(path: str | os.PathLike[str] | None) -> Iterator[WorkFile]:
-    """The parts that a file has already, and a way to add more; without a path in memory only."""
-    if path is None:
-        yield WorkFile()
-        return
-    where = shortened(os.fsdecode(path))
-    with failures_named(where):
-        file = open(path, "a+b")  # noqa: SIM115
-    with file:
-        _lock(file, where)
-        file.seek(0)
-        content = file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        done = dict(_parts(whole, where))
-        _check_rest(content[len(whole) :], where, line=whole.count(b"\n") + 1)
-        file.truncate(len(whole))
-        yield WorkFile(done, file)
-
-
-def _lock(file: BinaryIO, where: str) -> None:
-    """Keep other sweeps from writing the file until it is closed, where the system has such locks."""
-    if sys.platform == "win32":
-        return
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(
-            f"{where}: another sweep is using this file; wait until it ends, or choose another file with ",
-            Setting("resume"),
-        ) from None
-    except OSError:
-        # Some network folders have no locks.
-        return
-
-
-def _parts(content: bytes, where: str) -> Iterator[tuple[str, list[str]]]:
-    for number, line in enumerate(content.splitlines(), 1):
-        try:
-            plain = json.loads(line)
-            key, texts, digest = plain["key"], plain["texts"], plain["digest"]
-            known = plain["format"] == _FORMAT and isinstance(key, str) and digest == _digest(texts)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            known = False
-        if not known:
-            raise _foreign(where, number)
-        yield key, texts
-
-
-def _check_rest(rest: bytes, where: str, line: int) -> None:
-    """Refuse an incomplete last line that no sweep has begun: it would be removed."""
-    begin = json.dumps({"format": _FORMAT}).encode().removesuffix(b"}")
-    if rest[: len(begin)] != begin[: len(rest)]:
-        raise _foreign(where, line)
-
-
-def _foreign(where: str, line: int) -> InputError:
-    return InputError(f"{where}:{line}: not a part of a sweep; wanted the work file of a sweep, or a new file")
-
-
-def _digest(texts: Sequence[str]) -> str:
-    return digest_of(as_text_array(texts, "part"))
+def samples_file(path: str | os.PathLike[str] | None) -> AbstractContextManager[WorkFile]:
+    """The work file of sweeps: the texts of each finished part by what determines them."""
+    return work_file(path, "sweep", check=lambda texts: as_text_array(texts, "part"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,15 +56,15 @@ def draw_texts(
     texts: list[str] = []
     parameters = asdict(decoding)
     for key, (start, stop) in draw.parts(model.name, decoding).items():
-        if key not in work.done:
+        if key not in work:
             rng = stream(draw.seed, draw.purpose, model.name, repr(parameters), start)
             prompts = None if draw.prompts is None else draw.prompts.texts[start:stop].to_pylist()
             work.add(key, model.sample(stop - start, **parameters, prompts=prompts, rng=rng))
             step(stop - start)
-        texts += work.done[key]
+        texts += work[key]
     return texts
 
 
 def count_missing(model: str, decoding: Decoding, draw: Draw, work: WorkFile) -> int:
     """The number of texts of a setting that the work file does not have."""
-    return sum(stop - start for key, (start, stop) in draw.parts(model, decoding).items() if key not in work.done)
+    return sum(stop - start for key, (start, stop) in draw.parts(model, decoding).items() if key not in work)

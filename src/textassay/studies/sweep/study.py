@@ -38,8 +38,9 @@ from textassay.studies.outcome import Settings, settings_of_metrics
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points
 from textassay.studies.sweep.result import SettingColumn, Sweep
-from textassay.studies.sweep.samples import Draw, WorkFile, count_missing, draw_texts, work_file
+from textassay.studies.sweep.samples import Draw, count_missing, draw_texts, samples_file
 from textassay.studies.sweep.verdict import judge, settings_text
+from textassay.work_files import WorkFile
 
 DEFAULT_METRICS = ("cr", "bleu", "nrr", "entropy", "self_bleu", "cnd", "ms_jaccard", "dd")
 WITH_ENCODER = ("frechet",)
@@ -139,7 +140,7 @@ def sweep(
     words = get_tokenizer(tokenizer, lowercase=lowercase)
     opened = _all_opened(models, counter)
     judge_model = None if oracle is None else _opened(oracle)
-    with work_file(resume) as work:
+    with samples_file(resume) as work:
         samples, known = _sampled(points, opened, draw, judge_model, work, counter)
     cut = _cut(real, samples, seed)
     seen = None
