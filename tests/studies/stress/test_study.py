@@ -55,8 +55,8 @@ def test_undamaged_draws_are_independent_and_encoded_as_in_compare(tmp_path: Pat
     path = tmp_path / "records.jsonl"
     asked = settings() | {"metrics": "cr,vendi", "damages": "blend", "sizes": 20, "strengths": [1], "n_draws": 39}
     found = stress(reference(), **asked, records=path)
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
-    values = np.array([record["values"]["cr-2"] for record in records if record["key"][0] in ("null", "fresh")])
+    records = [json.loads(line)["work"] for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    values = np.array([record["values"]["cr-2"] for key, record in records if key[0] in ("null", "fresh")])
     assert values.shape == (16, 5)
     # The value of `cr` hardly depends on how a set of texts is divided: divisions of one set would repeat it.
     assert values.var(axis=1).mean() > 0.5 * values.var()
