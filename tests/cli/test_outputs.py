@@ -154,7 +154,7 @@ class TestFailures:
         assert os.listdir(tmp_path) == ["x.json"]
 
     def test_a_folder_that_went_away_is_one_line(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"x\.json: cannot be written \(no such file or directory\)$"):
+        with pytest.raises(InputError, match=r"x\.json: cannot be written \(the folder does not exist\)$"):
             write(str(tmp_path / "gone" / "x.json"), "new")
 
     def test_a_folder_that_is_a_file_is_refused(self, tmp_path: Path) -> None:

@@ -102,5 +102,5 @@ def test_models_of_metrics_are_known_by_their_digests(tmp_path: Path) -> None:
     assert str(path) not in first.metrics[1].signature
     assert "|oracle:ngram-2:" in first.metrics[1].signature
     save_model(train_model("ngram:order=3", reference()), path)
-    with pytest.raises(InputError, match=r"records of another study \(models is \['ngram-2:"):
+    with pytest.raises(InputError, match=r"the work of another run \(models is \['ngram-2:"):
         stress(reference(), **asked, records=records)
