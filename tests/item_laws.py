@@ -1,12 +1,14 @@
 """What every metric on items must obey, as functions that raise AssertionError; run over all and over broken ones."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tests.conftest import ToyEncoder
 from tests.laws import corpus
+from textassay import Item, ItemSet, conditional
 from textassay.corpus.item_set import TextTable
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Surroundings, get_distance
@@ -108,9 +110,9 @@ def sees_another_source(request: Request) -> None:
     assert found.p_value <= 0.05, found
 
 
-def around(letter: str, size: int) -> list[str]:
+def around(letter: str, size: int, *, seed: int | None = None) -> list[str]:
     """Texts that share most of their words: near to each other, and far from those of another letter."""
-    rng = np.random.default_rng(size)
+    rng = np.random.default_rng(size if seed is None else seed)
     texts = []
     for _ in range(size):
         words = [f"{letter}{place}" for place in range(9)]
@@ -120,7 +122,69 @@ def around(letter: str, size: int) -> list[str]:
     return texts
 
 
+def better_values_are_never_judged_worse(request: Request) -> None:
+    """Candidates of other words, the references' source, both, and near-copies: a better value, a milder verdict.
+
+    The finding that candidates are distributed differently belongs to the value beside chance, the finding that they
+    are worse than people to the difference from references against references. "Better" is what the metric declares.
+    """
+    judged = [_judged(request, kind) for kind in (_other_words, _half_and_half, _same_source, _near_copies)]
+    assert any(judged[0].against.values()), "candidates of other words are not found"
+    for value, findings in (("beside_chance", ("distributed differently",)), ("beside_people", _WORSE_THAN_PEOPLE)):
+        falls = request.metric.better == "lower"
+        from_worst = sorted(judged, key=lambda one: getattr(one, value), reverse=falls)
+        found = [any(one.against[words] for words in findings) for one in from_worst]
+        assert found == sorted(found, reverse=True), (value, from_worst)
+
+
+_WORSE_THAN_PEOPLE = ("differ more", "lower than that of people")
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A system: its value less that of chance, in deviations, and less that of people, and what is against it."""
+
+    beside_chance: float
+    beside_people: float
+    against: dict[str, bool]
+
+
+def _judged(request: Request, candidates: Callable[[int, list[str]], list[str]]) -> _Judged:
+    items = []
+    for place in range(11):
+        references = around("w", 4, seed=place)
+        items.append(Item(str(place), tuple(references), {"s": tuple(candidates(place, references))}))
+    spec = ":".join([request.metric.name, *(f"{name}={value}" for name, value in request.options.items())])
+    found = conditional(ItemSet.of(items), metrics=[spec], encoder=ToyEncoder(), n_resamples=99, partitions=130)
+    (system,) = found.systems
+    assert system.verdict is not None
+    findings = ("distributed differently", *_WORSE_THAN_PEOPLE)
+    against = {words: any(words in reason for reason in system.verdict.reasons) for words in findings}
+    # A metric that needs more texts than half of the references is not compared with people.
+    people = found.contests[0].estimate if found.contests else 0.0
+    return _Judged(system.results[0].parts["z"], people, against)
+
+
+def _other_words(place: int, _: list[str]) -> list[str]:
+    return around("q", 3, seed=100 + place)
+
+
+def _half_and_half(place: int, _: list[str]) -> list[str]:
+    return [*around("q", 1, seed=100 + place), *around("w", 2, seed=200 + place)]
+
+
+def _same_source(place: int, _: list[str]) -> list[str]:
+    return around("w", 3, seed=200 + place)
+
+
+def _near_copies(_: int, references: list[str]) -> list[str]:
+    """Each with the words of a reference but one, at another place in each."""
+    words = [text.split() for text in references[:3]]
+    return [" ".join(text[:place] + text[place + 1 :]) for place, text in enumerate(words, start=2)]
+
+
 LAWS = (
+    better_values_are_never_judged_worse,
     within_bounds,
     order_does_not_matter,
     same_seed_same_result,

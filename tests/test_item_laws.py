@@ -9,6 +9,7 @@ import pytest
 
 from tests import item_laws as laws
 from textassay.metrics.registry import Request, all_metrics, parse_requests
+from textassay.studies.conditional import verdict
 
 
 def variants() -> list[Request]:
@@ -39,6 +40,13 @@ def broken(item: Callable[..., Any]) -> Request:
     request = parse_requests(["score:distance=edit"], on="items")[0]
     metric = replace(request.metric, item=item, bounds=(0.0, 1.0), better="lower", parts=None)
     return Request(metric, request.options)
+
+
+def test_the_law_of_verdicts_catches_a_verdict_that_ignores_the_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdict, "is_worse", lambda difference, _: difference > 0)
+    (request,) = parse_requests(["mauve"], on="items")
+    with pytest.raises(AssertionError, match="beside_people"):
+        laws.better_values_are_never_judged_worse(request)
 
 
 def too_large(pool: Any, labels: Any, **_: Any) -> Any:

@@ -151,9 +151,19 @@ def mean_over(request: Request, pool: ItemPool, labels: Labels) -> float:
 
 def row_p(request: Request, values: F64, *, row: int, exact: bool) -> float:
     """The p-value of one labelling among all, towards worse."""
-    extreme = -values if request.metric.better == "higher" else values
+    extreme = _towards_worse(request, values)
     null = extreme if exact else np.delete(extreme, row)
     return p_value(float(extreme[row]), null, exact=exact)
+
+
+def smallest_row_p(request: Request, values: F64) -> float:
+    """The p-value of the most extreme of these labellings: what the test of an item could find at best."""
+    extreme = _towards_worse(request, values)
+    return p_value(float(extreme.max()), extreme, exact=True)
+
+
+def _towards_worse(request: Request, values: F64) -> F64:
+    return -values if request.metric.better == "higher" else values
 
 
 def moments(values: F64) -> tuple[float, float]:
@@ -280,6 +290,16 @@ def towards_worse(better: str) -> Towards:
     """Where a metric is tested: towards worse, or both ways where neither higher nor lower is better."""
     directions: dict[str, Towards] = {"higher": "lower", "lower": "higher"}
     return directions.get(better, "both")
+
+
+def is_worse(difference: float, better: str) -> bool:
+    """Whether a value that exceeds another one by this difference is worse; never where no direction is better.
+
+    >>> is_worse(0.1, "lower"), is_worse(0.1, "higher"), is_worse(-0.1, "higher"), is_worse(0.1, "closer")
+    (True, False, True, False)
+    """
+    towards = towards_worse(better)
+    return (towards == "higher" and difference > 0) or (towards == "lower" and difference < 0)
 
 
 def summed(tallies: Sequence[Tally]) -> Tally | None:

@@ -34,6 +34,7 @@ from textassay.inference.item_figures import (
     moments,
     parts,
     sampled_places,
+    smallest_row_p,
     ways,
 )
 from textassay.inference.p_values import is_significant, p_value
@@ -66,7 +67,8 @@ class Miss:
     it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
     0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 the two sides form separate groups. Both
     range from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` the
-    result in words.
+    result in words. Where that statistic was not measured or could not be significant, other metrics of the item tell
+    whether it differs, and `p_value` is theirs.
     """
 
     kind: str
@@ -126,6 +128,19 @@ def miss_of(found: Contrasts, *, exact: bool, level: float) -> Miss:
     if not is_significant(p_value(float(statistic.max()), statistic, exact=True), level):
         return Miss("untested", spread, place, p)
     return Miss(kind_of(spread, place) if is_significant(p, level) else "same", spread, place, p)
+
+
+def miss_by_p_values(tests: Sequence[tuple[float, float]], *, level: float) -> Miss:
+    """Whether an item differs by other tests than that of triangles, which do not show how.
+
+    Each test is its p-value and the smallest one that it could have. Both are corrected for the number of tests.
+    """
+    if not tests:
+        return UNTESTED
+    found, smallest = (min(1.0, len(tests) * min(each)) for each in zip(*tests, strict=True))
+    if not is_significant(smallest, level):
+        return Miss("untested", math.nan, math.nan, found)
+    return Miss("differs" if is_significant(found, level) else "same", math.nan, math.nan, found)
 
 
 def kind_of(spread: float, place: float) -> str:
@@ -311,7 +326,7 @@ class ItemWork:
             dict.fromkeys(self.requests, pool.sizes),
             figures,
             {request: why_undefined(request, pool) for request in self.requests if request not in defined},
-            self._miss(pool, figures, share),
+            self._miss(pool, figures, values, share),
             {r: self._at(r, pool, human_sizes(r, pool.sizes[1]), figures[r].estimate) for r in defined},
             {r: self._at_each(r, pool, present, figures[r].estimate) for r in defined},
         )
@@ -325,7 +340,19 @@ class ItemWork:
                 return self.plan.sampled(pool.sizes), p
         return self.plan.ways(request, pool.sizes), math.nan
 
-    def _miss(self, pool: ItemPool, figures: Mapping[Request, Figures], share: _Share) -> Miss:
+    def _miss(
+        self, pool: ItemPool, figures: Mapping[Request, Figures], values: Mapping[Request, F64], share: _Share
+    ) -> Miss:
+        """How candidates miss by the triangles; whether they do by the other metrics, where triangles cannot tell."""
+        found = self._miss_by_triangles(pool, figures, share)
+        if found.kind != "untested":
+            return found
+        tested = [request for request, each in figures.items() if not math.isnan(each.p_value)]
+        tests = [(figures[request].p_value, smallest_row_p(request, values[request])) for request in tested]
+        other = miss_by_p_values(tests, level=self.plan.level)
+        return found if other.kind == "untested" else replace(found, kind=other.kind, p_value=other.p_value)
+
+    def _miss_by_triangles(self, pool: ItemPool, figures: Mapping[Request, Figures], share: _Share) -> Miss:
         request = self._triangles
         if request is None or math.isnan(figures[request].estimate) or min(pool.sizes) < 2:
             return UNTESTED

@@ -120,7 +120,7 @@ def _content(conditional: Conditional, limits: Limits) -> dict[str, Any]:
     content: dict[str, Any] = {
         "c": conditional,
         "limits": limits,
-        "tested_kinds": [kind for kind in KINDS if kind != "untested"],
+        "drawn_kinds": [kind for kind in KINDS if kind not in ("differs", "untested")],
         "ranked": are_ranked(conditional),
         "not_ranked": NOT_RANKED,
         "signatures": signatures,

@@ -290,6 +290,8 @@ class Worst:
         """The kind of difference and the numbers behind it."""
         spread, place, p = self.miss.spread, self.miss.place, self.miss.p_value
         words = KIND_WORDS.get(self.miss.kind, self.miss.kind)
+        if not is_measured(self.miss) or self.miss.kind == "differs":
+            return f"{words} (p {p_text(p)})"
         return f"{words} (spread {spread:+.1f}, place {place:+.1f}, p {p_text(p)})"
 
     def lines(self) -> list[tuple[bool, str, str]]:
@@ -300,13 +302,13 @@ class Worst:
 
 
 NOT_RANKED = (
-    "The difference of single items was not measured: that needs resamples, the metric trm, and two candidates and two "
+    "How single items differ was not measured: that needs resamples, the metric trm, and two candidates and two "
     "references per item."
 )
 
 
 def are_ranked(conditional: Conditional) -> bool:
-    """Whether the difference of any single item was measured."""
+    """Whether it was measured of any single item how it differs."""
     return any(is_measured(item.miss) for system in conditional.systems for item in system.items)
 
 

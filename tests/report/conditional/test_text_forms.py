@@ -292,7 +292,7 @@ class TestWorst:
         unranked = replace(found, systems=(quiet,))
         assert "differ most" not in on_screen(unranked, 80)
         assert "differ most" not in on_screen(found, 80, top=0)
-        reason = "The difference of single items was not measured"
+        reason = "How single items differ was not measured"
         assert reason in on_screen(unranked, 80)
         assert reason in render_markdown(unranked)
         assert reason not in on_screen(unranked, 80, top=0)

@@ -16,7 +16,7 @@ from textassay import Conditional, InputError, Item, ItemSet, conditional
 from textassay.corpus.item_set import TextTable
 from textassay.corpus.printable import printable
 from textassay.inference.item_figures import measure_item, ways
-from textassay.inference.p_values import fisher, harmonic_mean, holm
+from textassay.inference.p_values import fisher, harmonic_mean, holm, is_significant
 from textassay.inference.plan import LocalEngine
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import parse_requests
@@ -346,6 +346,23 @@ def test_one_candidate_an_item_is_called_untested_not_the_same() -> None:
     assert verdict is not None
     assert verdict.level == "untested"
     assert "needs two candidates and two references" in verdict.sentence
+
+
+def test_items_are_judged_by_other_metrics_where_triangles_were_not_measured() -> None:
+    """Each kind follows from the p-values of the item, corrected for the number of metrics."""
+    items = [
+        Item(str(place), tuple(around("w", 5, seed=place)), {"s": tuple(around(letter, 6, seed=50 + place))})
+        for place, letter in enumerate("qqqqww")
+    ]
+    for metrics in (["mmd"], ["mmd", "score:distance=edit"]):
+        (system,) = conditional(items, metrics=metrics, encoder=ToyEncoder(), n_resamples=99).systems
+        for item in system.items:
+            smallest = min(result.p_value for result in item.results if result.p_value is not None)
+            assert item.miss.p_value == pytest.approx(min(1.0, len(metrics) * smallest))
+            assert item.miss.kind == ("differs" if is_significant(item.miss.p_value, 0.95) else "same")
+        assert system.count("differs") >= 4
+    few = [Item("a", ("w1 w2", "w2 w3"), {"s": ("w1 w4", "w5")})]
+    assert conditional(few, metrics=["mmd"], encoder=ToyEncoder()).systems[0].items[0].miss.kind == "untested"
 
 
 def test_sensitivity_grows_with_candidates() -> None:

@@ -177,6 +177,7 @@ CLASSES = {
     "too wide": "wide-kind",
     "elsewhere": "elsewhere-kind",
     "too close": "close-kind",
+    "differs": "differs-kind",
     "same": "same-kind",
     "untested": "untested-kind",
 }
@@ -187,6 +188,7 @@ _SHAPES = {
     "too wide": "triangle",
     "elsewhere": "square",
     "too close": "hexagon",
+    "differs": "plus",
     "same": "circle",
     "untested": "diamond",
 }
@@ -262,8 +264,8 @@ def scatters(conditional: Conditional, *, cell: float) -> list[Scatter]:
 
 
 def _points(system: SystemColumn, kind: str) -> list[tuple[float, float]]:
-    """Place and spread of the items of this kind; items without a test have no mark."""
-    if kind == "untested":
+    """Place and spread of the items of this kind; items without a test of these have no mark."""
+    if kind in ("differs", "untested"):
         return []
     misses = [item.miss for item in system.items if item.miss.kind == kind]
     return [(m.place, m.spread) for m in misses if math.isfinite(m.place) and math.isfinite(m.spread)]

@@ -25,11 +25,12 @@ const Tools = (() => {
     "too wide": ["wide-kind", "M1.3 12.4h13.4L8 1.3z"],
     elsewhere: ["elsewhere-kind", "M3.2 3.2h9.6v9.6H3.2z"],
     "too close": ["close-kind", "M8 2.3l5 2.9v5.6l-5 2.9l-5-2.9V5.2z"],
+    differs: ["differs-kind", "M6 2h4v4h4v4h-4v4H6v-4H2V6h4z"],
     same: ["same-kind", "M8 3a5 5 0 1 0 0 10a5 5 0 1 0 0-10z"],
     untested: ["untested-kind", "M8 1.3L14.7 8L8 14.7L1.3 8z"],
   };
   // Words for the stable keys of the data.
-  const words = { elsewhere: "off target", same: "no difference found" };
+  const words = { elsewhere: "off target", differs: "different", same: "no difference found" };
   const word = (kind) => words[kind] ?? kind;
   const badge = (kind) => {
     const [name, outline] = marks[kind];

@@ -22,13 +22,15 @@ from textassay.studies.outcome import (
 )
 from textassay.version import __version__
 
-# How candidates can miss, by the stable keys of the JSON form, and what people read for them. `same` is an item where
-# nothing was found, `untested` one where nothing could be: no labelling of its texts would be significant.
+# How candidates can miss, by the stable keys of the JSON form, and what people read for them. `differs` is an item
+# where metrics without a direction found a difference, `same` one where nothing was found, `untested` one where nothing
+# could be: no labelling of its texts would be significant.
 KIND_WORDS = {
     "too narrow": "too narrow",
     "too wide": "too wide",
     "elsewhere": "off target",
     "too close": "too close",
+    "differs": "different",
     "same": "no difference found",
     "untested": "untested",
 }

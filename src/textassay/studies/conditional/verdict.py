@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from textassay.inference.item_figures import Overall
+from textassay.inference.item_figures import Overall, is_worse
 from textassay.inference.over_items import Gap
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import kind_of
@@ -109,19 +109,20 @@ def _directions(misses: Overall | None, level: float) -> Iterable[str]:
 
 
 def _unlike(evidence: Evidence, level: float) -> Iterable[str]:
-    """A statistic of distributions that is higher than that of references against each other."""
+    """A statistic of distributions that is worse than that of references against each other."""
     apart = [pair for pair in evidence.people if _is_apart(pair[0], evidence) and is_significant(pair[1], level)]
     if apart:
         gap, p = apart[0]
-        higher = f"{gap.label} higher by {number(gap.estimate)} on parts of the same size, {cited_p(p)}"
-        yield f"less similar to the references than the references are to each other ({higher})"
+        way = "higher" if gap.estimate > 0 else "lower"
+        worse = f"{gap.label} {way} by {number(abs(gap.estimate))} on parts of the same size, {cited_p(p)}"
+        yield f"candidates differ more from the references than references differ from each other ({worse})"
 
 
 def _is_apart(gap: Gap, evidence: Evidence) -> bool:
-    """Whether a statistic of distributions is higher than people's; of triangles only with ties in equal parts."""
+    """Whether a statistic of distributions is worse than people's; of triangles only with ties in equal parts."""
     result = evidence.results[gap.label]
     ties_count = result.metric == "trm" and result.options["variant"] != "split"
-    return result.metric != "score" and not ties_count and gap.estimate > 0
+    return result.metric != "score" and not ties_count and is_worse(gap.estimate, result.better)
 
 
 def _scores(evidence: Evidence, level: float) -> Iterable[str]:
