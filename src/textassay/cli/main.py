@@ -3,6 +3,7 @@
 import os
 import sys
 
+from textassay.cli.streams import LossyStream, protect_terminals, replace_closed_streams
 from textassay.version import __version__
 
 # Type checkers know this name. Importing `typing` would delay the handling of interrupts.
@@ -10,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
-    from typing import NoReturn, TextIO
+    from typing import NoReturn
 
 INTERRUPTED, INTERNAL = 130, 70
 _INTERRUPTED = "interrupted; no output file is incomplete"
@@ -21,15 +22,14 @@ _interrupts: list[int] = []
 def run(argv: "Sequence[str] | None" = None) -> int:
     """Run a command line and return the exit code: 0 done, 1 a gate failed, 2 bad input or usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if sys.stdout is not None and arguments in (["--version"], ["-V"]):
-        sys.stdout.write(f"textassay {__version__}\n")
-        return 0
     debug = "--debug" in arguments
-    _replace_closed_streams()
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
+    replace_closed_streams()
+    streams = sys.stdout, sys.stderr
     try:
+        if arguments in (["--version"], ["-V"]):
+            sys.stdout.write(f"textassay {__version__}\n")
+            return 0
+        protect_terminals()
         from textassay.cli.app import invoke
 
         return invoke([a for a in arguments if a != "--debug"])
@@ -42,16 +42,20 @@ def run(argv: "Sequence[str] | None" = None) -> int:
         if _interrupts and not _is_input_error(error):
             return _fail(_INTERRUPTED, INTERRUPTED)
         if debug:
-            raise
+            import traceback
+
+            traceback.print_exc()  # to standard error as it is here, which may be a terminal
         return _report(error, arguments)
+    finally:
+        sys.stdout, sys.stderr = streams
 
 
 def entry() -> None:
     """Run the installed command. After an interrupt the process exits without waiting for computing threads."""
     try:
         _install_interrupt_handler()
-        _replace_closed_streams()
-        sys.stderr = _LossyStream(sys.stderr)
+        replace_closed_streams()
+        sys.stderr = LossyStream(sys.stderr)
         code = run()
     except KeyboardInterrupt:
         _exit_interrupted()
@@ -75,63 +79,6 @@ def _flushed(code: int) -> int:
     # Discard the buffer, so that Python prints no error at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return code
-
-
-class _LossyStream:
-    """Standard error whose messages are lost where it is full: a lost note must not cost an output."""
-
-    def __init__(self, stream: "TextIO") -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        try:
-            return self._stream.write(text)
-        except OSError:
-            return len(text)
-
-    def flush(self) -> None:
-        try:
-            self._stream.flush()
-        except OSError:
-            # Discard the buffer, so that Python prints no error at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
-
-
-class _ClosedStream:
-    """Takes the place of a standard stream that was closed before the start; writing to standard output fails."""
-
-    encoding = "utf-8"
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-
-    def write(self, text: str) -> int:
-        if self.descriptor == 1:
-            raise OSError(9, "closed")
-        return len(text)
-
-    def flush(self) -> None: ...
-
-    def isatty(self) -> bool:
-        return False
-
-    def fileno(self) -> int:
-        return self.descriptor
-
-
-def _replace_closed_streams() -> None:
-    """Give closed standard streams a descriptor, so that no file opened later gets theirs, and a stream object."""
-    for descriptor, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
-        if getattr(sys, name) is None:
-            opened = os.open(os.devnull, os.O_RDWR)
-            if opened != descriptor:
-                os.dup2(opened, descriptor)
-                os.close(opened)
-            if descriptor:
-                setattr(sys, name, _ClosedStream(descriptor))
 
 
 def _install_interrupt_handler() -> None:

@@ -11,11 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.segment import Segment
 from rich.text import Text
 
-from textassay.corpus.printable import printable
+from textassay.corpus.printable import printable, printable_lines
 from textassay.errors import InputError
 
 # The width of output that does not go to a terminal: wide enough for a few columns, narrow enough for a log.
@@ -26,9 +27,21 @@ _DELAY = 1.0
 _ESTIMATE_AFTER, _ESTIMATE_AFTER_SHARE = 3.0, 0.05
 
 
+class SafeConsole(Console):
+    """A console whose styles are its own: no text that is printed can control the terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is printed; those that are not the console's own controls with safe text."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
+
+
 def output_console() -> Console:
     """The console for results, on standard output."""
-    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    console = SafeConsole()
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
         console.width = _PIPE_WIDTH
     return console
@@ -61,7 +74,7 @@ class ProgressBar:
     """A progress bar on standard error, shown only on a terminal and only after a second of work."""
 
     def __init__(self, *, quiet: bool) -> None:
-        console = Console(stderr=True)
+        console = SafeConsole(stderr=True)
         self._wanted = not quiet and console.is_terminal and not console.is_dumb_terminal
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
@@ -230,8 +243,7 @@ def write(target: str, text: str) -> None:
         if stream is not None:
             _write_through(stream, text)
         elif _is_special(target):
-            with open(target, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            _write_to(target, text)
         elif _is_opened(target):
             raise _also_input(target)
         else:
@@ -351,8 +363,13 @@ def _write_through(descriptor: int, text: str) -> None:
     # If the stream is redirected to a file, opening that file again would overwrite what the stream has written.
     sys.stdout.flush()
     sys.stderr.flush()
-    with open(os.dup(descriptor), "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    _write_to(os.dup(descriptor), text)
+
+
+def _write_to(target: str | int, text: str) -> None:
+    """Write to a pipe or a device: its exact text, but to a terminal by whatever name only what is safe."""
+    with open(target, "w", encoding="utf-8", newline="\n") as file:
+        file.write(printable_lines(text) if file.isatty() else text)
 
 
 def _refusal(target: str, error: OSError) -> InputError:

@@ -21,6 +21,7 @@ _UNSAFE = (
     *range(0xD800, 0xE000),
 )
 _ESCAPES = {code: _escaped(code) for code in _UNSAFE}
+_ESCAPES_IN_LINES = {code: escape for code, escape in _ESCAPES.items() if chr(code) not in "\t\n"}
 
 
 def printable(text: str) -> str:
@@ -30,6 +31,16 @@ def printable(text: str) -> str:
     red \x1b[31m, two\nlines
     """
     return text.translate(_ESCAPES)
+
+
+def printable_lines(text: str) -> str:
+    r"""The text with its lines and tabs, without anything else that could control a terminal.
+
+    >>> print(printable_lines("red \x1b[31m,\r\ntwo\rlines"))
+    red \x1b[31m,
+    two\rlines
+    """
+    return text.replace("\r\n", "\n").translate(_ESCAPES_IN_LINES)
 
 
 def shortened(text: str, width: int = 200) -> str:

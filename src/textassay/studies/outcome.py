@@ -15,6 +15,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
+from textassay.corpus.printable import printable_lines
 from textassay.errors import InputError
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result, one_nan, setting_fields
@@ -416,7 +417,7 @@ def plain_text(rendered: Any) -> str:
     )  # fmt: skip
     with console.capture() as capture:
         console.print(rendered)
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+    return "\n".join(line.rstrip() for line in printable_lines(capture.get()).splitlines())
 
 
 def plain_row(result: Result) -> dict[str, Any]:

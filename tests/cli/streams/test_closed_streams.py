@@ -44,6 +44,15 @@ def test_bad_input_is_exit_code_2_whatever_is_closed(tmp_path: Path, redirection
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.parametrize("redirection", [">&-", "> /dev/full"])
+@pytest.mark.parametrize("command", ["--version", "-V", "--help", "metrics"])
+def test_what_needs_no_input_is_refused_in_one_line_too(tmp_path: Path, command: str, redirection: str) -> None:
+    found = shell(f"{command} {redirection}", tmp_path)
+    assert found.returncode == 2
+    assert found.stderr.count("\n") == 1
+    assert found.stderr.startswith("textassay: ")
+
+
 def test_a_closed_standard_output_is_named(tmp_path: Path) -> None:
     assert "cannot read or write: closed" in shell(f"{COMPARE} --quiet >&-", tmp_path).stderr
 

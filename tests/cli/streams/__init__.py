@@ -1,0 +1,1 @@
+"""Standard streams: terminals, pipes, closed and full ones."""
