@@ -153,7 +153,7 @@ def test_what_is_not_unicode_is_one_line(encoder: IntegerMiniLM) -> None:
 
 
 def test_broken_weights_are_one_line(encoder: IntegerMiniLM, tmp_path: Path) -> None:
-    folder = type(encoder.folder)("minilm:int8", tmp_path, (tmp_path,))
+    folder = type(encoder.folder)("minilm:int8", tmp_path)
     (tmp_path / "tokenizer.json").write_bytes((encoder.folder.path / "tokenizer.json").read_bytes())
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     broken = IntegerMiniLM("minilm-int8/broken", folder, 256, 1)

@@ -1,16 +1,23 @@
 """Model folders: names that identify the vectors, models found by name, and one line for each error."""
 
 import json
+import os
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.encoders import tiny_models
 from tests.encoders.tiny_models import copy, need
+from textassay.encoders.base import Encoder
 from textassay.encoders.hf_model import hugging_face
 from textassay.encoders.minilm import minilm
+from textassay.encoders.model_files import checked
 from textassay.encoders.st_model import sentence_transformer
 from textassay.errors import InputError, MissingExtra
+from textassay.models.neural.hugging_face import opened
 
 
 def edit(file: Path, **settings: object) -> None:
@@ -230,11 +237,16 @@ def test_cached_model_is_found_by_name_without_network(
 
 
 def _cache(cache: Path, name: str, model: Path) -> Path:
-    """Put a model into the cache of the hub's library."""
+    """Put a model into the cache of the hub's library, whose files are links to their contents."""
     folder = cache / f"models--{name.replace('/', '--')}"
     (folder / "refs").mkdir(parents=True)
     (folder / "refs" / "main").write_text("0" * 40)
-    return copy(model, folder / "snapshots" / ("0" * 40))
+    (folder / "blobs").mkdir()
+    snapshot = copy(model, folder / "snapshots" / ("0" * 40))
+    for number, file in enumerate(sorted(file for file in snapshot.rglob("*") if file.is_file())):
+        file.rename(folder / "blobs" / str(number))
+        file.symlink_to(os.path.relpath(folder / "blobs" / str(number), file.parent))
+    return snapshot
 
 
 @pytest.mark.parametrize(
@@ -272,6 +284,184 @@ def test_code_that_comes_with_a_model_is_never_imported(sentence_model: Path, tm
     (active / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense", "path": "9_Dense"}]')
     with pytest.raises(InputError, match="is not one of torch"):
         sentence_transformer(str(active))
+
+
+def sharded(bert: Path, to: Path, name: str, *, index: str = "model.safetensors.index.json") -> Path:
+    """A copy whose weights are in a file that an index names."""
+    twin = copy(bert, to)
+    shard = twin / name
+    shard.parent.mkdir(parents=True, exist_ok=True)
+    names = _weights(twin / "model.safetensors")
+    (twin / "model.safetensors").rename(shard)
+    (twin / index).write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(names, name)}))
+    return twin
+
+
+def _weights(file: Path) -> dict[str, object]:
+    from safetensors.numpy import load_file
+
+    return dict(load_file(file))
+
+
+def other_weights(file: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    save_file({name: array * 1.5 for name, array in load_file(file).items()}, file, metadata={"format": "pt"})
+
+
+@pytest.mark.parametrize("kind", [hugging_face, sentence_transformer])
+def test_weights_in_a_subfolder_are_in_the_name(kind: Callable[[str], Encoder], bert: Path, tmp_path: Path) -> None:
+    """Otherwise the cache would give the vectors of other weights."""
+    twin = sharded(bert, tmp_path / bert.name, "weights/shard.safetensors")
+    before, vectors = kind(str(twin)).name, kind(str(twin)).encode(["dog"])
+    assert vectors.tobytes() == kind(str(bert)).encode(["dog"]).tobytes()
+    other_weights(twin / "weights" / "shard.safetensors")
+    assert kind(str(twin)).name != before
+    assert kind(str(twin)).encode(["dog"]).tobytes() != vectors.tobytes()
+
+
+@pytest.mark.parametrize("make", [tiny_models.save_bert, tiny_models.save_gpt2])
+def test_the_files_of_the_digest_are_all_that_is_loaded(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    """A folder with these files only has the same vectors; anything else that is loaded would be missing in it."""
+    need("torch", "transformers")
+    whole = sharded(make(tmp_path / "whole"), tmp_path / "sharded", "a/b/shard.safetensors")
+    (whole / "pytorch_model.bin").write_bytes(b"no weights")
+    (whole / "sub").mkdir()
+    (whole / "sub" / "config.json").write_text("{}")
+    (whole / "README.md").write_text("about")
+    encoder = hugging_face(str(whole))
+    for file in checked("hf:whole", whole).files:
+        to = tmp_path / "digested" / whole.name / file.relative_to(whole)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(file.read_bytes())
+    twin = hugging_face(str(tmp_path / "digested" / whole.name))
+    assert twin.name == encoder.name
+    assert twin.encode(["dog bus"]).tobytes() == encoder.encode(["dog bus"]).tobytes()
+
+
+def _index_that_names(name: str, *, index: str = "model.safetensors.index.json") -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        for to in ("shard.bin", ".hidden.safetensors"):
+            (folder / to).write_bytes((folder / "model.safetensors").read_bytes())
+        named = name.replace("PARENT", str(folder.parent))
+        (folder / index).write_text(json.dumps({"metadata": {}, "weight_map": {"a": named}}))
+
+    return change
+
+
+def _settings_that_say(file: str, **settings: object) -> Callable[[Path], object]:
+    return lambda folder: edit(folder / file, **settings)
+
+
+def _link(name: str, to: str) -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(folder.parent / "good" / to)
+
+    return change
+
+
+def _router(types: object) -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        (folder / "modules.json").write_text('[{"type": "sentence_transformers.models.Router", "path": "r"}]')
+        (folder / "r").mkdir()
+        (folder / "r" / "router_config.json").write_text(json.dumps({"types": types}))
+
+    return change
+
+
+def _pickle_behind(module: str, **files: str) -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        types = [{"type": f"sentence_transformers.models.{module}", "path": "2_More"}]
+        (folder / "modules.json").write_text(json.dumps(types))
+        (folder / "2_More").mkdir()
+        for name, content in {"pytorch_model.bin": "", **files}.items():
+            (folder / "2_More" / name).write_text(content)
+
+    return change
+
+
+_ST = "sentence_transformers.models"
+HOSTILE = {
+    "pickled shard": (_index_that_names("shard.bin"), "index.json names 'shard.bin'; wanted safetensors files"),
+    "shard outside": (_index_that_names("../good/model.safetensors"), "index.json names '../good/model.safetensors'"),
+    "absolute shard": (_index_that_names("PARENT/good/model.safetensors"), "index.json names '/"),
+    "hidden shard": (_index_that_names(".hidden.safetensors"), "index.json names '.hidden.safetensors'"),
+    "missing shard": (_index_that_names("none.safetensors"), "index.json names 'none.safetensors'"),
+    "index of a variant": (
+        _index_that_names("shard.bin", index="model.fp16.safetensors.index.json"), "names 'shard.bin'",
+    ),
+    "index of a list": (_settings_that_say("model.safetensors.index.json", weight_map=[1]), "has no weight_map"),
+    "explicit weights": (_settings_that_say("config.json", transformers_weights="../x.safetensors"), "names '../x"),
+    "explicit pickle": (_settings_that_say("config.json", transformers_weights="adapter_model.bin"), "adapter_model"),
+    "adapter": (_settings_that_say("adapter_config.json", base_model_name_or_path="/x"), "is an adapter"),
+    "vocabulary outside": (_settings_that_say("tokenizer_config.json", vocab_file="/dev/null"), "names '/dev/null'"),
+    "tokenizer outside": (
+        _settings_that_say("tokenizer_config.json", fast_tokenizer_files=["../good/tokenizer.1.json"]),
+        "names '../good/tokenizer.1.json'; wanted files of this folder",
+    ),
+    "another tokenizer": (
+        _settings_that_say("sentence_bert_config.json", tokenizer_name_or_path="other"),
+        "sets tokenizer_name_or_path to 'other'; nothing else is loaded",
+    ),
+    "another config": (
+        _settings_that_say("sentence_bert_config.json", model_args={"config": "/x"}), "sets config to '/x'",
+    ),
+    "linked weights": (_link("model.safetensors", "model.safetensors"), "model.safetensors is a link to"),
+    "linked folder": (_link("2_Dense", "."), "2_Dense is a link to"),
+    "code in a router": (_router({"a": "own_code.Module"}), "code that comes with the model; it is never run"),
+    "router outside": (_router({"../../good": f"{_ST}.Transformer"}), "is outside of the folder"),
+    "absolute router": (_router({"/good": f"{_ST}.Transformer"}), "is outside of the folder"),
+    "router of a list": (_router([1]), "types of its router are not an object"),
+    "pickle beside an index": (
+        _pickle_behind("Dense", **{"model.safetensors.index.json": '{"weight_map": {}}'}), "only pickled weights",
+    ),
+    "code of a tokenizer": (
+        _pickle_behind("WordEmbeddings", **{
+            "model.safetensors": "", "wordembedding_config.json": '{"tokenizer_class": "own_code.Words"}'
+        }),
+        "its tokenizer 'own_code.Words' is code that comes with the model",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_what_lies_outside_or_is_pickled_is_refused_unopened(case: str, bert: Path, tmp_path: Path) -> None:
+    """Encoders of both kinds and generators refuse it before a library looks at the folder."""
+    change, message = HOSTILE[case]
+    twin = copy(bert, tmp_path / "twin")
+    (copy(bert, tmp_path / "good") / "tokenizer.1.json").write_text("{}")
+    change(twin)
+    for kind, open_model in (("encoder", hugging_face), ("encoder", sentence_transformer), ("model", opened)):
+        with pytest.raises(InputError, match=re.escape(message)) as error:
+            open_model(str(twin))
+        assert refused(error).startswith(f"{kind} '")
+
+
+def test_paths_of_the_authors_machine_do_no_harm(bert: Path, tmp_path: Path) -> None:
+    twin = copy(bert, tmp_path / "twin")
+    stale = "/nowhere/special_tokens_map.json"
+    edit(
+        twin / "tokenizer_config.json", special_tokens_map_file=stale, name_or_path=str(tmp_path), vocab_file="x" * 9999
+    )
+    edit(twin / "sentence_bert_config.json", model_args={"attn_implementation": "eager"}, max_seq_length=20)
+    edit(twin / "pytorch_model.bin.index.json", weight_map={"a": "pytorch_model.bin"})
+    assert sentence_transformer(str(twin)).encode(["dog"]).any()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite(bert: Path, tmp_path: Path, value: float) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    twin = copy(bert, tmp_path / "nan")
+    arrays = load_file(twin / "model.safetensors")
+    name = next(name for name in arrays if "layer.1" in name)
+    arrays[name].flat[3] = value
+    save_file(arrays, twin / "model.safetensors", metadata={"format": "pt"})
+    for kind in (hugging_face, sentence_transformer):
+        with pytest.raises(InputError, match=r"its weights .*layer\.1.* are not all finite numbers") as error:
+            kind(str(twin)).encode(["dog"])
+        refused(error)
 
 
 def test_another_safetensors_file_does_not_excuse_pickled_weights(sentence_model: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from textassay.corpus.arrays import F32
+from textassay.corpus.printable import shortened
 from textassay.encoders.base import (
     HEAD_ROWS,
     POOLS,
@@ -110,6 +111,7 @@ def load_hf(folder: ModelFolder, *, pool: str, most_tokens: int | None, normalis
             raise bad_model(folder.asked, f"cannot be loaded: {error}") from error
     check_vocabulary(folder, tokenizer)
     _check(folder, tokenizer, sorted(report["missing_keys"]), pool)
+    check_finite(folder, model)
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     tokenise = partial(_tokenise, tokenizer, most_tokens)
     forward = partial(_forward, model.eval(), _pooling(folder, pool), normalise)
@@ -158,6 +160,13 @@ def check_vocabulary(folder: ModelFolder, tokenizer: Any) -> None:
     """Raise an error for an empty tokenizer, which the library creates if the files are missing."""
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         raise bad_model(folder.asked, "no vocabulary in this folder; wanted the files of its tokenizer as well")
+
+
+def check_finite(folder: ModelFolder, model: Any) -> None:
+    """Raise an error for weights that are not finite numbers: all vectors and probabilities would be NaN."""
+    for name, weights in model.named_parameters():
+        if not weights.isfinite().all():
+            raise bad_model(folder.asked, f"its weights {shortened(name, 60)} are not all finite numbers")
 
 
 def _pooling(folder: ModelFolder, pool: str) -> Callable[[Any], Any]:

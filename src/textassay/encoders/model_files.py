@@ -1,14 +1,19 @@
-"""Model files: the folder of a model, its digest, and the lookup of a model by its hub name."""
+"""Model files: the folder of a model, its checks and digest, and the lookup of a model by its hub name.
+
+Everything that is loaded is a file of the folder, is not pickled and is in the digest. For this, the digest covers all
+files below the folder except those that no loader reads, links may not lead out of the folder, and every file that the
+settings name has to be one of the files of the digest. All of this is checked before a library opens the folder.
+"""
 
 import hashlib
 import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from textassay.corpus.printable import shortened
 from textassay.errors import InputError, MissingExtra
@@ -98,11 +103,10 @@ def _fetched(asked: str, name: str) -> Path:
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A checked model folder: all its weights are safetensors and all its parts are inside of it."""
+    """A checked model folder: all weights that are loaded are safetensors files inside of it."""
 
     asked: str
     path: Path
-    parts: tuple[Path, ...]
 
     @property
     def label(self) -> str:
@@ -113,9 +117,8 @@ class ModelFolder:
 
     @property
     def files(self) -> list[Path]:
-        """The files that determine the vectors, in a fixed order."""
-        names = {file for part in self.parts for file in _files(part, deep=part != self.path)}
-        return sorted(names, key=self._name)
+        """All files that a loader may read, in a fixed order."""
+        return sorted(_files(self.asked, self.path), key=self._name)
 
     def _name(self, file: Path) -> str:
         return file.relative_to(self.path).as_posix()
@@ -157,10 +160,6 @@ class ModelFolder:
         )
 
 
-_OWN_MODULES = "sentence_transformers."
-_ACTIVATIONS = "torch.nn."
-
-
 def find_model(asked: str, *names: str, needs: str = "config.json") -> ModelFolder:
     """The model requested as KIND:NAME_OR_PATH; `names` are its possible names on the hub, `needs` a required file."""
     path = os.path.expanduser(asked.split(":", 1)[1])
@@ -175,70 +174,168 @@ def checked(asked: str, path: Path) -> ModelFolder:
     """The model in a folder, or an error if it cannot be loaded safely."""
     if not any((path / name).is_file() for name in ("config.json", "modules.json")):
         raise bad_model(asked, "no model in this folder; wanted config.json or modules.json in it")
-    if (path / "adapter_config.json").is_file():
-        raise bad_model(asked, "is an adapter; wanted a whole model (merge it into its base model first)")
-    folder = ModelFolder(asked, path, (path, *_module_folders(asked, path)))
-    for part in folder.parts:
-        _refuse_pickles(asked, part)
-    if not any(file.suffix == ".safetensors" for file in folder.files):
+    folder = ModelFolder(asked, path)
+    for module in _all_modules(asked, path):
+        _check_module(asked, path / module.path, module.kind)
+    files = folder.files
+    if not any(file.suffix == ".safetensors" for file in files):
         raise bad_model(asked, "no weights in this folder; wanted safetensors files")
+    for file in files:
+        _check_named(asked, file, frozenset(files))
     return folder
 
 
-def _module_folders(asked: str, path: Path) -> Iterator[Path]:
-    for module in _modules(asked, path):
-        # Modules without settings, such as Normalize, need no folder.
-        if module["path"].strip("./") and (path / module["path"]).is_dir():
-            yield _inside(asked, path, module["path"])
-    # A router at the top level has one folder per route.
-    for name in _settings(asked, path / "router_config.json").get("types", {}):
-        if (path / name).is_dir():
-            yield _inside(asked, path, name)
+class _Module(NamedTuple):
+    """A module: its folder, relative to that of the model, and the last part of its type."""
+
+    path: str
+    kind: str
 
 
-def _inside(asked: str, path: Path, name: str) -> Path:
-    if os.path.isabs(name) or ".." in Path(name).parts:
-        raise bad_model(asked, f"its module {name!r} is outside of the folder")
-    return path / name
+_OWN_MODULES = "sentence_transformers."
+_ACTIVATIONS = "torch.nn."
+_TRANSFORMERS = ("Transformer", "MLMTransformer", "CLIPModel")
+_ROUTERS = ("Router", "Asym")
 
 
 def _modules(asked: str, path: Path) -> list[dict[str, Any]]:
+    """The modules in `modules.json`; none if there is no such file."""
     file = path / "modules.json"
     found = _read_json(asked, file) if file.is_file() else []
     if not isinstance(found, list) or not all(_is_module(module) for module in found):
         raise bad_model(asked, "modules.json is not a list of objects, each with a type and a path")
-    for module in found:
-        # Any other type names code that comes with the model, which older releases of the library would import and run.
-        if not module["type"].startswith(_OWN_MODULES):
-            raise bad_model(asked, f"its module {module['type']!r} is code that comes with the model; it is never run")
-        _refuse_foreign_function(asked, _inside(asked, path, module["path"]) / "config.json")
     return found
-
-
-def _refuse_foreign_function(asked: str, file: Path) -> None:
-    function = _settings(asked, file).get("activation_function", _ACTIVATIONS)
-    if not str(function).startswith(_ACTIVATIONS):
-        raise bad_model(asked, f"its activation {function!r} is not one of torch; nothing else is imported")
 
 
 def _is_module(module: object) -> bool:
     return isinstance(module, dict) and all(isinstance(module.get(key), str) for key in ("type", "path"))
 
 
-def _refuse_pickles(asked: str, part: Path) -> None:
+def _all_modules(asked: str, root: Path) -> list[_Module]:
+    """The modules of a model and of its routers; a folder with `config.json` is a transformer as well."""
+    waiting = [(module["path"], module["type"]) for module in _modules(asked, root)]
+    found = [_Module("", "Transformer")] if (root / "config.json").is_file() else []
+    while waiting:
+        path, kind = waiting.pop()
+        # Any other type names code that comes with the model, which older releases of the library would import and run.
+        if not str(kind).startswith(_OWN_MODULES):
+            raise bad_model(asked, f"its module {kind!r} is code that comes with the model; it is never run")
+        if os.path.isabs(path) or ".." in Path(path).parts:
+            raise bad_model(asked, f"its module {path!r} is outside of the folder")
+        module = _Module(Path(path).as_posix(), kind.rsplit(".", 1)[-1])
+        if module not in found:
+            found.append(module)
+            waiting += [(f"{path}/{name}", kind) for name, kind in _routes(asked, root / path, module.kind).items()]
+    return found
+
+
+def _routes(asked: str, part: Path, kind: str) -> dict[str, Any]:
+    """The types of the modules of a router, by folder."""
+    if kind not in _ROUTERS:
+        return {}
+    routes = (_settings(asked, part / "router_config.json") or _settings(asked, part / "config.json")).get("types", {})
+    if not isinstance(routes, dict):
+        raise bad_model(asked, "the types of its router are not an object")
+    for name in routes:
+        if os.path.isabs(name):
+            raise bad_model(asked, f"its module {name!r} is outside of the folder")
+    return routes
+
+
+def _check_module(asked: str, part: Path, kind: str) -> None:
+    """Raise an error for a module that would import code, another model, or pickled weights."""
+    if not part.is_dir():
+        return  # Modules without settings, such as Normalize, need no folder.
+    if (part / "adapter_config.json").is_file():
+        raise bad_model(asked, "is an adapter; wanted a whole model (merge it into its base model first)")
+    _refuse_pickles(asked, part, kind)
+    function = _settings(asked, part / "config.json").get("activation_function", _ACTIVATIONS)
+    if kind == "Dense" and not str(function).startswith(_ACTIVATIONS):
+        raise bad_model(asked, f"its activation {function!r} is not one of torch; nothing else is imported")
+    tokenizer = _settings(asked, part / "wordembedding_config.json").get("tokenizer_class", _OWN_MODULES)
+    if not str(tokenizer).startswith(_OWN_MODULES):
+        raise bad_model(asked, f"its tokenizer {tokenizer!r} is code that comes with the model; it is never run")
+
+
+def _refuse_pickles(asked: str, part: Path, kind: str) -> None:
     """Raise an error if a part has only pickled weights, which can run code when they are loaded."""
     names = sorted(file.name for file in part.iterdir() if file.is_file())
     pickled = [name for name in names if name.endswith(PICKLED) and "model" in name]
     # The names that the libraries look for; they would load the pickled file instead of any other safetensors file.
-    safe = {"model.safetensors", "model.safetensors.index.json"} & set(names)
-    if pickled and not safe:
+    # Only transformers read an index.
+    wanted = {"model.safetensors", *(["model.safetensors.index.json"] if kind in _TRANSFORMERS else [])}
+    if pickled and not wanted & set(names):
         raise bad_model(asked, f"only pickled weights ({pickled[0]}), which can run code; wanted safetensors files")
 
 
-def _files(part: Path, *, deep: bool) -> Iterator[Path]:
-    for file in part.rglob("*") if deep else part.iterdir():
-        if file.is_file() and not file.name.startswith(".") and not file.name.endswith(UNREAD):
-            yield file
+def _files(asked: str, folder: Path) -> Iterator[Path]:
+    """The files below a folder that a loader may read, or an error for one that lies elsewhere."""
+    root = folder.resolve()
+    # In the cache of the hub's library, the files of a model are links to the folder of its contents.
+    roots = (root, root.parents[1] / "blobs") if root.parent.name == "snapshots" else (root,)
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        read = [name for name in names if not name.startswith(".") and not name.endswith(UNREAD)]
+        for file in (Path(place, name) for name in (*folders, *read)):
+            if file.is_symlink() and (file.name in folders or not any(map(file.resolve().is_relative_to, roots))):
+                raise bad_model(
+                    asked, f"{file.name} is a link to a folder, or to what lies outside; wanted the content"
+                )
+            if file.name in read and not file.is_file():
+                raise bad_model(asked, f"{file.name} is not a regular file")
+        yield from (Path(place, name) for name in read)
+
+
+_INDEX = ".safetensors.index.json"
+# Options that sentence-transformers passes on to the loaders; their text values could name other files or models.
+_LOADER_OPTIONS = ("model_args", "tokenizer_args", "config_args", "model_kwargs", "processor_kwargs", "config_kwargs")
+_HARMLESS = ("attn_implementation", "dtype", "torch_dtype", "padding", "padding_side", "truncation", "truncation_side")
+
+
+def _check_named(asked: str, file: Path, known: frozenset[Path]) -> None:
+    """Raise an error if a settings file names weights, or another file, that are not among the known files."""
+    names: Sequence[object] = []
+    ending = ""
+    if file.name.endswith(_INDEX):
+        names, ending = _weight_names(asked, file), ".safetensors"
+    elif file.name == "config.json":
+        weights = _settings(asked, file).get("transformers_weights")
+        names, ending = [] if weights is None else [weights], ".safetensors"
+    elif file.name == "tokenizer_config.json":
+        names = _tokenizer_names(_settings(asked, file), file.parent)
+    elif file.name.startswith("sentence_") and file.name.endswith("_config.json"):
+        _refuse_other_models(asked, file)
+    for name in names:
+        inside = isinstance(name, str) and Path(os.path.normpath(file.parent / name)) in known
+        if not inside or not str(name).removesuffix(".index.json").endswith(ending):
+            wanted = f"wanted {ending[1:]} files of this folder" if ending else "wanted files of this folder"
+            raise bad_model(asked, f"{file.name} names {shortened(str(name), 80)!r}; {wanted}")
+
+
+def _weight_names(asked: str, file: Path) -> list[object]:
+    """The files that an index names."""
+    found = _settings(asked, file).get("weight_map")
+    if not isinstance(found, dict):
+        raise bad_model(asked, f"{file.name} has no weight_map")
+    return list(dict.fromkeys(map(str, found.values())))
+
+
+def _tokenizer_names(settings: dict[str, Any], part: Path) -> list[object]:
+    """The existing files that the settings of a tokenizer name; old models have paths of their authors' machines."""
+    versions = settings.get("fast_tokenizer_files")
+    files = [value for key, value in settings.items() if key.endswith(("_file", "_spm")) and isinstance(value, str)]
+    files += [str(name) for name in versions] if isinstance(versions, list) else []
+    return [name for name in files if name and os.path.exists(part / name)]
+
+
+def _refuse_other_models(asked: str, file: Path) -> None:
+    settings = _settings(asked, file)
+    options = [options for key in _LOADER_OPTIONS if isinstance(options := settings.get(key), dict)]
+    words = {key: value for option in options for key, value in option.items() if isinstance(value, str)}
+    words |= {"tokenizer_name_or_path": name} if (name := settings.get("tokenizer_name_or_path")) else {}
+    for key, value in words.items():
+        if key not in _HARMLESS:
+            raise bad_model(asked, f"{file.name} sets {key} to {shortened(str(value), 80)!r}; nothing else is loaded")
 
 
 def _settings(asked: str, file: Path) -> dict[str, Any]:

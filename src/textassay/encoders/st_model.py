@@ -20,9 +20,10 @@ from textassay.encoders.base import (
     stacked,
     weights_options,
 )
-from textassay.encoders.hf_model import check_vocabulary, load_counter
+from textassay.encoders.hf_model import check_finite, check_vocabulary, load_counter
 from textassay.encoders.model_files import ModelFolder, bad_model, find_model
 from textassay.encoders.windows import BEGINNING, DEFAULT_WINDOWS, TokenCounter, check_windows
+from textassay.errors import InputError
 
 # Texts tokenised at once. The library pads them to the longest one; the padding is removed again.
 _TEXTS = 64
@@ -105,7 +106,10 @@ def load_st(folder: ModelFolder) -> LoadedModel:
                 model_kwargs=weights_options(),
             )
             model = model.float().eval()
+            check_finite(folder, model)
             dimension = int(model.encode(["a"], show_progress_bar=False).shape[1])
+        except InputError:
+            raise
         except Exception as error:  # the package passes on any exception of its parts
             raise bad_model(folder.asked, f"cannot be loaded: {error}") from error
         mask = _features(model, ["a"]).get("attention_mask")

@@ -17,7 +17,7 @@ import numpy as np
 from textassay.corpus.arrays import F32, F64, I64
 from textassay.corpus.printable import shortened
 from textassay.encoders.base import quiet, require, weights_options
-from textassay.encoders.hf_model import check_vocabulary, maximum_length
+from textassay.encoders.hf_model import check_finite, check_vocabulary, maximum_length
 from textassay.encoders.model_files import ModelFolder, find_model
 from textassay.errors import InputError, MissingExtra
 from textassay.models.base import Decoding, Scores, Texts, check_prompts, texts_of
@@ -222,6 +222,7 @@ def _load(folder: ModelFolder) -> _Loaded:
             model, report = AutoModelForCausalLM.from_pretrained(
                 folder.path, output_loading_info=True, **options, **weights_options()
             )
+            check_finite(folder, model)
         except InputError as error:
             raise InputError(re.sub("^encoder", "model", str(error))) from None
         except Exception as error:  # the package passes on any exception of its parts
