@@ -9,6 +9,7 @@ then left out of both at once. To first order, what that changes is the sum of w
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,6 +35,8 @@ _FEWEST_IN_CLUSTERS = 50
 _NEED_DIFFERENT_TEXTS = {"different-texts", "fixed-clusters", "wide-balls"}
 # Values that differ by less than this share of themselves differ by rounding only.
 _ROUNDING = 1e-12
+# Decimals of numbers of texts that need not be whole.
+_DIGITS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,14 +266,14 @@ def accuracy_interval(parts: Mapping[str, float], level: float) -> Interval:
 
     Both samples have the same number of held-out texts, but the classifier may be right about one more often than about
     the other. The number of correct texts then varies less than a binomial number (Hoeffding 1956), so the interval
-    covers at least as often as it states.
+    covers at least as often as it states. Texts that are classified alike count as `n_effective` independent ones,
+    which need not be a whole number (Korn and Graubard 1998).
 
-    >>> found = accuracy_interval({"accuracy": 0.75, "n_held_out": 40.0}, 0.95)
+    >>> found = accuracy_interval({"accuracy": 0.75, "n_held_out": 40.0, "n_effective": 40.0}, 0.95)
     >>> round(found.low, 3), round(found.high, 3)
     (0.176, 0.746)
     """
-    n = round(parts["n_held_out"])
-    right = round(parts["accuracy"] * n)
+    n, right = _independent(parts)
     tail = (1 - level) / 2
     low = float(betaincinv(right, n - right + 1, tail)) if right else 0.0
     high = float(betaincinv(right + 1, n - right, 1 - tail)) if right < n else 1.0
@@ -278,14 +281,21 @@ def accuracy_interval(parts: Mapping[str, float], level: float) -> Interval:
 
 
 def accuracy_p_value(parts: Mapping[str, float]) -> float:
-    """The probability that guessing is right about at least as many held-out texts.
+    """The probability that guessing is right about at least as many held-out texts, of whole independent ones.
 
-    >>> round(accuracy_p_value({"accuracy": 0.75, "n_held_out": 40.0}), 5)
+    >>> round(accuracy_p_value({"accuracy": 0.75, "n_held_out": 40.0, "n_effective": 40.0}), 5)
     0.00111
     """
-    n = round(parts["n_held_out"])
-    right = round(parts["accuracy"] * n)
+    n, _ = _independent(parts)
+    n = math.floor(n)
+    right = math.floor(round(parts["accuracy"] * n, _DIGITS))
     return float(betainc(right, n - right + 1, 0.5)) if right else 1.0
+
+
+def _independent(parts: Mapping[str, float]) -> tuple[float, float]:
+    """The number of independent held-out texts, and of those that were classified correctly."""
+    n = round(parts["n_effective"], _DIGITS)
+    return n, round(parts["accuracy"] * n, _DIGITS)
 
 
 def interval(

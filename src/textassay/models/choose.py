@@ -94,7 +94,7 @@ def train_model(
     validation
         Texts for early stopping, for kinds that use them.
     vocabulary
-        The words of the model, for `ngram` and `lstm`; by default they are learned from the training texts.
+        The words of the model, for `ngram`, `lstm` and `gpt2`; by default they are learned from the training texts.
     seed
         The seed of the random numbers, for kinds that use them. The same seed gives the same model.
     checkpoint

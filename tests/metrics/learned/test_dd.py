@@ -1,7 +1,9 @@
 """DD: definitions, duplicates and groups, the held-out split, and the network."""
 
+from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -11,13 +13,14 @@ from hypothesis import strategies as st
 from tests.conftest import material
 from tests.laws import corpus
 from textassay import metrics
+from textassay.corpus.arrays import I64, Bool
 from textassay.corpus.sample import Sample, stream
 from textassay.errors import InputError
-from textassay.inference.intervals import group_labels, leave_groups_out
+from textassay.inference.intervals import accuracy_interval, group_labels, leave_groups_out
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan, Silent
 from textassay.metrics.learned import cnn
-from textassay.metrics.learned.held_out import split
+from textassay.metrics.learned.held_out import HowToSplit, split
 from textassay.metrics.learned.labelled_texts import LabelledTexts, leave_one_out
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Pool
@@ -105,18 +108,119 @@ def test_pairs_are_left_out_together() -> None:
     assert "design:paired" in result.signature
 
 
-@given(st.lists(st.integers(0, 8), min_size=2, max_size=60), st.lists(st.integers(0, 8), min_size=2, max_size=60))
-def test_no_text_is_trained_on_and_held_out(mine: list[int], theirs: list[int]) -> None:
-    views = [material([f"a{i}" for i in side]).view(LabelledTexts) for side in (mine, theirs)]
+NUMBERS = st.lists(st.integers(0, 8), min_size=2, max_size=60)
+
+
+@given(NUMBERS, NUMBERS, st.sampled_from(get_args(HowToSplit)), st.booleans())
+def test_parts_of_a_split_have_no_text_in_common(mine: list[int], theirs: list[int], how: Any, grouped: bool) -> None:
+    """No text is in two parts; with `copies` nothing equal is either, and no group is ever divided."""
+    sides = [[f"a{i}" for i in side] for side in (mine, theirs)]
+    samples = [Sample.of(side, groups=[text[1:] for text in side] if grouped else None, name="s") for side in sides]
+    views = [Material(sample).view(LabelledTexts) for sample in samples]
     for validate in (False, True):
-        found = split(views[0], views[1], validate=validate)
+        found = split(views[0], views[1], how=how, validate=validate)
+        parts = [found.train, found.validation, found.held_out]
         keys = np.concatenate([view.keys for view in views])
-        parts = [set(keys[part].tolist()) for part in (found.train, found.validation, found.held_out)]
-        assert not parts[0] & parts[2]
-        assert not parts[0] & parts[1]
-        assert not parts[1] & parts[2]
+        for mine_part, other in combinations(parts, 2):
+            assert not np.isin(mine_part, other).any()
+            if how == "copies" or grouped:
+                assert not np.isin(keys[mine_part], keys[other]).any()
         assert found.is_candidate[found.held_out].sum() * 2 == len(found.held_out)
-        assert bool(len(found.validation)) <= validate
+        assert 0 <= found.effective <= len(found.held_out)
+        if how == "copies":
+            assert bool(len(found.validation)) <= validate
+
+
+def test_a_random_split_is_that_of_the_paper() -> None:
+    """80, 10 and 10 % of each sample, copies divided, other texts in other parts, and the order without effect."""
+    mine, theirs = ["x y"] * 200, [f"a{i}" for i in range(400)]
+    views = [material(side).view(LabelledTexts) for side in (mine, theirs)]
+    found = split(*views)
+    assert [len(part) for part in (found.train, found.validation, found.held_out)] == [160 + 320, 40, 40]
+    assert found.effective == 40
+    turned = split(*(material(side[::-1]).view(LabelledTexts) for side in (mine, theirs)))
+    chosen = [
+        {theirs[i - 200] for i in found.held_out if i >= 200},
+        {theirs[599 - i] for i in turned.held_out if i >= 200},
+    ]
+    assert chosen[0] == chosen[1]
+    more = split(views[0], material([*theirs[:399], "b"]).view(LabelledTexts))
+    assert chosen[0] != {theirs[i - 200] for i in more.held_out if i >= 200}
+
+
+@pytest.mark.parametrize("classifier", ["ngram", "cnn"])
+def test_ten_repeated_texts_are_separated_unless_copies_stay_together(
+    classifier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Collapse: the paper's split recognises the repeated texts; with `copies` next to nothing is known."""
+    options: dict[str, Any] = {}
+    if classifier == "cnn":
+        pytest.importorskip("torch")
+        monkeypatch.setitem(
+            cnn.PRESETS, "laptop", cnn.Preset(embedding=16, filters=((2, 8), (3, 16)), rate=0.02, epochs=8)
+        )
+        options = {"size": "laptop"}
+    repeated, real = corpus(1, 10) * 30, corpus(2, 300)
+    random = metrics.dd(repeated, real, classifier=classifier, **options)
+    together = metrics.dd(repeated, real, classifier=classifier, split="copies", **options)
+    assert random.estimate > 0.7
+    assert random.parts["validation_dd"] == pytest.approx(2 * random.parts["validation_accuracy"] - 1)
+    assert random.parts["validation_dd"] > 0.7
+    assert together.estimate < 0.5
+    assert together.parts["n_effective"] <= 20 < together.parts["n_held_out"]
+    assert together.interval is not None
+    assert together.interval.high - together.interval.low > 0.5
+    assert together.p_value is not None
+    assert together.p_value > 0.05
+
+
+def test_a_sample_against_its_copy_guesses() -> None:
+    mine = [*corpus(1, 80), *corpus(3, 5) * 4]
+    result = metrics.dd(mine, mine[::-1], classifier="ngram")
+    assert result.estimate == 0
+
+
+def covered(
+    draw: Callable[[np.random.Generator], tuple[I64, I64]], called: Bool, accuracy: float, how: Any
+) -> tuple[float, float]:
+    """How often intervals hold the expected DD of a classifier, with independent texts counted, and with all of them.
+
+    A text is a number; `draw` returns those of the candidate and of the reference, and `called` says which numbers the
+    classifier takes for candidates. `accuracy` is that on texts of both sources.
+    """
+    held = []
+    for run in range(300):
+        sides = draw(np.random.default_rng([7, run]))
+        found = split(*(material([f"w{i}" for i in side]).view(LabelledTexts) for side in sides), how=how)
+        is_right = called[np.concatenate(sides)] == found.is_candidate
+        for n in (found.effective, float(len(found.held_out))):
+            inside = accuracy_interval({"accuracy": float(is_right[found.held_out].mean()), "n_effective": n}, 0.95)
+            held.append(inside.low <= 2 * accuracy - 1 <= inside.high)
+    return float(np.mean(held[::2])), float(np.mean(held[1::2]))
+
+
+def test_intervals_of_a_random_split_cover_where_texts_are_repeated() -> None:
+    """A source of ten texts and one of thirty: held-out texts are further draws, whatever was trained on."""
+    called = np.arange(30) < 8
+
+    def drawn(rng: np.random.Generator) -> tuple[I64, I64]:
+        return rng.integers(0, 10, 300), rng.integers(0, 30, 300)
+
+    assert covered(drawn, called, (8 / 10 + 22 / 30) / 2, "random")[0] >= 0.93
+
+
+def test_intervals_of_copies_cover_where_texts_are_repeated() -> None:
+    """Each of many texts is repeated up to forty times: to count copies as texts is far too sure."""
+    called = np.random.default_rng(0).random(100_000) < 0.7
+
+    def drawn(rng: np.random.Generator) -> tuple[I64, I64]:
+        texts = rng.integers(0, 100_000, (2, 120))
+        repeated = [np.repeat(row, rng.choice([1, 1, 2, 5, 40], 120)) for row in texts]
+        return repeated[0], repeated[1]
+
+    effective, plain = covered(drawn, called, 0.5, "copies")
+    assert effective >= 0.93
+    assert plain < 0.8
 
 
 def test_held_out_results_have_exact_intervals_and_tests() -> None:
@@ -138,9 +242,11 @@ def test_held_out_results_of_grouped_texts_have_no_interval_and_no_test() -> Non
     assert np.isfinite(result.estimate)
 
 
-def test_too_few_texts_to_hold_out_are_undefined() -> None:
-    result = metrics.dd(["a b"] * 5, ["c d"] * 5, classifier="ngram")
-    assert result.undefined == "there are too few different texts to train on and to hold out"
+def test_a_split_that_leaves_a_class_empty_is_undefined() -> None:
+    reason = "the split leaves a part without texts of one sample: wanted more texts, or more different ones"
+    assert metrics.dd(["a b"] * 5, ["c d"] * 5, classifier="ngram").undefined == reason
+    assert metrics.dd(["a b"] * 90, ["c d"] * 90, classifier="ngram", split="copies").undefined == reason
+    assert metrics.dd(["a b"] * 90, ["c d"] * 90, classifier="ngram").estimate == 1
 
 
 def test_held_out_and_permutation_tests_are_adjusted_for_their_number() -> None:

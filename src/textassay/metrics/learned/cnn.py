@@ -41,7 +41,7 @@ PRESETS: dict[Size, Preset] = {"paper": Preset(), "laptop": Preset(embedding=128
 
 
 def network_scores(both: LabelledTexts, found: Split, preset: Preset) -> F64:
-    """Scores of held-out texts: log-odds of real text, by the epoch that is best on the validation part."""
+    """Scores of the other parts: log-odds of real text, by the epoch that is best on the validation part."""
     torch = _torch()
     ids, n_words = word_ids(both.sequences, found.train, shortest=max(width for width, _ in preset.filters))
     with TRAINING, torch.random.fork_rng(devices=[]):
@@ -51,7 +51,7 @@ def network_scores(both: LabelledTexts, found: Split, preset: Preset) -> F64:
         try:
             network = build(n_words, preset)
             _train(network, ids, found, preset)
-            return _scores(network, ids[found.held_out])
+            return _scores(network, ids[found.scored])
         finally:
             torch.set_num_threads(threads)
 

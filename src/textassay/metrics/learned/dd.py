@@ -9,7 +9,7 @@ import numpy as np
 from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.hashed_ngrams import mix
 from textassay.metrics.learned.cnn import PRESETS, Size, network_scores
-from textassay.metrics.learned.held_out import discrepancy, logistic_scores, measured
+from textassay.metrics.learned.held_out import HowToSplit, discrepancy, logistic_scores, measured
 from textassay.metrics.learned.labelled_texts import Labelled, LabelledTexts, LabelledVectors, leave_one_out, pooled
 from textassay.metrics.registry import Value, metric, variant
 from textassay.metrics.views import Resamples
@@ -96,19 +96,29 @@ def dd(candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: Cla
       other texts; copies of the text and texts of its group are left out with it. The p-value is that of a permutation
       test with a new classifier for every text and every exchange.
     - `classifier=embedding`: the same on sentence vectors (`--encoder`).
-    - `classifier=ngram`: logistic regression on hashed words and word pairs, trained on half of the texts.
-    - `classifier=cnn`: the network of the paper, trained on half of the texts, with a quarter to choose the best
-      epoch and a quarter for the test (extra `models`). `size=laptop` is smaller and faster.
+    - `classifier=cnn`: the network of the paper (extra `models`). `size=laptop` is smaller and faster.
+    - `classifier=ngram`: logistic regression on hashed words and word pairs.
 
-    With `ngram` and `cnn`, copies and groups are never divided between the parts, and interval and test are exact
-    binomial ones on the held-out texts; with groups there is neither, because texts of a group are not independent.
+    `ngram` and `cnn` are trained on a part of the texts and tested on another one:
+
+    - `split=random`: the paper's split, 80 % to train on, 10 % to choose the best epoch and 10 % for the test. A text
+      that a generator repeats is in several parts and is recognised, so that a collapsed generator is separated, as
+      its distribution is. Misleading if texts are repeated for another reason, such as the same row twice in a file.
+    - `split=copies`: all copies of a text are in the same part, half of the texts are for training, and for `cnn` a
+      quarter for the best epoch. It measures how well texts that were never seen are separated. Misleading for a
+      generator that repeats a few texts: ten captions, 100 times each, may be called real.
+
+    Interval and test are exact binomial ones on the held-out texts, with copies that are classified alike counted as
+    the number of independent texts that they are worth (`n_effective`). Groups are never divided; with groups there is
+    neither interval nor test, because texts of a group are not independent.
 
     It sees any difference that its features show: unusual words and phrases, and with vectors or the network also
     differences in meaning and order.
 
     Misleading as a measure of quality: a difference in format or topic separates samples as well as bad writing does.
     It grows with the number of texts to train on, so only samples of the same size can be compared. A weak classifier
-    gives a low value, which does not show that the samples are alike.
+    gives a low value, which does not show that the samples are alike. `ridge` and `embedding` classify a text without
+    its copies, so that they see a collapsed generator only if its texts are alike.
 
     It is undefined if there are too few different texts to train on and to hold out.
     """
@@ -137,28 +147,59 @@ def dd_embedding(
     return _by_ridge(candidate, reference)
 
 
-def ngram_parts(candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: str) -> Mapping[str, float]:
-    """The accuracy on the held-out part, the recall of each sample, and the number of held-out texts."""
-    return measured(candidate, reference, ("ngram",), logistic_scores)
+_TOO_FEW = "the split leaves a part without texts of one sample: wanted more texts, or more different ones"
 
 
-@variant("dd", classifier="ngram", interval="binomial:held-out", test="binomial:held-out", parts=ngram_parts)
-def dd_ngram(candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: Classifier = "ngram") -> Value:
-    """DD of logistic regression on hashed n-grams with a held-out half."""
-    return discrepancy(ngram_parts(candidate, reference, classifier=classifier))
+def ngram_parts(
+    candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: str, split: HowToSplit
+) -> Mapping[str, float]:
+    """Accuracy and recalls on the held-out part, its numbers of texts, and for `random` those of validation."""
+    return measured(candidate, reference, ("ngram",), logistic_scores, how=split, validate=split == "random")
+
+
+@variant(
+    "dd",
+    classifier="ngram",
+    interval="binomial:held-out",
+    test="binomial:held-out",
+    parts=ngram_parts,
+    undefined=_TOO_FEW,
+)
+def dd_ngram(
+    candidate: LabelledTexts,
+    reference: LabelledTexts,
+    /,
+    *,
+    classifier: Classifier = "ngram",
+    split: HowToSplit = "random",
+) -> Value:
+    """DD of logistic regression on hashed n-grams with a held-out part."""
+    return discrepancy(ngram_parts(candidate, reference, classifier=classifier, split=split))
 
 
 def cnn_parts(
-    candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: str, size: Size
+    candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: str, size: Size, split: HowToSplit
 ) -> Mapping[str, float]:
-    """The accuracy on the held-out part, the recall of each sample, and the number of held-out texts."""
-    scores = partial(network_scores, preset=PRESETS[size])
-    return measured(candidate, reference, ("cnn", size), scores, validate=True)
+    """Accuracy and recalls on the held-out part, its numbers of texts, and accuracy and DD on the validation part."""
+    return measured(candidate, reference, ("cnn", size), partial(network_scores, preset=PRESETS[size]), how=split)
 
 
-@variant("dd", classifier="cnn", interval="binomial:held-out", test="binomial:held-out", parts=cnn_parts)
+@variant(
+    "dd",
+    classifier="cnn",
+    interval="binomial:held-out",
+    test="binomial:held-out",
+    parts=cnn_parts,
+    undefined=_TOO_FEW,
+)
 def dd_cnn(
-    candidate: LabelledTexts, reference: LabelledTexts, /, *, classifier: Classifier = "cnn", size: Size = "paper"
+    candidate: LabelledTexts,
+    reference: LabelledTexts,
+    /,
+    *,
+    classifier: Classifier = "cnn",
+    size: Size = "paper",
+    split: HowToSplit = "random",
 ) -> Value:
-    """DD of the convolutional network of the paper with a held-out quarter."""
-    return discrepancy(cnn_parts(candidate, reference, classifier=classifier, size=size))
+    """DD of the convolutional network of the paper with a held-out part."""
+    return discrepancy(cnn_parts(candidate, reference, classifier=classifier, size=size, split=split))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from textassay.corpus.arrays import F64, I64, U64, Bool
 from textassay.corpus.hashed_ngrams import mix
 from textassay.metrics.learned.labelled_texts import LabelledTexts, pooled, projected
 
+HowToSplit = Literal["random", "copies"]
+
+# The shares of a random split up to which texts are for training and for validation.
+_RANDOM_PARTS = (0.8, 0.9)
 # Features of the n-gram classifier: so many that collisions hardly matter.
 DIMENSION = 2**18
 _ORDERS = (1, 2)
@@ -24,40 +28,89 @@ _MOST_STEPS = 1000
 class Split:
     """Places of pooled texts: parts to train on, to choose a checkpoint with, and held out; and who is a candidate.
 
-    All parts are in an order that depends on the texts only. The held-out part has as many candidates as references.
+    All parts are in an order that depends on the texts only. The held-out part has as many candidates as references,
+    and so has the validation part. `effective` is the number of independent held-out texts, from both samples.
     """
 
     train: I64
     validation: I64
     held_out: I64
     is_candidate: Bool
+    effective: float
 
-    @property
-    def usable(self) -> bool:
-        """Whether there is something to train on and something held out."""
-        parts = [self.train, self.held_out, *([self.validation] if len(self.validation) else [])]
+    def usable(self, *, validate: bool) -> bool:
+        """Whether every part that is needed has texts of both samples."""
+        parts = [self.train, self.held_out, *([self.validation] if validate else [])]
         return all(len(part) and 0 < self.is_candidate[part].mean() < 1 for part in parts)
 
+    @property
+    def scored(self) -> I64:
+        """The texts that a classifier scores: those for validation, then those that are held out."""
+        return np.concatenate((self.validation, self.held_out))
 
-def split(candidate: LabelledTexts, reference: LabelledTexts, *, validate: bool = False) -> Split:
-    """Half of the texts to train on, the rest held out; with `validate`, half of the rest is for validation.
 
-    The part of a text depends on the hash of its words, or of its group, only. So copies and groups are never divided,
-    and held-out texts are independent draws. Where copies are in different groups, a text to train on that is also held
-    out is left out.
+def split(
+    candidate: LabelledTexts, reference: LabelledTexts, *, how: HowToSplit = "random", validate: bool = True
+) -> Split:
+    """The parts of two samples.
+
+    With `random`, 80, 10 and 10 % of each sample are for training, validation and the test, whatever texts are equal.
+    With `copies`, copies of a text are in the same part, and the parts are a half, a quarter and a quarter, or without
+    `validate` two halves. Texts of one group are in the same part with both. Which part it is depends on a hash of the
+    texts, so that the order of the texts does not matter.
     """
     both = pooled(candidate, reference)
-    keys: U64 = both.keys
-    units = keys if both.groups is None else both.groups
-    draw = mix(units ^ _SPLIT) >> np.uint64(62)
-    part = np.where(draw < 2, 0, np.where((draw == 2) & validate, 1, 2))
-    is_candidate = np.arange(len(keys)) < len(candidate)
-    order = np.lexsort((is_candidate, keys, mix(keys ^ _CHOICE)))
+    is_candidate = np.arange(len(both.keys)) < len(candidate)
+    if how == "random":
+        part = np.digitize(_places(both, is_candidate), _RANDOM_PARTS)
+    else:
+        draw = mix((both.keys if both.groups is None else both.groups) ^ _SPLIT) >> np.uint64(62)
+        part = np.where(draw < 2, 0, np.where((draw == 2) & validate, 1, 2))
+    order = np.lexsort((is_candidate, both.keys, mix(both.keys ^ _CHOICE)))
     train, validation, held_out = (order[part[order] == number] for number in range(3))
     held_out = _balanced(held_out, is_candidate)
-    validation = validation[~np.isin(keys[validation], keys[held_out])]
-    seen = np.concatenate((keys[held_out], keys[validation]))
-    return Split(train[~np.isin(keys[train], seen)], _balanced(validation, is_candidate), held_out, is_candidate)
+    if how == "copies":
+        # Copies in different groups: what is held out is not trained on.
+        validation = validation[~np.isin(both.keys[validation], both.keys[held_out])]
+        train = train[~np.isin(both.keys[train], both.keys[np.concatenate((held_out, validation))])]
+    effective = float(len(held_out)) if how == "random" else _n_independent(both.keys[held_out], is_candidate[held_out])
+    return Split(train, _balanced(validation, is_candidate), held_out, is_candidate, effective)
+
+
+def _places(both: LabelledTexts, is_candidate: Bool) -> F64:
+    """A number from 0 to 1 per text that decides on its part: the place of the text in a random order of its sample.
+
+    The order comes from a hash of each text and of its number among its copies, so that copies go to different parts. A
+    sum over all texts makes it another order for other texts. Groups have a random number each, so that they are not
+    divided.
+    """
+    salt = mix(both.keys.sum(dtype=np.uint64, keepdims=True) ^ _SPLIT)
+    if both.groups is not None:
+        return np.asarray(mix(both.groups ^ salt) / 2.0**64)
+    places = np.empty(len(both.keys))
+    for side in (np.flatnonzero(is_candidate), np.flatnonzero(~is_candidate)):
+        keys = both.keys[side]
+        order = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
+        copies = np.empty(len(side), np.uint64)
+        copies[order] = np.arange(len(side)) - np.repeat(starts, np.diff(starts, append=len(side)))
+        draws = mix(mix(keys ^ salt) + copies)
+        places[side[np.lexsort((keys, draws))]] = (np.arange(len(side)) + 0.5) / len(side)
+    return places
+
+
+def _n_independent(keys: U64, is_candidate: Bool) -> float:
+    r"""The number of independent texts among held-out texts of which all copies are classified alike.
+
+    A sample in which text i has :math:`w_i` copies is worth :math:`(\sum w_i)^2 / \sum w_i^2` texts (Kish). With
+    recalls p and q of both samples and at least k such texts of each, the accuracy a = (p + q) / 2 has a variance of at
+    most (p (1 - p) + q (1 - q)) / 4k, which is at most a (1 - a) / 2k, that of a share of 2k texts.
+    """
+    worth = []
+    for side in (is_candidate, ~is_candidate):
+        copies = np.unique(keys[side], return_counts=True)[1].astype(np.float64)
+        worth.append(copies.sum() ** 2 / max((copies**2).sum(), 1.0))
+    return 2 * float(min(worth))
 
 
 def _balanced(places: I64, is_candidate: Bool) -> I64:
@@ -68,16 +121,21 @@ def _balanced(places: I64, is_candidate: Bool) -> I64:
 
 
 def accuracy_parts(is_called_candidate: Bool, found: Split) -> Mapping[str, float]:
-    """The accuracy, the recall of each sample, and the number of held-out texts."""
-    truth = found.is_candidate[found.held_out]
-    recalls = float(is_called_candidate[truth].mean()), float((~is_called_candidate[~truth]).mean())
-    right = int((is_called_candidate == truth).sum())
-    return {
-        "accuracy": right / len(truth),
+    """The accuracy, the recall of each sample, the number of held-out texts, and accuracy and DD of the validation."""
+    n = len(found.validation)
+    called, truth = is_called_candidate[n:], found.is_candidate[found.held_out]
+    recalls = float(called[truth].mean()), float((~called[~truth]).mean())
+    parts = {
+        "accuracy": int((called == truth).sum()) / len(truth),
         "candidate_recall": recalls[0],
         "reference_recall": recalls[1],
         "n_held_out": float(len(truth)),
+        "n_effective": found.effective,
     }
+    if n:
+        accuracy = float((is_called_candidate[:n] == found.is_candidate[found.validation]).mean())
+        parts |= {"validation_accuracy": accuracy, "validation_dd": 2 * accuracy - 1}
+    return parts
 
 
 def measured(
@@ -86,22 +144,23 @@ def measured(
     key: tuple[str, ...],
     classify: Callable[[Any, Split], F64],
     *,
-    validate: bool = False,
+    how: HowToSplit,
+    validate: bool = True,
 ) -> Mapping[str, float]:
     """The parts of a classifier that is trained once and kept with the candidate; empty if there are too few texts.
 
-    `classify` trains on the pooled texts and returns the scores of held-out texts, 0 or less for candidates.
+    `classify` trains on the pooled texts and returns the scores of `Split.scored`, 0 or less for candidates.
     """
     both = pooled(candidate, reference)
 
     def make() -> Mapping[str, float]:
-        found = split(candidate, reference, validate=validate)
-        if not found.usable:
+        found = split(candidate, reference, how=how, validate=validate)
+        if not found.usable(validate=validate):
             return {}
         scores = classify(both, found)
         return accuracy_parts(np.where(np.abs(scores) <= _ROUNDING, 0.0, scores) <= 0, found)
 
-    return both.once(("held out", *key), make)
+    return both.once(("held out", how, *key), make)
 
 
 def discrepancy(parts: Mapping[str, float]) -> float:
@@ -110,10 +169,10 @@ def discrepancy(parts: Mapping[str, float]) -> float:
 
 
 def logistic_scores(both: LabelledTexts, found: Split) -> F64:
-    """Scores of held-out texts by logistic regression on n-grams of the training part."""
+    """Scores of the other parts by logistic regression on n-grams of the training part."""
     from sklearn.linear_model import LogisticRegression
 
     features = projected([both.ngrams.order(n) for n in _ORDERS], len(both), dimension=DIMENSION)
     model = LogisticRegression(class_weight="balanced", max_iter=_MOST_STEPS)
     model.fit(features[found.train], ~found.is_candidate[found.train])
-    return np.asarray(model.decision_function(features[found.held_out]))
+    return np.asarray(model.decision_function(features[found.scored]))

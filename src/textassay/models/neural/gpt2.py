@@ -12,6 +12,7 @@ from textassay.models.base import Progress, Texts
 from textassay.models.neural.network import NeuralModel, Words, restored_model, train_words
 from textassay.models.neural.training import Plan, check_whole, replaced
 from textassay.models.storage import ModelFile
+from textassay.models.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ def train(
     holdout: float = 0.05,
     threads: int = 1,
     validation: Texts | None = None,
+    vocabulary: Vocabulary | None = None,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -153,6 +155,8 @@ def train(
         epochs, for a GPU). The other options replace single values of it.
     holdout
         The share of the texts that is held out for validation if no validation texts are given.
+    vocabulary
+        The words of the model; the options of words are then not read. By default they are learned from the texts.
     threads
         More than one is faster on an idle computer, but the same seed may then give slightly different weights.
     """
@@ -171,6 +175,7 @@ def train(
         validation=validation,
         checkpoint=checkpoint,
         progress=progress,
+        vocabulary=vocabulary,
     )
 
 
