@@ -1,6 +1,7 @@
 """The data of a rating study: its settings, its items, its raters and its progress."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,12 @@ class Study:
 
     A page shows `context_intro` and the context (if there is one), `question` and the text, then `note` and the choices
     in their order. `introduction` is shown before the first text (purpose, consent), `thanks` after the last one (for
-    example a completion code). `days` is how long new links work, None for no limit. `url` is the address used in
-    links, '' for the default one.
+    example a completion code), and with it a link to `completion_url`. If there is a `consent`, raters must agree to it
+    first. `days` is how long new links work, None for no limit. `url` is the address used in links, '' for the default
+    one. `language` names the table of the other texts of the page, and `messages` replaces some or all of them.
+
+    Raters who joined by the shared link from one address give at most `address_share` percent of the ratings. After
+    `proof_after` raters, the shared link adds only those whose link has an id of Prolific or of Mechanical Turk.
     """
 
     title: str
@@ -45,6 +50,12 @@ class Study:
     introduction: str = ""
     thanks: str = ""
     url: str = ""
+    consent: str = ""
+    completion_url: str = ""
+    language: str = "en"
+    messages: Mapping[str, str] = field(default_factory=dict)
+    address_share: int = 25
+    proof_after: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,19 @@ class Rater:
 
 
 @dataclass(frozen=True)
+class Participant:
+    """A rater as another service knows them: ids from the link. `service` is `prolific` or `mturk`.
+
+    `person` is PROLIFIC_PID or workerId, `study` is STUDY_ID or hitId, `session` is SESSION_ID or assignmentId.
+    """
+
+    service: str
+    person: str
+    study: str = ""
+    session: str = ""
+
+
+@dataclass(frozen=True)
 class Task:
     """The item that a rater sees now: the number of the task, and how many of `total` tasks are `done`."""
 
@@ -87,13 +111,16 @@ class Stage:
     """The progress of a rater: tasks answered, tasks in total, and the number of the open task.
 
     `left` is False when no item is left for this rater: all that they could rate have enough ratings. Items that are
-    only reserved for other raters count as left.
+    only reserved for other raters count as left. `barred` is True if the raters of this address have given as many
+    ratings as they may, and `asks_consent` if the rater has to agree to the study first.
     """
 
     answered: int
     total: int
     task: int | None
     left: bool
+    barred: bool = False
+    asks_consent: bool = False
 
     @property
     def enough(self) -> int:
@@ -118,8 +145,38 @@ class Rating:
 
 
 @dataclass(frozen=True)
+class AddressUse:
+    """Raters who joined by the current shared link from one address: their number and their ratings.
+
+    `code` stands for the address, which is not stored. `load` counts ratings and reservations together.
+    """
+
+    code: str
+    joined: int
+    started: int
+    ratings: int
+    load: int
+
+
+@dataclass(frozen=True)
+class Door:
+    """The shared link: whether it is closed, the raters it has added, and the addresses that most came from.
+
+    Raters of one address have at most `most` ratings and reservations.
+    """
+
+    closed: bool
+    joined: int
+    most: int
+    addresses: tuple[AddressUse, ...]
+
+
+@dataclass(frozen=True)
 class RaterProgress:
-    """The progress of one rater: tasks answered, and attention checks answered and answered correctly."""
+    """The progress of one rater: tasks answered, and attention checks answered and answered correctly.
+
+    `median_seconds` is of the `n_timed` ratings with a known duration. The ratings of an excluded rater do not count.
+    """
 
     name: str
     done: int
@@ -128,6 +185,8 @@ class RaterProgress:
     checks_done: int
     median_seconds: float | None
     last_seen: str | None
+    n_timed: int = 0
+    excluded: bool = False
 
 
 @dataclass(frozen=True)

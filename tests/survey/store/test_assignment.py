@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.survey.store.small_studies import STUDY, hurried, opened, raters_of
+from tests.survey.store.small_studies import STUDY, current, hurried, opened, raters_of
 from textassay.survey.model import Rater, SurveyItem
 from textassay.survey.store import progress as clock
 from textassay.survey.store.assignment import Plan, places_of_checks
@@ -150,6 +150,22 @@ def test_done_early_when_all_items_have_enough(tmp_path: Path) -> None:
 
 def test_an_abandoned_task_holds_its_item_for_half_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"ratings_wanted": 1, "items_per_rater": 1, "checks_per_rater": 0}
+    store, links = opened(tmp_path / "s.db", items=8, n_raters=9, **settings)
+    now = clock.steady()
+    with closing(store):
+        held, *others = raters_of(store, links.raters)
+        monkeypatch.setattr(clock, "steady", lambda: now)
+        text = current(store, held).text
+        monkeypatch.setattr(clock, "steady", lambda: now + 29 * 60)
+        assert text not in {current(store, rater).text for rater in others[:2]}
+        monkeypatch.setattr(clock, "steady", lambda: now + 31 * 60)
+        assert text in {current(store, rater).text for rater in others[2:8]}
+
+
+def test_when_items_run_out_an_abandoned_task_holds_its_item_for_minutes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"ratings_wanted": 1, "items_per_rater": 1, "checks_per_rater": 0}
     store, links = opened(tmp_path / "s.db", items=1, n_raters=3, **settings)
     now = clock.steady()
     with closing(store):
@@ -157,10 +173,10 @@ def test_an_abandoned_task_holds_its_item_for_half_an_hour(tmp_path: Path, monke
         monkeypatch.setattr(clock, "steady", lambda: now)
         open_task = store.task(one)
         assert open_task is not None
-        monkeypatch.setattr(clock, "steady", lambda: now + 29 * 60)
+        monkeypatch.setattr(clock, "steady", lambda: now + 2 * 60)
         assert store.task(two) is None
         assert store.stage(two).left
-        monkeypatch.setattr(clock, "steady", lambda: now + 31 * 60)
+        monkeypatch.setattr(clock, "steady", lambda: now + 6 * 60)
         late = store.task(two)
         assert late is not None
         assert late.text == open_task.text
@@ -190,7 +206,7 @@ def test_a_clock_that_was_days_ahead_holds_no_item_for_days(
         store = Store.open(tmp_path / "s.db")
     with closing(store):
         assert store.task(two) is None
-        elapsed += 29 * 60.0
+        elapsed += 2 * 60.0
         assert store.task(two) is None
         elapsed += 2 * 60.0
         assert store.task(two) is not None

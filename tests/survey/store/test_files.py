@@ -169,7 +169,7 @@ def _settings(text: str) -> Callable[[Path], None]:
         (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\0" * 200), r"s\.db: not an SQLite file; wanted"),
         (lambda path: path.write_text(""), r"s\.db: not a rating study; wanted"),
         (_other_application, r"s\.db: not a rating study; wanted"),
-        (_version(schema.VERSION + 1), r"s\.db: a study of version 2; this textassay reads version 1$"),
+        (_version(schema.VERSION + 1), r"s\.db: a study of version 3; this textassay reads versions 1 to 2$"),
         (_damaged, r"s\.db: the study cannot be read or written \(database disk image is malformed\); textassay"),
         (_settings("{"), r"s\.db: the study's settings are damaged \(JSONDecodeError\)$"),
         (_settings('{"choices": [], "x": 1}'), r"s\.db: the study's settings are damaged \(TypeError\)$"),
@@ -447,3 +447,65 @@ def test_who_only_looks_cannot_write(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="attempt to write a readonly database"):
             store.invite(1)
         assert store.summary().raters == ()
+
+
+# The links of the study in `version_1.sql`: it was made by version 0.5.0 and has two raters with two answers each.
+EARLIER = Links(
+    "5ypcfg7tfyfhuhseoo4y3l5ccihv53ysn3mespa",
+    "ef53weh3sknat3oatyj6secjdabeabi3xyplr7y",
+    ("iplhmc4wk4wujo5bos3wj7fwizbz5udqtfjy7oq",),
+)
+EARLIER_JOINED = "bzhsxfduzei5jha2ocpkvd6ovdciumou3fkm2qy"
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """A study of version 1 of the schema."""
+    path = tmp_path / "earlier.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(Path(__file__).with_name("version_1.sql").read_text("utf-8"))
+        connection.execute(f"PRAGMA application_id = {schema.APPLICATION}")
+        connection.execute("PRAGMA user_version = 1")
+        connection.execute("PRAGMA journal_mode = WAL")
+    return path
+
+
+def test_a_study_of_an_earlier_version_is_read_without_a_change(earlier: Path, tmp_path: Path) -> None:
+    before = earlier.read_bytes()
+    with closing(Store.open(earlier, read_only=True)) as store:
+        assert [rating.value for rating in store.ratings(checks=True)] == [4] * 4
+        assert [(rater.done, rater.excluded) for rater in store.summary().raters] == [(2, False), (2, False)]
+        store.backup(tmp_path / "copy.db")
+    assert earlier.read_bytes() == before
+    with closing(Store.open(tmp_path / "copy.db")) as copy:
+        assert len(list(copy.ratings(checks=True))) == 4
+
+
+def test_a_study_of_an_earlier_version_continues(earlier: Path) -> None:
+    for _ in range(2):
+        with closing(Store.open(earlier)) as store:
+            assert [rating.value for rating in store.ratings(checks=True)][:4].count(4) == 4
+            invited, joined = raters_of(store, [EARLIER.raters[0], EARLIER_JOINED])
+            for rater in (joined, invited):
+                while (task := store.task(rater)) is not None:
+                    assert store.answer(rater, task.number, 4) == "recorded"
+            assert store.is_join(EARLIER.join)
+            assert store.is_admin(EARLIER.admin)
+            assert store.summary().share == 100
+            with store._readers.reading() as connection:
+                loads = connection.execute("SELECT load, firm FROM queue").fetchall()
+            assert loads == [(2, 1)] * 4
+
+
+def test_a_failure_while_a_study_gets_the_current_schema_changes_nothing(
+    earlier: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "count_again", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            Store.open(earlier)
+    with closing(sqlite3.connect(earlier)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert "firm" not in str(connection.execute("SELECT sql FROM sqlite_master").fetchall())
+    with closing(Store.open(earlier)) as store:
+        assert len(list(store.ratings(checks=True))) == 4

@@ -17,9 +17,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.survey.store.small_studies import opened, quick_folder
 from textassay.survey.model import Rater, Rating, Stage, SurveyItem, Task
 from textassay.survey.store import progress as clock
-from textassay.survey.store.answers import FIRST_HOLD_SECONDS, HOLD_SECONDS, ONE_IN
+from textassay.survey.store.holds import HOLD_SECONDS, ONE_IN, PROVISIONAL_SECONDS, SHORTEST_SECONDS
 from textassay.survey.store.importing import Imported
-from textassay.survey.store.study_store import Store
+from textassay.survey.store.raters import name_of
+from textassay.survey.store.study_store import Store, Visitor
 
 MINUTE = 60.0
 
@@ -29,19 +30,26 @@ class Modelled:
     """A rater as the model knows them: tasks in order, answers to the first of them, and until when items are held."""
 
     token: str
-    joined: bool = False
+    address: str | None = None
+    excluded: bool = False
     tasks: list[Task] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
     held_until: dict[int, float | None] = field(default_factory=dict)
-
-    def counts(self, place: int) -> bool:
-        """Whether the task at this place counts for its item."""
-        return place < len(self.answers) or self.held_until[place] is not None
+    provisional: set[int] = field(default_factory=set)
 
     @property
-    def reserves_as_newcomer(self) -> bool:
-        """Whether the rater joined, has answered nothing, and has an item reserved."""
-        return self.joined and not self.answers and self.held_until.get(0) is not None
+    def joined(self) -> bool:
+        """Whether the rater came by the shared link, and so from an address."""
+        return self.address is not None
+
+    def counts(self, place: int) -> bool:
+        """Whether the task at this place is answered or reserved."""
+        return place < len(self.answers) or self.held_until[place] is not None
+
+    def holds(self, *, provisional: bool = False) -> int:
+        """How many items are reserved, or reserved without a record."""
+        open_places = range(len(self.answers), len(self.tasks))
+        return sum(self.held_until[p] is not None and (not provisional or p in self.provisional) for p in open_places)
 
 
 class Model(RuleBasedStateMachine):
@@ -71,6 +79,7 @@ class Model(RuleBasedStateMachine):
         each_rater = {"ratings_wanted": wanted, "items_per_rater": each, "checks_per_rater": checks}
         self.store, self.links = opened(self.path, items=items, n_raters=1, **each_rater)
         self.wanted, self.each, self.checks = wanted, min(each, items), min(checks, 2)
+        self.most_per_address = max(self.each, -(-items * wanted // 4))
         self.items = {item.text: item for item in self.store.items()}
         self.raters = [Modelled(self.links.raters[0])]
         self.abandoned: list[Store] = []
@@ -102,42 +111,109 @@ class Model(RuleBasedStateMachine):
         assert rater is not None
         return modelled, rater
 
-    def _loads(self) -> Counter[str]:
+    def _loads(self, *, firm: bool = False) -> Counter[str]:
+        """The tasks that count for each item: all, or without those of raters who joined."""
         return Counter(
-            task.text for rater in self.raters for place, task in enumerate(rater.tasks) if rater.counts(place)
+            task.text
+            for rater in self.raters
+            if not rater.excluded and not (firm and rater.joined)
+            for place, task in enumerate(rater.tasks)
+            if rater.counts(place)
         )
+
+    def _address_load(self, address: str | None) -> int:
+        """The tasks that count for an address, those of excluded raters too."""
+        return sum(
+            rater.counts(place) and not self._is_check(task)
+            for rater in self.raters
+            if rater.address == address
+            for place, task in enumerate(rater.tasks)
+        )
+
+    def _is_barred(self, modelled: Modelled) -> bool:
+        return modelled.joined and self._address_load(modelled.address) >= self.most_per_address
+
+    def _may_answer(self, modelled: Modelled) -> bool:
+        """Whether a rater may answer the open task."""
+        reserved = modelled.held_until.get(len(modelled.answers)) is not None
+        return not modelled.excluded and (reserved or not self._is_barred(modelled))
+
+    def _has_record(self, modelled: Modelled) -> bool:
+        pairs = list(zip(modelled.tasks, modelled.answers, strict=False))
+        wrong = any(self._is_check(task) and self.items[task.text].expected != value for task, value in pairs)
+        return 2 * len(pairs) >= self.each + self.checks and not wrong
+
+    def _is_provisional(self, modelled: Modelled) -> bool:
+        return modelled.joined and not self._has_record(modelled)
+
+    def _open_places(self) -> int:
+        loads = self._loads()
+        return sum(max(self.wanted - loads[text], 0) for text, item in self.items.items() if item.expected is None)
+
+    def _longest_hold(self) -> float:
+        plenty = ONE_IN * (sum(rater.holds() for rater in self.raters) + 1)
+        return max(SHORTEST_SECONDS, HOLD_SECONDS * min(1.0, self._open_places() / plenty))
 
     def _end_holds(self) -> None:
         """End the reservations that are over, and shorten those that are too long."""
         now = self._steady()
         for rater in self.raters:
+            rater.held_until = {
+                place: until if until is not None and until > now else None for place, until in rater.held_until.items()
+            }
+        latest = now + self._longest_hold()
+        for rater in self.raters:
             for place, until in rater.held_until.items():
-                if until is not None:
-                    rater.held_until[place] = min(until, now + HOLD_SECONDS) if until > now else None
+                rater.held_until[place] = None if until is None else min(until, latest)
 
-    def _fewest(self, given: list[str]) -> int:
-        """The smallest load among the items that are new to a rater."""
-        loads = self._loads()
-        return min(loads[text] for text, item in self.items.items() if item.expected is None and text not in given)
+    def _fewest(self, given: list[str], *, firm: bool = False) -> int | None:
+        """The smallest load among the open items that are new to a rater; None if there are none."""
+        loads, closing = self._loads(), self._loads(firm=firm)
+        new = [text for text, item in self.items.items() if item.expected is None and text not in given]
+        return min((loads[text] for text in new if closing[text] < self.wanted), default=None)
 
     def _held_until(self, modelled: Modelled) -> float | None:
         """Until when the next task of a rater reserves its item."""
-        if not modelled.joined or modelled.answers:
-            return self._steady() + HOLD_SECONDS
-        loads = self._loads()
-        places = [self.wanted - loads[text] for text, item in self.items.items() if item.expected is None]
-        reserved = sum(rater.reserves_as_newcomer for rater in self.raters)
-        enough = sum(max(n, 0) for n in places) >= ONE_IN * (reserved + 1)
-        return self._steady() + FIRST_HOLD_SECONDS if enough else None
+        if not self._is_provisional(modelled):
+            return self._steady() + self._longest_hold()
+        reserved = sum(rater.holds(provisional=True) for rater in self.raters)
+        if self._open_places() < ONE_IN * (reserved + 1):
+            return None
+        return self._steady() + min(PROVISIONAL_SECONDS, self._longest_hold())
+
+    def _hold(self, modelled: Modelled, place: int) -> None:
+        """Reserve the item of the task at this place, if that is possible."""
+        modelled.held_until[place] = self._held_until(modelled)
+        modelled.provisional.discard(place)
+        if self._is_provisional(modelled):
+            modelled.provisional.add(place)
 
     def _is_check(self, task: Task) -> bool:
         return self.items[task.text].expected is not None
 
-    @rule(by_link=st.booleans())
-    def new_rater(self, by_link: bool) -> None:
-        token = self.store.join(self.links.join) if by_link else self.store.invite(1)[0]
-        assert token is not None
-        self.raters.append(Modelled(token, joined=by_link))
+    @rule(address=st.sampled_from([None, "192.0.2.1", "2001:db8::/64"]))
+    def new_rater(self, address: str | None) -> None:
+        """A rater with a personal link, or one who joins from an address."""
+        if address is None:
+            self.raters.append(Modelled(self.store.invite(1)[0]))
+            return
+        visitor = Visitor(address)
+        barred = self._address_load(address) >= self.most_per_address
+        assert self.store.refusal(visitor) == ("barred" if barred else None)
+        token = self.store.join(self.links.join, visitor)
+        assert (token is None) == barred
+        if token is not None:
+            self.raters.append(Modelled(token, address))
+
+    @rule(which=st.integers(0, 50), excluded=st.booleans())
+    def exclude(self, which: int, excluded: bool) -> None:
+        """Take a rater's places away, or give them back."""
+        number = which % len(self.raters)
+        modelled = self.raters[number]
+        assert self.store.exclude([name_of(number + 1)], excluded=excluded) == (modelled.excluded != excluded)
+        modelled.excluded = excluded
+        if excluded:
+            modelled.held_until = dict.fromkeys(modelled.held_until)
 
     @rule(which=st.integers(0, 50))
     def task(self, which: int) -> None:
@@ -145,19 +221,22 @@ class Model(RuleBasedStateMachine):
         done, given = len(modelled.answers), [task.text for task in modelled.tasks]
         task = self.store.task(rater)
         if done < len(given):
-            assert task == modelled.tasks[done]
+            assert task == (modelled.tasks[done] if self._may_answer(modelled) else None)
             return
         rated = sum(not self._is_check(task) for task in modelled.tasks)
-        if done == self.each + self.checks:
+        if done == self.each + self.checks or modelled.excluded or self._is_barred(modelled):
             assert task is None
             return
         self._end_holds()
-        if rated < self.each and self._fewest(given) >= self.wanted and (modelled.answers or not modelled.joined):
-            # The reservations of newcomers give way.
+        fewest = self._fewest(given)
+        if rated < self.each and fewest is None and not self._is_provisional(modelled):
+            # Reservations without a record give way.
             for other in self.raters:
-                if other.reserves_as_newcomer:
-                    other.held_until[0] = None
-        if rated < self.each and self._fewest(given) >= self.wanted:
+                other.held_until |= {place: None for place in other.provisional if place in other.held_until}
+            fewest = self._fewest(given)
+            if fewest is None and not modelled.joined:
+                fewest = self._fewest(given, firm=True)
+        if rated < self.each and fewest is None:
             assert task is None
             return
         assert task is not None
@@ -168,27 +247,37 @@ class Model(RuleBasedStateMachine):
         assert task.number not in [other.number for rater in self.raters for other in rater.tasks]
         if item.expected is None:
             assert rated < self.each
-            assert self._loads()[task.text] == self._fewest(given) < self.wanted
+            assert self._loads()[task.text] == fewest
         else:
             assert done - rated < self.checks
-        modelled.held_until[done] = self._held_until(modelled)
+        until, provisional = self._held_until(modelled), self._is_provisional(modelled)
         modelled.tasks.append(task)
+        modelled.held_until[done] = until
+        if provisional:
+            modelled.provisional.add(done)
 
     @rule(which=st.integers(0, 50))
     def look(self, which: int) -> None:
         """How far a rater is, which gives nobody anything."""
         modelled, rater = self._rater(which)
         done, total = len(modelled.answers), self.each + self.checks
-        open_task = modelled.tasks[done].number if done < len(modelled.tasks) else None
+        may_answer = done < len(modelled.tasks) and self._may_answer(modelled)
+        open_task = modelled.tasks[done].number if may_answer else None
         given = {task.text for task in modelled.tasks}
-        answers = Counter(task.text for other in self.raters for task in other.tasks[: len(other.answers)])
+        answers = Counter(
+            task.text
+            for other in self.raters
+            if not other.excluded and (modelled.joined or not other.joined)
+            for task in other.tasks[: len(other.answers)]
+        )
         lacking = any(
             answers[text] < self.wanted and text not in given
             for text, item in self.items.items()
             if item.expected is None
         )
-        left = open_task is not None or (lacking and len(given) < total)
-        assert self.store.stage(rater) == Stage(done, total, open_task, left)
+        barred = not modelled.excluded and open_task is None and self._is_barred(modelled)
+        left = open_task is not None or (lacking and len(given) < total and not barred and not modelled.excluded)
+        assert self.store.stage(rater) == Stage(done, total, open_task, left, barred)
 
     @rule(which=st.integers(0, 50), value=st.integers(0, 7), back=st.integers(-1, 2))
     def answer(self, which: int, value: int, back: int) -> None:
@@ -205,6 +294,8 @@ class Model(RuleBasedStateMachine):
             assert outcome == "stale"
         elif place < done:
             assert outcome == ("already" if value == modelled.answers[place] else "kept")
+        elif not self._may_answer(modelled):
+            assert outcome == "barred"
         else:
             assert outcome == "recorded"
             modelled.answers.append(value)
@@ -219,13 +310,15 @@ class Model(RuleBasedStateMachine):
     @rule(which=st.integers(0, 50))
     def undo(self, which: int) -> None:
         modelled, rater = self._rater(which)
-        assert self.store.undo(rater) == bool(modelled.answers)
-        if modelled.answers:
+        can = bool(modelled.answers) and not modelled.excluded
+        assert self.store.undo(rater) == can
+        if can:
             self._withdraw(modelled)
 
     def _withdraw(self, modelled: Modelled) -> None:
         modelled.answers.pop()
-        modelled.held_until[len(modelled.answers)] = self._steady() + HOLD_SECONDS
+        modelled.held_until[len(modelled.answers)] = None
+        self._hold(modelled, len(modelled.answers))
 
     @rule(which=st.integers(0, 50), shown=st.integers(-1, 3))
     def undo_in_old_window(self, which: int, shown: int) -> None:
@@ -233,12 +326,14 @@ class Model(RuleBasedStateMachine):
         modelled, rater = self._rater(which)
         done = len(modelled.answers)
         numbers = [task.number for task in modelled.tasks]
-        current = numbers[done] if done < len(numbers) else None
+        current = numbers[done] if done < len(numbers) and self._may_answer(modelled) else None
         place = done - shown
         window = numbers[place] if 0 <= place < len(numbers) else None
         found = self.store.undo_shown(rater, window)
         if window != current:
             assert found == ("since" if window is not None and (current is None or current > window) else "gone")
+        elif modelled.answers and modelled.excluded:
+            assert found == "fixed"
         elif modelled.answers:
             assert found == "undone"
             self._withdraw(modelled)
@@ -250,7 +345,7 @@ class Model(RuleBasedStateMachine):
         """Two windows show the same task; one answers it and one goes back, at the same moment."""
         modelled, rater = self._rater(which)
         done = len(modelled.answers)
-        if done == len(modelled.tasks):
+        if done == len(modelled.tasks) or not self._may_answer(modelled):
             return
         number, told = modelled.tasks[done].number, dict[str, Any]()
         acts: dict[str, Callable[[], Any]] = {
@@ -321,7 +416,7 @@ class Model(RuleBasedStateMachine):
     @rule(minutes=st.sampled_from([20.0, 40.0]))
     def come_and_go(self, minutes: float) -> None:
         """Somebody looks at a task, and is not seen again for a while."""
-        self.new_rater(by_link=True)
+        self.new_rater("192.0.2.1")
         self.task(len(self._with_links()) - 1)
         self.wait(minutes)
 
@@ -359,6 +454,7 @@ class Model(RuleBasedStateMachine):
         expected = Counter(
             (f"r{number:03d}", task.text, value)
             for number, rater in enumerate(self.raters, 1)
+            if not rater.excluded
             for task, value in zip(rater.tasks, rater.answers, strict=False)
         )
         found = list(self.store.ratings(checks=True))
@@ -375,13 +471,28 @@ class Model(RuleBasedStateMachine):
     def _check_summary(self) -> None:
         summary = self.store.summary()
         counts = Counter(
-            task.text for rater in self.raters for task, _ in zip(rater.tasks, rater.answers, strict=False)
+            task.text
+            for rater in self.raters
+            if not rater.excluded
+            for task, _ in zip(rater.tasks, rater.answers, strict=False)
         )
         rateable = [text for text, item in self.items.items() if item.expected is None]
         assert summary.ratings_per_item == tuple(counts[text] for text in rateable)
         assert summary.items_complete == sum(counts[text] >= self.wanted for text in rateable)
         assert summary.wanted == self.wanted * len(rateable)
-        assert [rater.done for rater in summary.raters] == [len(rater.answers) for rater in self.raters]
+        assert [(rater.done, rater.excluded) for rater in summary.raters] == [
+            (len(rater.answers), rater.excluded) for rater in self.raters
+        ]
+        with self.store._readers.reading() as connection:
+            loads = dict(connection.execute("SELECT i.text, q.load FROM queue q JOIN items i ON i.number = q.item"))
+            firm = dict(connection.execute("SELECT i.text, q.firm FROM queue q JOIN items i ON i.number = q.item"))
+        assert all(self._loads()[text] == loads[text] for text in rateable)
+        assert all(self._loads(firm=True)[text] == firm[text] for text in rateable)
+        door = self.store.door()
+        addresses = {rater.address for rater in self.raters if rater.joined}
+        assert door.most == self.most_per_address
+        assert sorted(use.load for use in door.addresses) == sorted(map(self._address_load, addresses))
+        assert all(use.load <= door.most for use in door.addresses)
         for progress, rater in zip(summary.raters, self.raters, strict=True):
             pairs = list(zip(rater.tasks, rater.answers, strict=False))
             checks = [(self.items[task.text].expected, value) for task, value in pairs if self._is_check(task)]

@@ -228,14 +228,14 @@ def test_the_shared_link_makes_only_so_many_raters(tmp_path: Path, monkeypatch: 
     store, links = opened(tmp_path / "s.db", items=4, ratings_wanted=1, items_per_rater=4)
     with closing(store):  # one rater is needed, 20 are let in
         assert all(store.join(links.join) for _ in range(20))
-        assert store.full()
+        assert store.refusal() == "full"
         assert store.join(links.join) is None
         assert len(store.invite(3)) == 3
         assert len(store.summary().raters) == 23
         again = store.new_join()  # and as many once more, by another link
-        assert not store.full()
+        assert store.refusal() is None
         assert all(store.join(again) for _ in range(20))
-        assert store.full()
+        assert store.refusal() == "full"
 
 
 def test_how_far_a_rater_is_can_be_seen_without_giving_a_task(study: tuple[Store, Links]) -> None:

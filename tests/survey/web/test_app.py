@@ -346,7 +346,7 @@ def test_a_full_study_takes_nobody_new_but_lets_others_go_on(
 ) -> None:
     address = f"/join/{site.links.join}"
     personal = join(client, address).headers["location"]
-    monkeypatch.setattr(site.store, "full", lambda: True)
+    monkeypatch.setattr(site.store, "refusal", lambda _: "full")
     before = site.content()
     for sent in (
         site.visitor().get(address),

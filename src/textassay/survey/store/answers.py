@@ -7,23 +7,13 @@ import sqlite3
 from typing import Literal, NamedTuple
 
 from textassay.survey.model import Stage, Task
-from textassay.survey.store.assignment import Plan, items_left, next_item
+from textassay.survey.store.assignment import Closing, Plan, items_left, next_item
+from textassay.survey.store.holds import Standing, end_holds, give_way, held_until, is_barred, standing_of
 
-Recorded = Literal["recorded", "already", "kept", "stale", "refused"]
+# `barred`: the study takes no more answers from this rater or from the address.
+Recorded = Literal["recorded", "already", "kept", "stale", "refused", "barred"]
 # `since`: another task was answered since; `gone`: already undone; `none`: no answer; `fixed`: undone too often.
 Undone = Literal["undone", "since", "gone", "none", "fixed"]
-
-# An open task reserves its item for this long.
-HOLD_SECONDS = 30 * 60.0
-# The first task of somebody who joined by the shared link reserves its item for a shorter time, and such reservations
-# use at most one in this many of the places that are open: anybody can join any number of times, and must not be able
-# to keep the items from others.
-FIRST_HOLD_SECONDS = 5 * 60.0
-ONE_IN = 4
-_BY_NEWCOMERS = (
-    "held_until IS NOT NULL AND place = 0"
-    " AND EXISTS (SELECT 1 FROM raters r WHERE r.number = tasks.rater AND r.origin = 'joined')"
-)
 
 
 class Moment(NamedTuple):
@@ -63,74 +53,71 @@ def n_assigned(connection: sqlite3.Connection, rater: int) -> int:
 
 
 def stage_of(connection: sqlite3.Connection, plan: Plan, rater: int) -> Stage:
-    """The progress of a rater."""
+    """The progress of a rater; number 0 for somebody who has not joined yet."""
     (answered,) = connection.execute("SELECT count(value) FROM tasks WHERE rater = ?", (rater,)).fetchone()
-    task = current(connection, plan, rater)
-    left = task is not None or items_left(connection, plan, rater=rater)
-    return Stage(answered, plan.total, task=None if task is None else task.number, left=left)
+    standing = standing_of(connection, plan, rater)
+    task = open_task(connection, plan, rater)
+    if standing is None:
+        return Stage(answered, plan.total, task=None, left=False, asks_consent=_asks_consent(connection, plan, rater))
+    barred = task is None and is_barred(connection, plan, rater)
+    closing: Closing = "firm" if standing == "firm" else "load"
+    left = task is not None or (not barred and items_left(connection, plan, rater=rater, closing=closing))
+    return Stage(answered, plan.total, task=None if task is None else task.number, left=left, barred=barred)
+
+
+def _asks_consent(connection: sqlite3.Connection, plan: Plan, rater: int) -> bool:
+    row = connection.execute("SELECT consented, excluded FROM raters WHERE number = ?", (rater,)).fetchone()
+    return plan.needs_consent and row == (None, None)
+
+
+def open_task(connection: sqlite3.Connection, plan: Plan, rater: int) -> Task | None:
+    """The open task of a rater, if they may answer it: not an excluded rater, nor one beyond the cap of an address."""
+    found = current(connection, plan, rater)
+    if found is None or not _may_answer(connection, plan, rater, found.number):
+        return None
+    return found
+
+
+def _may_answer(connection: sqlite3.Connection, plan: Plan, rater: int, task: int) -> bool:
+    """Whether the answer to this open task would be recorded. An answer to a reserved item is a part of the cap."""
+    if standing_of(connection, plan, rater) is None:
+        return False
+    (held,) = connection.execute("SELECT held_until FROM tasks WHERE number = ?", (task,)).fetchone()
+    return held is not None or not is_barred(connection, plan, rater)
 
 
 def assign(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: Moment) -> Task | None:
     """The open task of a rater, or a new one; None when nothing is left to rate."""
-    found = current(connection, plan, rater)
-    if found is not None:
-        return found
-    _end_holds(connection, now.steady)
-    place = n_assigned(connection, rater)
-    item = next_item(connection, plan, rater=rater, place=place)
-    if item is None and _take_over(connection, rater, place):
-        item = next_item(connection, plan, rater=rater, place=place)
+    if current(connection, plan, rater) is not None:
+        return open_task(connection, plan, rater)
     _mark_seen(connection, rater, now.clock)
+    standing = standing_of(connection, plan, rater)
+    if standing is None or is_barred(connection, plan, rater):
+        return None
+    end_holds(connection, plan, now.steady)
+    place = n_assigned(connection, rater)
+    item = _item_for(connection, plan, rater, place=place, standing=standing)
     if item is None:
         return None
-    held_until = _held_until(connection, plan, rater, place=place, steady=now.steady)
+    until = held_until(connection, plan, standing, steady=now.steady)
     connection.execute(
-        "INSERT INTO tasks (rater, place, item, shown, held_until) VALUES (?, ?, ?, ?, ?)",
-        (rater, place, item, now.clock, held_until),
+        "INSERT INTO tasks (rater, place, item, shown, held_until, provisional) VALUES (?, ?, ?, ?, ?, ?)",
+        (rater, place, item, now.clock, until, standing == "provisional"),
     )
     return current(connection, plan, rater)
 
 
-def _is_newcomer(connection: sqlite3.Connection, rater: int, place: int) -> bool:
-    """Whether a rater joined by the shared link and has not answered anything yet."""
-    row = connection.execute("SELECT 1 FROM raters WHERE number = ? AND origin = 'joined'", (rater,)).fetchone()
-    return place == 0 and row is not None
+def _item_for(connection: sqlite3.Connection, plan: Plan, rater: int, *, place: int, standing: Standing) -> int | None:
+    """The next item of a rater. If no place is open, others give way, except to raters without a record."""
+    item = next_item(connection, plan, rater=rater, place=place)
+    if item is None and standing != "provisional" and give_way(connection):
+        item = next_item(connection, plan, rater=rater, place=place)
+    if item is None and standing == "firm":
+        item = next_item(connection, plan, rater=rater, place=place, closing="firm")
+    return item
 
 
-def _take_over(connection: sqlite3.Connection, rater: int, place: int) -> bool:
-    """End the reservations of newcomers for a rater who is none; whether there were any.
-
-    Invited raters, and those who have answered, go first. A newcomer can still answer the text that they see.
-    """
-    if _is_newcomer(connection, rater, place):
-        return False
-    return connection.execute(f"UPDATE tasks SET held_until = NULL WHERE {_BY_NEWCOMERS}").rowcount > 0  # noqa: S608
-
-
-def _held_until(connection: sqlite3.Connection, plan: Plan, rater: int, *, place: int, steady: float) -> float | None:
-    """Until when a new task reserves its item; None if it is given without a reservation."""
-    if not _is_newcomer(connection, rater, place):
-        return steady + HOLD_SECONDS
-    (reserved,) = connection.execute(f"SELECT count(*) FROM tasks WHERE {_BY_NEWCOMERS}").fetchone()  # noqa: S608
-    needed = ONE_IN * (reserved + 1)
-    # Each of these items has at least one open place, so that no more than `needed` items are read.
-    rows = connection.execute(
-        "SELECT ? - load FROM queue WHERE load < ? ORDER BY load LIMIT ?", (plan.wanted, plan.wanted, needed)
-    )
-    return steady + FIRST_HOLD_SECONDS if sum(places for (places,) in rows) >= needed else None
-
-
-def _end_holds(connection: sqlite3.Connection, steady: float) -> None:
-    """End the holds that are over, and shorten those that are longer than a hold can be.
-
-    The latter were made before a restart, while the clock of the system was ahead.
-    """
-    latest = steady + HOLD_SECONDS
-    connection.execute("UPDATE tasks SET held_until = NULL WHERE held_until <= ?", (steady,))
-    connection.execute("UPDATE tasks SET held_until = ? WHERE held_until > ?", (latest, latest))
-
-
-def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int, now: float) -> Recorded:
+def answer(connection: sqlite3.Connection, plan: Plan, rater: int, task: int, *, value: int, now: float) -> Recorded:
     """Record the answer to a rater's current task; answers to other tasks are not recorded."""
     if not 0 < task <= _LARGEST:
         return "stale"
@@ -143,6 +130,8 @@ def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int,
     (first,) = connection.execute("SELECT min(place) FROM tasks WHERE rater = ? AND value IS NULL", (rater,)).fetchone()
     if place != first:
         return "stale"
+    if not _may_answer(connection, plan, rater, task):
+        return "barred"
     connection.execute(
         "UPDATE tasks SET value = ?, answered = ?, held_until = NULL WHERE number = ?", (value, now, task)
     )
@@ -150,8 +139,10 @@ def answer(connection: sqlite3.Connection, rater: int, task: int, *, value: int,
     return "recorded"
 
 
-def undo(connection: sqlite3.Connection, rater: int, *, now: Moment) -> bool:
+def undo(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: Moment) -> bool:
     """Withdraw a rater's last answer. It is kept in the table `withdrawn`."""
+    if standing_of(connection, plan, rater) is None:
+        return False
     row = connection.execute(
         "SELECT number, value, answered FROM tasks WHERE rater = ? AND value IS NOT NULL ORDER BY place DESC LIMIT 1",
         (rater,),
@@ -166,9 +157,12 @@ def undo(connection: sqlite3.Connection, rater: int, *, now: Moment) -> bool:
         "INSERT INTO withdrawn (task, value, answered, withdrawn) VALUES (?, ?, ?, ?)",
         (task, value, answered, now.clock),
     )
+    # First the place is open again, then the rater reserves it like anybody who is given a task now.
+    connection.execute("UPDATE tasks SET value = NULL, answered = NULL WHERE number = ?", (task,))
+    standing = standing_of(connection, plan, rater) or "provisional"
     connection.execute(
-        "UPDATE tasks SET value = NULL, answered = NULL, held_until = ? WHERE number = ?",
-        (now.steady + HOLD_SECONDS, task),
+        "UPDATE tasks SET held_until = ?, provisional = ? WHERE number = ?",
+        (held_until(connection, plan, standing, steady=now.steady), standing == "provisional", task),
     )
     _mark_seen(connection, rater, now.clock)
     return True
@@ -179,14 +173,14 @@ def undo_shown(connection: sqlite3.Connection, plan: Plan, rater: int, *, shown:
 
     The comparison and the withdrawal belong to one write transaction: no answer can come between them.
     """
-    task = current(connection, plan, rater)
+    task = open_task(connection, plan, rater)
     number = None if task is None else task.number
     if shown != number:
         # A rater's tasks are numbered in the order in which they are answered.
         return "since" if shown is not None and (number is None or number > shown) else "gone"
-    if undo(connection, rater, now=now):
+    if undo(connection, plan, rater, now=now):
         return "undone"
-    answered = n_assigned(connection, rater) if task is None else task.done
+    (answered,) = connection.execute("SELECT count(value) FROM tasks WHERE rater = ?", (rater,)).fetchone()
     return "fixed" if answered else "none"
 
 

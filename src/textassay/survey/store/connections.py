@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
+from textassay.survey.store.schema import show_as_current
 
 
 class StudyBusy(InputError):
@@ -157,6 +158,8 @@ class Readers:
         except IndexError:
             connection = connect(self._path, read_only=self._read_only, timeout=self._timeout)
             try:
+                if self._read_only:
+                    show_as_current(connection)
                 connection.execute("PRAGMA query_only = ON")
                 # The connection was opened by name, which may belong to another file since the last check.
                 self._check()

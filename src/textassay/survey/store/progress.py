@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
-from textassay.survey.model import RaterProgress, Rating, Study, Summary, SurveyItem
+from textassay.survey.model import AddressUse, Door, RaterProgress, Rating, Study, Summary, SurveyItem
 from textassay.survey.store.assignment import Plan
 from textassay.survey.store.raters import name_of
 
@@ -55,13 +55,13 @@ def numbered_items(connection: sqlite3.Connection) -> Iterator[tuple[int, Survey
 
 
 def all_ratings(connection: sqlite3.Connection, *, checks: bool) -> Iterator[Rating]:
-    """Ratings ordered by item and rater, with the ratings of one item in memory at a time."""
+    """Ratings ordered by item and rater, without those of excluded raters; one item is in memory at a time."""
     for number, item in numbered_items(connection):
         if item.expected is not None and not checks:
             continue
         rows = connection.execute(
-            f"SELECT t.rater, t.value, {_SECONDS}, t.answered FROM tasks t"  # noqa: S608 - a constant
-            " WHERE t.item = ? AND t.value IS NOT NULL ORDER BY t.rater",
+            f"SELECT t.rater, t.value, {_SECONDS}, t.answered FROM tasks t JOIN raters r ON r.number = t.rater"  # noqa: S608
+            " WHERE t.item = ? AND t.value IS NOT NULL AND r.excluded IS NULL ORDER BY t.rater",
             (number,),
         )
         for rater, value, seconds, answered in rows:
@@ -73,11 +73,14 @@ def summary_of(connection: sqlite3.Connection, plan: Plan) -> Summary:
     counts = tuple(
         count
         for (count,) in connection.execute(
-            "SELECT (SELECT count(t.value) FROM tasks t WHERE t.item = q.item) FROM queue q ORDER BY q.item"
+            "SELECT (SELECT count(t.value) FROM tasks t JOIN raters r ON r.number = t.rater"
+            " WHERE t.item = q.item AND r.excluded IS NULL) FROM queue q ORDER BY q.item"
         )
     )
     seconds = _seconds_by_rater(connection)
-    every = [value for values in seconds.values() for value in values]
+    progress = tuple(_progress(connection, plan, seconds))
+    out = {rater.name for rater in progress if rater.excluded}
+    every = [value for number, values in seconds.items() if name_of(number) not in out for value in values]
     return Summary(
         ratings=sum(counts),
         wanted=plan.items * plan.wanted,
@@ -85,7 +88,7 @@ def summary_of(connection: sqlite3.Connection, plan: Plan) -> Summary:
         items_complete=sum(count >= plan.wanted for count in counts),
         ratings_per_item=counts,
         median_seconds=median(every) if every else None,
-        raters=tuple(_progress(connection, plan, seconds)),
+        raters=progress,
     )
 
 
@@ -103,12 +106,12 @@ def _seconds_by_rater(connection: sqlite3.Connection) -> dict[int, list[float]]:
 
 def _progress(connection: sqlite3.Connection, plan: Plan, seconds: dict[int, list[float]]) -> Iterator[RaterProgress]:
     rows = connection.execute(
-        "SELECT r.number, r.seen, count(t.value), coalesce(sum(t.value = i.expected), 0),"
+        "SELECT r.number, r.seen, r.excluded IS NOT NULL, count(t.value), coalesce(sum(t.value = i.expected), 0),"
         " count(CASE WHEN t.value IS NOT NULL THEN i.expected END)"
         " FROM raters r LEFT JOIN tasks t ON t.rater = r.number LEFT JOIN items i ON i.number = t.item"
         " GROUP BY r.number ORDER BY r.number"
     )
-    for number, seen, done, right, checks in rows:
+    for number, seen, excluded, done, right, checks in rows:
         took = seconds.get(number)
         yield RaterProgress(
             name=name_of(number),
@@ -118,7 +121,30 @@ def _progress(connection: sqlite3.Connection, plan: Plan, seconds: dict[int, lis
             checks_done=checks,
             median_seconds=median(took) if took else None,
             last_seen=None if seen is None else iso_time(seen),
+            n_timed=len(took or ()),
+            excluded=bool(excluded),
         )
+
+
+# Hexadecimal digits that stand for an address.
+_CODE = 6
+_MOST_ADDRESSES = 20
+
+
+def door_of(connection: sqlite3.Connection, plan: Plan) -> Door:
+    """The shared link, and the addresses from which most raters have joined."""
+    current = "r.origin = 'joined' AND r.number > (SELECT shared_after FROM study)"
+    (closed,) = connection.execute("SELECT shared_closed FROM study").fetchone()
+    (joined,) = connection.execute(f"SELECT count(*) FROM raters r WHERE {current}").fetchone()  # noqa: S608
+    rows = connection.execute(
+        "SELECT hex(a.mark), count(*), sum(coalesce(done.ratings, 0) > 0), coalesce(sum(done.ratings), 0), a.load"  # noqa: S608
+        " FROM raters r JOIN addresses a ON a.number = r.address LEFT JOIN (SELECT t.rater, count(t.value) AS ratings"
+        " FROM tasks t JOIN queue q ON q.item = t.item GROUP BY t.rater) done ON done.rater = r.number"
+        f" WHERE {current} GROUP BY a.number ORDER BY count(*) DESC, a.number LIMIT ?",
+        (_MOST_ADDRESSES,),
+    )
+    addresses = tuple(AddressUse(mark[:_CODE].lower(), *counts) for mark, *counts in rows)
+    return Door(bool(closed), joined, plan.most_per_address, addresses)
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,21 @@ import math
 import re
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from textassay.corpus.printable import shortened
 from textassay.errors import InputError
-from textassay.survey.model import Rater
+from textassay.survey.model import Participant, Rater
 from textassay.survey.store.assignment import Plan
-from textassay.survey.tokens import digest_of, is_token, new_token
+from textassay.survey.store.schema import count_again
+from textassay.survey.tokens import digest_of, is_token, keyed_digest, new_token
 
-SharedLink = Literal["open", "over"]
+# `over`: expired; `closed`: shut by the admin.
+SharedLink = Literal["open", "over", "closed"]
+# Why the shared link adds nobody: its limit of raters (`full`), the cap of the address (`barred`), an id of Prolific or
+# of Mechanical Turk that is missing (`unproven`) or that somebody has already (`taken`).
+Refusal = Literal["full", "barred", "unproven", "taken"]
 
 # Limits on raters created through the shared link, so that a script cannot fill the disk.
 _TIMES_NEEDED = 20
@@ -54,24 +60,116 @@ def add(connection: sqlite3.Connection, n: int, *, until: float | None) -> list[
     return tokens
 
 
-def join(connection: sqlite3.Connection, plan: Plan, *, until: float | None, now: float) -> str | None:
-    """Add a rater through the shared link and return the token; None if the link has reached its limit."""
-    token = new_token()
-    if not _is_at_limit(connection, plan):
-        connection.execute(
-            "INSERT INTO raters (token, origin, until, seen) VALUES (?, 'joined', ?, ?)", (digest_of(token), until, now)
-        )
-        return token
-    idle = _idle_rater(connection, now)
-    if idle is None:
+@dataclass(frozen=True)
+class Visitor:
+    """Somebody who opens the shared link: the network address, and the ids in the link if it has some."""
+
+    address: str = ""
+    participant: Participant | None = None
+
+
+def join(
+    connection: sqlite3.Connection, plan: Plan, visitor: Visitor, *, until: float | None, now: float
+) -> str | None:
+    """Add a rater through the shared link and return the token; None if there is a reason to refuse."""
+    if refusal(connection, plan, visitor, now=now) is not None:
         return None
-    # Ends a reservation, which updates the load of the item.
+    token = new_token()
+    address = _address(connection, plan, visitor.address)
+    idle = _idle_rater(connection, now) if _is_at_limit(connection, plan) else None
+    if idle is None:
+        number = connection.execute(
+            "INSERT INTO raters (token, origin, until, seen, address) VALUES (?, 'joined', ?, ?, ?)",
+            (digest_of(token), until, now, address),
+        ).lastrowid
+    else:
+        number = _replace(connection, idle, token, until=until, now=now, address=address)
+    if (who := visitor.participant) is not None:
+        connection.execute(
+            "INSERT INTO participants (rater, service, person, study, session) VALUES (?, ?, ?, ?, ?)",
+            (number, who.service, who.person, who.study, who.session),
+        )
+    return token
+
+
+def _replace(
+    connection: sqlite3.Connection, idle: int, token: str, *, until: float | None, now: float, address: int
+) -> int:
+    """Give the place of a rater who was away to somebody new."""
+    # Ends a reservation, which updates the loads of the item and of the address.
     connection.execute("UPDATE tasks SET held_until = NULL WHERE rater = ?", (idle,))
     connection.execute("DELETE FROM tasks WHERE rater = ?", (idle,))
+    connection.execute("DELETE FROM participants WHERE rater = ?", (idle,))
     connection.execute(
-        "UPDATE raters SET token = ?, until = ?, seen = ? WHERE number = ?", (digest_of(token), until, now, idle)
+        "UPDATE raters SET token = ?, until = ?, seen = ?, address = ?, consented = NULL, excluded = NULL"
+        " WHERE number = ?",
+        (digest_of(token), until, now, address, idle),
     )
-    return token
+    return idle
+
+
+def refusal(connection: sqlite3.Connection, plan: Plan, visitor: Visitor, *, now: float) -> Refusal | None:
+    """Why this visitor cannot join by the open shared link; None if they can."""
+    if _is_at_limit(connection, plan) and _idle_rater(connection, now) is None:
+        return "full"
+    who = visitor.participant
+    if who is None and plan.proof_after is not None and _n_joined(connection) >= plan.proof_after:
+        return "unproven"
+    if who is not None and _is_taken(connection, who):
+        return "taken"
+    mark = _mark(connection, plan, visitor.address)
+    row = connection.execute("SELECT load FROM addresses WHERE mark = ?", (mark,)).fetchone()
+    return "barred" if row is not None and row[0] >= plan.most_per_address else None
+
+
+def _is_taken(connection: sqlite3.Connection, who: Participant) -> bool:
+    """Whether somebody has joined with this id."""
+    found = connection.execute("SELECT 1 FROM participants WHERE service = ? AND person = ?", (who.service, who.person))
+    return found.fetchone() is not None
+
+
+def _mark(connection: sqlite3.Connection, plan: Plan, address: str) -> bytes:
+    """What is stored in place of an address: a keyed hash, another one for each shared link."""
+    (shared,) = connection.execute("SELECT shared FROM study").fetchone()
+    return keyed_digest(plan.secret, "address", bytes(shared).hex(), address)
+
+
+def _address(connection: sqlite3.Connection, plan: Plan, address: str) -> int:
+    """The number of an address, stored if it is new."""
+    mark = _mark(connection, plan, address)
+    connection.execute("INSERT INTO addresses (mark) VALUES (?) ON CONFLICT (mark) DO NOTHING", (mark,))
+    (number,) = connection.execute("SELECT number FROM addresses WHERE mark = ?", (mark,)).fetchone()
+    return int(number)
+
+
+def consent(connection: sqlite3.Connection, rater: int, *, now: float) -> None:
+    """Record that a rater has agreed to the study; the first time counts."""
+    connection.execute("UPDATE raters SET consented = coalesce(consented, ?) WHERE number = ?", (now, rater))
+
+
+def exclude(connection: sqlite3.Connection, names: Sequence[str], *, now: float | None) -> int:
+    """Exclude raters, so that others get their places, or include them again (`now` is None); how many changed.
+
+    If a name is unknown, none is changed.
+    """
+    numbers = [_number(connection, name) for name in dict.fromkeys(names)]
+    changed = 0
+    for number in numbers:
+        cursor = connection.execute(
+            "UPDATE raters SET excluded = ? WHERE number = ? AND (excluded IS NULL) != (? IS NULL)", (now, number, now)
+        )
+        changed += cursor.rowcount
+        if now is not None:
+            connection.execute(
+                "UPDATE tasks SET held_until = NULL WHERE rater = ? AND held_until IS NOT NULL", (number,)
+            )
+    count_again(connection)
+    return changed
+
+
+def shut(connection: sqlite3.Connection, closed: bool) -> None:
+    """Close the shared link, or open it again. Raters who have joined continue."""
+    connection.execute("UPDATE study SET shared_closed = ?", (closed,))
 
 
 def is_waiting(connection: sqlite3.Connection, digest: bytes, *, now: float) -> bool:
@@ -98,15 +196,21 @@ def renew(connection: sqlite3.Connection, names: Sequence[str], *, until: float 
     return [_renew(connection, name, until=until) for name in dict.fromkeys(names)]
 
 
-def _renew(connection: sqlite3.Connection, name: str, *, until: float | None) -> str:
+def _number(connection: sqlite3.Connection, name: str) -> int:
+    """The number of the rater with this name; an unknown name is an error."""
     given = _NAME.fullmatch(name)
     number = int(given[1]) if given else 0
-    row = connection.execute("SELECT origin FROM raters WHERE number = ?", (number,)).fetchone()
-    if row is None:
+    if connection.execute("SELECT 1 FROM raters WHERE number = ?", (number,)).fetchone() is None:
         (n,) = connection.execute("SELECT count(*) FROM raters").fetchone()
         wanted = f"one of {name_of(1)} to {name_of(n)}" if n else "--raters N, as the study has no raters yet"
         raise InputError(f"rater '{shortened(name, 60)}': the study has no such rater; wanted {wanted}")
-    if row[0] == "imported":
+    return number
+
+
+def _renew(connection: sqlite3.Connection, name: str, *, until: float | None) -> str:
+    number = _number(connection, name)
+    (origin,) = connection.execute("SELECT origin FROM raters WHERE number = ?", (number,)).fetchone()
+    if origin == "imported":
         # The mark in place of a token identifies these raters at the next import.
         raise InputError(f"rater '{name}': has no link, because the ratings were imported; wanted a rater with a link")
     token = new_token()
@@ -115,33 +219,36 @@ def _renew(connection: sqlite3.Connection, name: str, *, until: float | None) ->
 
 
 def shared_link(connection: sqlite3.Connection, token: str, *, now: float) -> SharedLink | None:
-    """Whether the shared link is open or expired; None if this is not its token."""
-    shared, until = connection.execute("SELECT shared, shared_until FROM study").fetchone()
+    """Whether the shared link is open, expired or closed; None if this is not its token."""
+    shared, until, closed = connection.execute("SELECT shared, shared_until, shared_closed FROM study").fetchone()
     if not is_token(token, shared):
         return None
+    if closed:
+        return "closed"
     return "over" if _is_over(until, now) else "open"
 
 
 def share(connection: sqlite3.Connection, token: str, *, until: float | None) -> None:
-    """Replace the shared link. Raters who joined through the old one do not count towards its limit."""
+    """Replace the shared link by an open one. Raters who joined by the old one do not count towards its limits."""
     connection.execute(
-        "UPDATE study SET shared = ?, shared_until = ?, shared_after = (SELECT coalesce(max(number), 0) FROM raters)",
+        "UPDATE study SET shared = ?, shared_until = ?, shared_closed = 0,"
+        " shared_after = (SELECT coalesce(max(number), 0) FROM raters)",
         (digest_of(token), until),
     )
 
 
-def is_full(connection: sqlite3.Connection, plan: Plan, *, now: float) -> bool:
-    """Whether nobody can join: the link is at its limit, and all of its raters have answered or were here lately."""
-    return _is_at_limit(connection, plan) and _idle_rater(connection, now) is None
+def _n_joined(connection: sqlite3.Connection) -> int:
+    """The number of raters whom the current shared link has added."""
+    (joined,) = connection.execute(
+        "SELECT count(*) FROM raters WHERE origin = 'joined' AND number > (SELECT shared_after FROM study)"
+    ).fetchone()
+    return int(joined)
 
 
 def _is_at_limit(connection: sqlite3.Connection, plan: Plan) -> bool:
     """Whether the current shared link has added as many raters as it may: many times what the study needs."""
-    (joined,) = connection.execute(
-        "SELECT count(*) FROM raters WHERE origin = 'joined' AND number > (SELECT shared_after FROM study)"
-    ).fetchone()
     needed = math.ceil(plan.items * plan.wanted / plan.ratings_per_rater)
-    return bool(joined >= max(_ALWAYS_ALLOWED, _TIMES_NEEDED * needed))
+    return _n_joined(connection) >= max(_ALWAYS_ALLOWED, _TIMES_NEEDED * needed)
 
 
 def _is_over(until: float | None, now: float) -> bool:

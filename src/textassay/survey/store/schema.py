@@ -3,7 +3,7 @@
 import json
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from textassay.corpus.printable import many, shortened
@@ -13,14 +13,19 @@ from textassay.survey.tokens import digest_of, draw
 
 # "txta" in the header of the file identifies it as a study.
 APPLICATION = 0x74787461
-VERSION = 1
+VERSION = 2
 # The value of `shown` if the time is unknown. The column is NOT NULL.
 UNKNOWN = math.inf
 
 # A task is an item given to a rater. It counts towards the load of its item (`queue.load`) once it is answered, and
-# while it is held: shown recently and expected to be answered soon. Triggers update the load. The tasks of a rater are
-# numbered by `place` from 0 on and are answered in that order. Raters who joined through the current shared link have
-# numbers above `shared_after`.
+# while it is held: shown recently and expected to be answered soon. `queue.firm` counts the same without raters who
+# joined by a shared link: a rater with a personal link may rate an item until `firm` has reached the wanted number. The
+# tasks of excluded raters count in neither. `addresses.load` counts the tasks of all raters who joined by one shared
+# link from one address, without attention checks. Triggers update these numbers.
+#
+# The tasks of a rater are numbered by `place` from 0 on and are answered in that order. A hold is `provisional` if the
+# rater joined by a shared link and has no record yet. Raters who joined through the current shared link have numbers
+# above `shared_after`.
 _TABLES = """
 CREATE TABLE study (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -29,7 +34,8 @@ CREATE TABLE study (
     admin BLOB NOT NULL,
     shared BLOB NOT NULL,
     shared_until REAL,
-    shared_after INTEGER NOT NULL DEFAULT 0
+    shared_after INTEGER NOT NULL DEFAULT 0,
+    shared_closed INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE contexts (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE items (
@@ -46,7 +52,8 @@ CREATE TABLE queue (
     source TEXT NOT NULL,
     context INTEGER,
     shuffle INTEGER NOT NULL,
-    load INTEGER NOT NULL DEFAULT 0
+    load INTEGER NOT NULL DEFAULT 0,
+    firm INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX queue_order ON queue (load, source, shuffle);
 CREATE TABLE raters (
@@ -54,7 +61,10 @@ CREATE TABLE raters (
     token BLOB NOT NULL UNIQUE,
     origin TEXT NOT NULL CHECK (origin IN ('invited', 'joined', 'imported')),
     until REAL,
-    seen REAL
+    seen REAL,
+    address INTEGER REFERENCES addresses,
+    consented REAL,
+    excluded REAL
 );
 CREATE INDEX raters_joined ON raters (number) WHERE origin = 'joined';
 CREATE TABLE tasks (
@@ -66,6 +76,7 @@ CREATE TABLE tasks (
     held_until REAL,
     value INTEGER,
     answered REAL,
+    provisional INTEGER NOT NULL DEFAULT 0,
     UNIQUE (rater, place),
     UNIQUE (item, rater),
     CHECK ((value IS NULL) = (answered IS NULL)),
@@ -81,31 +92,127 @@ CREATE TABLE withdrawn (
     withdrawn REAL NOT NULL
 );
 CREATE INDEX withdrawn_task ON withdrawn (task);
-CREATE TRIGGER task_given AFTER INSERT ON tasks BEGIN
-    UPDATE queue SET load = load + (new.value IS NOT NULL OR new.held_until IS NOT NULL) WHERE item = new.item;
-END;
-CREATE TRIGGER task_changed AFTER UPDATE OF value, held_until ON tasks BEGIN
-    UPDATE queue SET load = load + (new.value IS NOT NULL OR new.held_until IS NOT NULL)
-        - (old.value IS NOT NULL OR old.held_until IS NOT NULL) WHERE item = new.item;
-END;
 """
+# `mark` is a keyed hash of an address and of the shared link. A participant is a rater whose link had an id of Prolific
+# or of Mechanical Turk; nobody takes part twice with one id.
+_NEW_TABLES = """
+CREATE TABLE addresses (number INTEGER PRIMARY KEY, mark BLOB NOT NULL UNIQUE, load INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX raters_by_address ON raters (address) WHERE address IS NOT NULL;
+CREATE TABLE participants (
+    rater INTEGER PRIMARY KEY REFERENCES raters,
+    service TEXT NOT NULL,
+    person TEXT NOT NULL,
+    study TEXT NOT NULL,
+    session TEXT NOT NULL,
+    UNIQUE (service, person)
+);
+"""
+# What a task adds to the load of its item and of its address when it begins to count.
+_COUNT = """
+    UPDATE queue SET
+        load = load + {by} * (SELECT excluded IS NULL FROM raters WHERE number = new.rater),
+        firm = firm + {by} * (SELECT excluded IS NULL AND origin != 'joined' FROM raters WHERE number = new.rater)
+        WHERE item = new.item;
+    UPDATE addresses SET load = load + {by}
+        WHERE number = (SELECT address FROM raters WHERE number = new.rater)
+        AND new.item IN (SELECT item FROM queue);
+"""
+_NEW_COUNTS = "(new.value IS NOT NULL OR new.held_until IS NOT NULL)"
+_OLD_COUNTS = "(old.value IS NOT NULL OR old.held_until IS NOT NULL)"
+_TRIGGERS = f"""
+CREATE TRIGGER task_given AFTER INSERT ON tasks WHEN {_NEW_COUNTS} BEGIN{_COUNT.format(by=1)}END;
+CREATE TRIGGER task_begins_to_count AFTER UPDATE OF value, held_until ON tasks WHEN {_NEW_COUNTS} > {_OLD_COUNTS}
+BEGIN{_COUNT.format(by=1)}END;
+CREATE TRIGGER task_stops_counting AFTER UPDATE OF value, held_until ON tasks WHEN {_NEW_COUNTS} < {_OLD_COUNTS}
+BEGIN{_COUNT.format(by=-1)}END;
+"""
+# From version 1. Raters who joined then have no address, so that no cap holds for them.
+_MIGRATION = (
+    "ALTER TABLE study ADD COLUMN shared_closed INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE queue ADD COLUMN firm INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE raters ADD COLUMN address INTEGER REFERENCES addresses",
+    "ALTER TABLE raters ADD COLUMN consented REAL",
+    "ALTER TABLE raters ADD COLUMN excluded REAL",
+    "ALTER TABLE tasks ADD COLUMN provisional INTEGER NOT NULL DEFAULT 0",
+    "DROP TRIGGER task_given",
+    "DROP TRIGGER task_changed",
+)
 
 
 def build(connection: sqlite3.Connection) -> None:
     """Create the tables of a new study."""
-    connection.executescript(_TABLES)
+    connection.executescript(_TABLES + _NEW_TABLES + _TRIGGERS)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def check(connection: sqlite3.Connection, where: str) -> None:
-    """Refuse a file that is not a study, or that has another version of the schema."""
+    """Refuse a file that is not a study, or that has a version of the schema that cannot be read."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
         raise InputError(f"{where}: not a rating study; wanted a file made by textassay survey create")
-    if version != VERSION:
-        raise InputError(f"{where}: a study of version {version}; this textassay reads version {VERSION}")
+    if (version := version_of(connection)) not in (1, VERSION):
+        raise InputError(f"{where}: a study of version {version}; this textassay reads versions 1 to {VERSION}")
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The version of the schema. A study of version 1 that is opened for reading only keeps it."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+# Names that hide tables of a study of version 1 from a connection that only reads.
+_AS_CURRENT = (
+    "CREATE TEMP VIEW raters AS SELECT *, NULL AS address, NULL AS consented, NULL AS excluded FROM main.raters",
+    "CREATE TEMP TABLE participants (rater INTEGER, service TEXT, person TEXT, study TEXT, session TEXT)",
+)
+
+
+def show_as_current(connection: sqlite3.Connection) -> None:
+    """Let a reading connection see what the current version has beyond version 1; the file stays as it is."""
+    if version_of(connection) == VERSION:
+        return
+    connection.execute("PRAGMA query_only = OFF")
+    for statement in _AS_CURRENT:
+        connection.execute(statement)
+    connection.execute("PRAGMA query_only = ON")
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Change a study of version 1 to the current version, completely or not at all."""
+    if version_of(connection) == VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have changed it in the meantime.
+        if version_of(connection) != VERSION:
+            for statement in (*_MIGRATION, *_statements(_NEW_TABLES + _TRIGGERS)):
+                connection.execute(statement)
+            count_again(connection)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; `executescript` would commit the open transaction."""
+    held = ""
+    for line in script.splitlines(keepends=True):
+        held += line
+        if sqlite3.complete_statement(held):
+            yield held
+            held = ""
+
+
+def count_again(connection: sqlite3.Connection) -> None:
+    """Compute the loads of all items from the tasks, for raters who were excluded or included again."""
+    counting = (
+        "SELECT count(*) FROM tasks t JOIN raters r ON r.number = t.rater WHERE t.item = queue.item"
+        " AND r.excluded IS NULL AND (t.value IS NOT NULL OR t.held_until IS NOT NULL)"
+    )
+    connection.execute(f"UPDATE queue SET load = ({counting}), firm = ({counting} AND r.origin != 'joined')")  # noqa: S608
 
 
 def put_study(
@@ -113,9 +220,6 @@ def put_study(
 ) -> None:
     """Insert the settings and secrets."""
     settings = asdict(study)
-    if not study.url:
-        # Left out, so that earlier versions can read the study.
-        del settings["url"]
     connection.execute(
         "INSERT INTO study (one, settings, secret, admin, shared, shared_until) VALUES (1, ?, ?, ?, ?, ?)",
         (json.dumps(settings), secret, digest_of(admin), digest_of(shared), shared_until),

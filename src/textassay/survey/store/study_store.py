@@ -1,5 +1,6 @@
 """The store of a study: one SQLite file, written so that no confirmed rating is ever lost."""
 
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Self
 
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
-from textassay.survey.model import Rater, Rating, Stage, Study, Summary, SurveyItem, Task
+from textassay.survey.model import Door, Rater, Rating, Stage, Study, Summary, SurveyItem, Task
 from textassay.survey.store import answers as answering
 from textassay.survey.store import progress as clock
 from textassay.survey.store import raters, schema
@@ -17,15 +18,16 @@ from textassay.survey.store.assignment import Plan, plan_of
 from textassay.survey.store.connections import Readers, Writer, connect, database_errors
 from textassay.survey.store.file_identity import FileIdentity, check_is_file, copy_study, new_database
 from textassay.survey.store.importing import ImportCounts, Imported, add_ratings
-from textassay.survey.store.progress import Snapshot, all_ratings, numbered_items, summary_of
-from textassay.survey.store.raters import SharedLink
+from textassay.survey.store.progress import Snapshot, all_ratings, door_of, numbered_items, summary_of
+from textassay.survey.store.raters import Refusal, SharedLink, Visitor
 from textassay.survey.store.schema import check_items, check_study, put_items, put_study, read_study
 from textassay.survey.tokens import digest_of, is_token, item_codes, keyed_digest, new_secret, new_token
 
-__all__ = ["Links", "Recorded", "Store", "Undone"]
+__all__ = ["Links", "Recorded", "Refusal", "Store", "Undone", "Visitor"]
 
 # No rater has this number: raters are numbered from 1 on.
 _NOBODY = 0
+_ANYBODY = Visitor()
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False, timeout: float | None = None) -> Self:
-        """Open a study; a file that is not a study is an InputError.
+        """Open a study; a file that is not a study is an InputError. A study of version 1 gets the current schema.
 
         With `read_only` the folder need not be writable, and writing is an InputError. If another process has locked
         the file, methods wait for `timeout` seconds (default 30) and then raise StudyBusy. If the file is deleted,
@@ -83,6 +85,10 @@ class Store:
             connection = connect(path, read_only=read_only, timeout=timeout)
             try:
                 schema.check(connection, where)
+                if read_only:
+                    schema.show_as_current(connection)
+                else:
+                    schema.migrate(connection)
                 identity = FileIdentity(path, where)
                 study, secret = read_study(connection, where)
                 plan = plan_of(connection, study, secret)
@@ -114,7 +120,7 @@ class Store:
         return is_token(token, digest)
 
     def shared_link(self, token: str) -> SharedLink | None:
-        """Whether the shared link is open or expired; None if this is not its token."""
+        """Whether the shared link is open, expired or closed; None if this is not its token."""
         with self._readers.reading() as connection:
             return raters.shared_link(connection, token, now=clock.now())
 
@@ -134,26 +140,49 @@ class Store:
         """
         return self._writer.run(lambda connection: raters.renew(connection, names, until=self._until()))
 
-    def join(self, token: str) -> str | None:
+    def join(self, token: str, visitor: Visitor = _ANYBODY) -> str | None:
         """Add a rater through the shared link and return the personal token.
 
-        None if the token is wrong, the link has expired, or the link has reached its limit of raters (`full`).
+        None if the token is wrong, if the link has expired or is closed, or if there is a `refusal`.
         """
-        if not self.is_join(token):
-            return None
 
-        return self._writer.run(
-            lambda connection: raters.join(connection, self._plan, until=self._until(), now=clock.now())
-        )
+        def add(connection: sqlite3.Connection) -> str | None:
+            if raters.shared_link(connection, token, now=clock.now()) != "open":
+                return None
+            return raters.join(connection, self._plan, visitor, until=self._until(), now=clock.now())
 
-    def full(self) -> bool:
-        """Whether the shared link has reached its limit of raters.
+        return self._writer.run(add) if self.is_join(token) else None
+
+    def refusal(self, visitor: Visitor = _ANYBODY) -> Refusal | None:
+        """Why the open shared link does not add this visitor; None if it does.
 
         Raters with personal invitations are not counted. Raters who joined, answered nothing and left make room for
         others after ten minutes.
         """
         with self._readers.reading() as connection:
-            return raters.is_full(connection, self._plan, now=clock.now())
+            return raters.refusal(connection, self._plan, visitor, now=clock.now())
+
+    def close_join(self, closed: bool = True) -> None:
+        """Close the shared link, so that nobody joins any more, or open it again. Raters who have joined continue."""
+        self._writer.run(lambda connection: raters.shut(connection, closed))
+
+    def door(self) -> Door:
+        """How many raters came by the shared link, and from which addresses."""
+        with self._readers.reading() as connection:
+            return door_of(connection, self._plan)
+
+    def consent(self, rater: Rater) -> None:
+        """Record that this rater has agreed to the study."""
+        self._writer.run(lambda connection: raters.consent(connection, rater.number, now=clock.now()))
+
+    def exclude(self, names: Sequence[str], *, excluded: bool = True) -> int:
+        """Exclude raters by name (`r007`), so that others get their places; or include them again.
+
+        Their answers stay in the study, do not count, and are not exported. Returns how many raters were changed. An
+        unknown name is an InputError, and nothing is changed.
+        """
+        now = clock.now() if excluded else None
+        return self._writer.run(lambda connection: raters.exclude(connection, names, now=now))
 
     def is_waiting(self, digest: bytes) -> bool:
         """Whether the rater with this digest of a token joined, was here lately, and has not answered anything."""
@@ -176,6 +205,10 @@ class Store:
         """The key that the forms of a rater must contain, derived from the study's secret."""
         return keyed_digest(self._plan.secret, "form", rater.number).hex()
 
+    def admin_key(self) -> str:
+        """The key that the forms of the admin page must contain."""
+        return keyed_digest(self._plan.secret, "admin form").hex()
+
     def join_key(self, visit: str) -> str:
         """The key that the form of the shared link must contain, for the browser with this cookie.
 
@@ -197,7 +230,7 @@ class Store:
         """The task that this rater has to answer now, the same until it is answered; None when nothing is left."""
         plan, number = self._plan, rater.number
         with self._readers.reading() as connection:
-            found = answering.current(connection, plan, number)
+            found = answering.open_task(connection, plan, number)
             if found is not None or answering.n_assigned(connection, number) >= plan.total:
                 return found
         return self._writer.run(lambda connection: answering.assign(connection, plan, number, now=self._now()))
@@ -206,12 +239,14 @@ class Store:
         """Record a rating durably: once this returns, the rating survives a crash.
 
         Returns `already` if the task already has this answer, `kept` if it has another answer (which is kept), `stale`
-        if it is not the current task of this rater, and `refused` if the value is not on the scale.
+        if it is not the current task of this rater, `barred` if the study takes no more answers from this rater or from
+        the address, and `refused` if the value is not on the scale.
         """
+        plan, number = self._plan, rater.number
         if value not in self._values:
             return "refused"
         return self._writer.run(
-            lambda connection: answering.answer(connection, rater.number, task, value=value, now=clock.now())
+            lambda connection: answering.answer(connection, plan, number, task, value=value, now=clock.now())
         )
 
     def undo(self, rater: Rater) -> bool:
@@ -219,7 +254,8 @@ class Store:
 
         False if there is no answer, or if it has been withdrawn too often.
         """
-        return self._writer.run(lambda connection: answering.undo(connection, rater.number, now=self._now()))
+        plan, number = self._plan, rater.number
+        return self._writer.run(lambda connection: answering.undo(connection, plan, number, now=self._now()))
 
     def undo_shown(self, rater: Rater, shown: int | None) -> Undone:
         """Withdraw the last answer of this rater, if their open task is still `shown` (None: no open task).

@@ -8,7 +8,7 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from textassay.survey.model import Rater
-from textassay.survey.store.study_store import Store
+from textassay.survey.store.study_store import Store, Visitor
 from textassay.survey.tokens import digest_of
 from textassay.survey.web.pages import Problem
 from textassay.survey.web.rate_limits import Limits, address_key, token_key
@@ -40,31 +40,31 @@ class Access:
         self._limit_rate(request, "admin")
 
     def joining(self, request: Request, *, known: bool) -> bool:
-        """Refuse everybody without the shared link, and, once it has expired, everybody who is not `known`.
+        """Refuse everybody without the shared link, and, if it is over or closed, everybody who is not `known`.
 
         Returns whether the link still adds raters.
         """
-        makes_raters = self._lookup(request, self.store.shared_link) == "open"
-        if not (makes_raters or known):
-            raise Problem(410)
-        return makes_raters
+        link = self._lookup(request, self.store.shared_link)
+        if link != "open" and not known:
+            raise Problem(410, kind="closed" if link == "closed" else "")
+        return link == "open"
 
-    def check_not_full(self) -> None:
-        """Refuse new raters when the shared link has reached its limit."""
-        if self.store.full():
-            raise Problem(409)
+    def check_may_join(self, visitor: Visitor) -> None:
+        """Refuse a visitor whom the store would not add."""
+        if (reason := self.store.refusal(visitor)) is not None:
+            raise Problem(409, kind=reason)
 
-    def join(self, request: Request) -> str:
-        """Add a rater and return the personal token; call `joining` and `check_not_full` first."""
-        address = address_key(request.scope.get("client"))
+    def join(self, request: Request, visitor: Visitor) -> str:
+        """Add a rater and return the personal token; call `joining` and `check_may_join` first."""
+        address = visitor.address
         if wait := self.limits.joins.take(address):
             raise Problem(429, retry_after=wait)
         if not self.limits.places.has_room(address, self.store.is_waiting):
             raise Problem(429, retry_after=_RETRY_JOIN)
-        token = self.store.join(request.path_params["token"])
+        token = self.store.join(request.path_params["token"], visitor)
         if token is None:
             # Other raters joined since the check above. This is not a wrong token, and is not counted as one.
-            raise Problem(409)
+            raise Problem(409, kind="full")
         self.limits.places.add(address, digest_of(token))
         return token
 

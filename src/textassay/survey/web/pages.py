@@ -15,11 +15,15 @@ from textassay.survey.templates import environment
 
 
 class Problem(Exception):
-    """Ends a request with the error page of this status; `retry_after` is in seconds."""
+    """Ends a request with the error page of this status, and of this kind if the status has several.
 
-    def __init__(self, status: int, *, retry_after: float = 0.0) -> None:
+    `retry_after` is in seconds.
+    """
+
+    def __init__(self, status: int, *, kind: str = "", retry_after: float = 0.0) -> None:
         super().__init__(status)
         self.status = status
+        self.kind = kind
         self.retry_after = retry_after
 
 

@@ -7,12 +7,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from textassay.survey.model import Choice, Stage
-from textassay.survey.store.study_store import Recorded, Store
+from textassay.survey.store.study_store import Recorded, Store, Visitor
 from textassay.survey.tokens import new_token
 from textassay.survey.web.access import Access
 from textassay.survey.web.hosts import Origins
 from textassay.survey.web.middleware import check_key, integer, read_form
 from textassay.survey.web.pages import Pages, Problem
+from textassay.survey.web.rate_limits import address_key
 
 COOKIE = "textassay_rater"
 # Binds the form of the shared link to the browser that it was sent to.
@@ -41,9 +42,18 @@ STATUS = {
     "since": Message("Nothing was undone, because you have answered another text since.", warning=True),
     "none": Message("There is no answer to undo.", warning=True),
     "fixed": Message("You have undone that answer too many times. It can no longer be changed.", warning=True),
+    "barred": Message(
+        "That answer was not saved: the study takes no more answers from you or from your network.", warning=True
+    ),
     "choose": Message("Please choose one of the answers first.", warning=True),
 }
-_AFTER: dict[Recorded, str] = {"recorded": "saved", "already": "saved", "kept": "kept", "stale": "old"}
+_AFTER: dict[Recorded, str] = {
+    "recorded": "saved",
+    "already": "saved",
+    "kept": "kept",
+    "stale": "old",
+    "barred": "barred",
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,7 @@ class RatingPage:
         if not known:
             if not stage.left:
                 return self._nothing_left(stage)
-            self.access.check_not_full()
+            self.access.check_may_join(_visitor(request))
         visit = self.access.visit(request.cookies.get(VISIT_COOKIE, "")) or new_token()
         content = {"study": self.store.study, "token": request.path_params["token"], "key": self.store.join_key(visit)}
         response = self.pages.page("join", **content, returning=known, newcomers=makes_raters and stage.left)
@@ -115,11 +125,12 @@ class RatingPage:
         self.access.joining(request, known=kept is not None)
         if kept is None and not (stage := self.store.newcomer()).left:
             return self._nothing_left(stage)
+        visitor = _visitor(request)
         if kept is None:
-            self.access.check_not_full()
+            self.access.check_may_join(visitor)
         visit = self.access.visit(request.cookies.get(VISIT_COOKIE, ""))
         check_key(form.get("key", ""), self.store.join_key(visit) if visit else "")
-        token = kept or self.access.join(request)
+        token = kept or self.access.join(request, visitor)
         response = RedirectResponse(f"{self.pages.prefix}/r/{token}", 303)
         days = self.store.study.days
         self._set_cookie(request, response, COOKIE, token, max_age=_YEAR if days is None else days * 24 * 3600)
@@ -166,6 +177,10 @@ class RatingPage:
 
     def _back(self, request: Request, now: str) -> Response:
         return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}?now={now}", 303)
+
+
+def _visitor(request: Request) -> Visitor:
+    return Visitor(address_key(request.scope.get("client")))
 
 
 def shortcut_keys(choices: tuple[Choice, ...]) -> tuple[str, ...]:

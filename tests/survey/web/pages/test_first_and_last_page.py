@@ -43,7 +43,7 @@ def test_who_comes_too_late_is_not_thanked_for_answers(make_site: Callable[..., 
     page = client.get(f"/r/{late}").text
     assert heading(page) == "Nothing left to rate"
     assert "has all the answers that it needs" in page
-    for wrong in ("are saved", "Undo", "C0FFEE", "half an hour"):
+    for wrong in ("are saved", "Undo", "C0FFEE", "five minutes"):
         assert wrong not in page
     assert (forms(page), site.content()) == ({}, before)
 
@@ -56,7 +56,7 @@ def test_who_comes_while_others_answer_the_last_texts_is_asked_to_come_back(make
     late = join(client, f"/join/{site.links.join}").headers["location"]
     page = begin(client, late)
     assert heading(page) == "Nothing to rate right now"
-    assert "again in half an hour" in page
+    assert "again in five minutes" in page
     assert (forms(page), "are saved" in page) == ({}, False)
 
 
@@ -67,7 +67,7 @@ def test_who_has_answered_what_there_was_may_come_back_for_more(make_site: Calla
     page = answer(client, begin(client, site.rater(0)), "4")
     assert heading(page) == "Thank you"
     assert "All your answers are saved" in page
-    assert "again in half an hour" in page
+    assert "again in five minutes" in page
     assert "undo" in forms(page)
 
 

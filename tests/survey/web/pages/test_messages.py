@@ -65,7 +65,7 @@ def test_who_joined_in_time_goes_on_though_the_shared_link_has_expired(
 def test_who_comes_as_the_last_room_is_taken_is_no_guesser(
     site: Site, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site.store, "join", lambda _: None)
+    monkeypatch.setattr(site.store, "join", lambda *_: None)
     codes = [join(client, f"/join/{site.links.join}").status_code for _ in range(31)]
     assert (codes, client.get("/r/guess").status_code) == ([409] * 31, 404)
 
