@@ -776,7 +776,7 @@ def _huse_item(item: RatedItem, rating: float, shares: Sequence[float], n_rating
         share_model=shares[0],
         told=told,
         told_by_rating=told_by_rating,
-        kind=kind_of_item(votes, by_rating, by_log_prob),
+        kind=kind_of_item(votes, by_rating),
     )
 
 

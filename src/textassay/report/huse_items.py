@@ -63,17 +63,15 @@ class EntryView:
 
 _MEANING = {
     "quality failure": (
-        "At least three in four items with about the same rating come from the item's own source; or at least three in"
-        " four items with similar rating and probability do, and the rating alone is at least as clear as the"
-        " probability alone. A model text of this kind reads worse than human texts; a human text of this kind shows"
-        " what the model does not achieve."
+        "At least three in four items with about the same rating come from the item's own source. A model text of this"
+        " kind reads worse than human texts; a human text of this kind shows what the model does not achieve."
     ),
     "diversity failure": (
         "Ratings alone do not make the item's source clear, but at least three in four items with similar rating and"
-        " probability come from the item's own source, and the probability alone is clearer than the rating alone. It"
-        " is a human text that the model would hardly write, or a model text with a much higher probability than human"
-        " texts. HUSE-D measures the net effect: texts identified only with the probability, minus texts that are no"
-        " longer identified with it. HUSE-D can therefore show no loss although there are some diversity failures."
+        " probability come from the item's own source. It is a human text that the model would hardly write, or a model"
+        " text with a much higher probability than human texts of its rating. HUSE-D measures the net effect: texts"
+        " identified only with the probability, minus texts that are no longer identified with it. HUSE-D can therefore"
+        " show no loss although there are some diversity failures."
     ),
     "indistinguishable": (
         "Fewer than three in four neighbours come from the item's own source, by the rating and by rating and"

@@ -20,12 +20,12 @@ PLURALS = {
 }
 # The kinds, for readers who do not know the paper.
 KINDS_EXPLAINED = {
-    "quality failure": "source clear from the rating",
-    "diversity failure": "source clear from the probability",
+    "quality failure": "source clear from the rating alone",
+    "diversity failure": "source clear only with the probability",
     "indistinguishable": "source not clear",
 }
 # The same, no wider than a narrow terminal.
-_KINDS_IN_SHORT = "failures: source clear from the rating (quality) or the probability (diversity)"
+_KINDS_IN_SHORT = "failures: source clear by rating (quality) or only with probability (diversity)"
 # A human text with a good rating is a failure, too: not its own, but the model's.
 _HUMAN_FAILURES = "a failure among human texts shows what the model does not achieve"
 

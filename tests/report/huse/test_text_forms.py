@@ -364,7 +364,7 @@ class TestForms:
             "No number or no test", "Kinds of items", "Neighbours", "Raters", "Stability", "More data", "Items",
         ]  # fmt: skip
         kinds = words.count_of(found, "quality failure", is_model=False)
-        assert f"| quality failure | source clear from the rating | {kinds} |" in page
+        assert f"| quality failure | source clear from the rating alone | {kinds} |" in page
         assert f"| 1 | {found.by_k[0].huse:.2f} | {found.by_k[0].huse_q:.2f} |" in page
         assert "| mean and range on | HUSE | HUSE-Q | HUSE-D |" in page
         assert re.search(r"^\| 1 rating per item \| [\d.]+ \[[\d.]+, [\d.]+\] \|", page, flags=re.M)
@@ -377,7 +377,7 @@ class TestForms:
         assert "by chance" not in render_markdown(found)
         page = render_markdown(replace(found, chance_kinds=(6.4, 3.0, 30.6)))
         assert "| kind | which means | human | pointer net | both by chance |" in page
-        row = r"^\| diversity failure \| source clear from the probability \| \d+ \| \d+ \| 3 \|"
+        row = r"^\| diversity failure \| source clear only with the probability \| \d+ \| \d+ \| 3 \|"
         assert re.search(row, page, re.M)
 
     def test_sections_without_content_are_left_out(self) -> None:

@@ -72,7 +72,7 @@ def test_kinds_follow_the_votes() -> None:
     found = short(rated_items(120, seed=1, apart=1.5))
     assert {item.kind for item in found.items} <= set(KINDS)
     for item in found.items:
-        assert item.kind == kind_of(item.votes, item.votes_by_rating, item.votes_by_log_prob)
+        assert item.kind == kind_of(item.votes, item.votes_by_rating)
         own = item.share_model if item.item.is_model else 1 - item.share_model
         assert item.votes == pytest.approx(own)
         assert item.told == (item.share_model > 0.5) if item.item.is_model else item.told == (item.share_model <= 0.5)

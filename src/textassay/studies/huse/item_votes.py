@@ -41,7 +41,7 @@ def judged_items(rated: RatedItems, view: Ratings, *, k: int, tied: Tied, per: P
             share_model=float(share[place]),
             told=bool(told[place]),
             told_by_rating=bool(told_by_rating[place]),
-            kind=kind_of(votes, alone, other),
+            kind=kind_of(votes, alone),
         )
         for place, (item, (votes, alone, other)) in enumerate(zip(rated.items, own.tolist(), strict=True))
     )
@@ -53,24 +53,20 @@ def in_order_of(items: Sequence[RatedItem], judged: Sequence[HuseItem]) -> tuple
     return tuple(sorted(judged, key=lambda each: places[each.item]))
 
 
-def kind_of(votes: float, by_rating: float, by_log_prob: float) -> str:
-    """The kind of an item, by what makes its source clear: its rating, its probability, or nothing.
+def kind_of(votes: float, by_rating: float) -> str:
+    """The kind of an item: its source is clear from the rating alone, only with the probability, or not at all.
 
-    If only both together make it clear, the one that is clearer alone counts. If the probability counted, most
-    diversity failures of a model without any would be texts of low quality.
-
-    >>> kind_of(0.5, 0.8, 0.9), kind_of(0.8, 0.7, 0.5), kind_of(0.8, 0.6, 0.9), kind_of(0.7, 0.7, 0.7)
-    ('quality failure', 'quality failure', 'diversity failure', 'indistinguishable')
+    >>> kind_of(0.5, 0.8), kind_of(0.8, 0.7), kind_of(0.7, 0.7)
+    ('quality failure', 'diversity failure', 'indistinguishable')
     """
-    quality, diversity = (bool(found) for found in _failures(*map(np.array, (votes, by_rating, by_log_prob))))
+    quality, diversity = (bool(found) for found in _failures(np.array(votes), np.array(by_rating)))
     return KINDS[0] if quality else KINDS[1] if diversity else KINDS[2]
 
 
-def _failures(votes: F64, by_rating: F64, by_log_prob: F64) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _failures(votes: F64, by_rating: F64) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which items are failures of quality, and which of diversity."""
-    clear, rating_tells_more = votes >= CLEAR, by_rating >= by_log_prob
-    quality = (by_rating >= CLEAR) | (clear & rating_tells_more)
-    return quality, clear & ~quality
+    quality = by_rating >= CLEAR
+    return quality, (votes >= CLEAR) & ~quality
 
 
 def kinds_by_chance(view: Ratings, plan: RatedPlan, *, k: int, tied: Tied, per: Per) -> tuple[float, ...]:
@@ -80,7 +76,7 @@ def kinds_by_chance(view: Ratings, plan: RatedPlan, *, k: int, tied: Tied, per: 
         return ()
     labels = Groups.of(view).exchanged(view.is_model, n, stream(plan.seed, "ratings", "kinds"))
     points = view.points(per)
-    shares = [VoteSets.of(part, k=k, tied=tied).shares(labels) for part in (points, points[:, :1], points[:, 1:])]
+    shares = [VoteSets.of(part, k=k, tied=tied).shares(labels) for part in (points, points[:, :1])]
     failures = _failures(*(np.where(labels, each, 1 - each) for each in shares))
     quality, diversity = (float(found.sum()) / n for found in failures)
     return quality, diversity, len(view) - quality - diversity

@@ -25,8 +25,8 @@ from textassay.studies.outcome import (
 )
 from textassay.version import __version__
 
-# Kinds of items. The source of a quality failure shows in its rating alone, that of a diversity failure only together
-# with the model's probability; every other item could be from either source.
+# Kinds of items (section 5.3 of the paper). The source of a quality failure is clear from its rating alone, that of a
+# diversity failure only with the model's probability; that of any other item is not clear.
 KINDS = ("quality failure", "diversity failure", "indistinguishable")
 
 
