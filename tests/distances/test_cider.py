@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.distances.pairs import caption_table, captions, made, pool, scores_of, table_of
+from textassay import Item, conditional, metrics
 from textassay.distances.base import pooled_scores
 from textassay.distances.cider import Cider, DocumentFrequencies, read_frequencies, write_frequencies
 from textassay.errors import InputError
@@ -91,13 +92,31 @@ def test_short_and_common_texts_have_no_distance_from_themselves() -> None:
 
 
 @pytest.mark.parametrize("documents", [[["a cat sat on", "the dog"]], []])
-def test_one_document_gives_zeros_and_a_note(documents: list[list[str]]) -> None:
+def test_one_document_is_undefined(documents: list[list[str]]) -> None:
     distance = made("cider", table_of(documents, ["a cat sat on", "a mat"]))
     assert isinstance(distance, Cider)
     assert not distance.scores(np.arange(2)).any()
-    assert distance.notes == (
-        "CIDEr-D is meaningless with one item: every n-gram is in every document, and all scores are 0",
-    )
+    assert "CIDEr-D of one item" in distance.undefined
+    assert not distance.notes
+
+
+def test_one_item_has_no_number_of_cider() -> None:
+    """Neither on its own nor in a study; with frequencies from a file it has."""
+    references = ["a man rides a horse", "a man on a horse in a field"]
+    alone = metrics.score(references, references, distance="cider")
+    assert math.isnan(alone.estimate)
+    assert "CIDEr-D of one item" in str(alone.undefined)
+    found = conditional([Item("a", tuple(references), {"s": tuple(references)})], distances=["cider"])
+    assert all("CIDEr-D of one item" in str(result.undefined) for result in found.systems[0].results)
+
+
+def test_one_item_with_document_frequencies_has_a_number(tmp_path: Path) -> None:
+    table = table_of([["a man rides a horse"], ["the dog runs in a field"], ["two cats"]])
+    write_frequencies(DocumentFrequencies.of(table), tmp_path / "frequencies.json")
+    references = ["a man rides a horse", "a man on a horse in a field"]
+    path = str(tmp_path / "frequencies.json")
+    found = metrics.score(references, references, distance="cider", tokenizer="words", document_frequencies=path)
+    assert found.estimate > 1
 
 
 @pytest.mark.parametrize(("documents", "notes"), [(2, 1), (9, 1), (10, 0)])

@@ -53,6 +53,7 @@ def huse(
     from textassay.corpus.rating_files import read_ratings
     from textassay.report.huse import render_markdown
     from textassay.studies.huse.study import huse as run
+    from textassay.studies.huse.study import reads_log_probs
 
     del max_input  # applied when it is parsed
     check_writable([json, csv, markdown, report], inputs=[ratings, *([log_probs] if log_probs else [])])
@@ -60,7 +61,14 @@ def huse(
     metric_names = options.split(metrics)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
-        rated = read_ratings(ratings, log_probs=log_probs, model=model, scale=bounds, encoding=encoding)
+        rated = read_ratings(
+            ratings,
+            log_probs=log_probs,
+            model=model,
+            scale=bounds,
+            encoding=encoding,
+            needs_log_probs=reads_log_probs(metric_names),
+        )
         progress.step(1)
         found = run(
             rated,

@@ -77,7 +77,10 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class RatedItem:
-    """One text that was rated. `log_prob` is the whole text's under the model, `length` its number of tokens."""
+    """One text that was rated. `log_prob` is the whole text's under the model, `length` its number of tokens.
+
+    A `log_prob` of NaN is not known; then that of no item is, and only HUSE-Q can be measured.
+    """
 
     id: str
     is_model: bool
@@ -136,6 +139,11 @@ class RatedItems:
         return self.single and self.raters_known
 
     @property
+    def knows_log_probs(self) -> bool:
+        """Whether items have log-probabilities; all have one or none has."""
+        return not any(math.isnan(item.log_prob) for item in self.items)
+
+    @property
     def where(self) -> str:
         """What a message calls it: the file, or the name where there is none."""
         return self.path or self.name
@@ -189,6 +197,10 @@ def checked(rated: RatedItems) -> RatedItems:
         )
     _check_items(item_of, items, rated.where)
     _check_raters(rater_of, item_of, rated)
+    if 0 < (unknown := sum(math.isnan(item.log_prob) for item in items)) < len(items):
+        first = next(item.id for item in items if math.isnan(item.log_prob))
+        have = f"{many(unknown, 'item')} of {len(items):,} {'have' if unknown > 1 else 'has'} no log_prob"
+        raise InputError(f"{rated.where}: {have}, {quoted([first])} first; wanted one for all or for none")
     return replace(rated, items=items, item_of=item_of, rater_of=rater_of, ratings=ratings)
 
 
@@ -202,14 +214,14 @@ def _item(item: Any, where: str) -> RatedItem:
     for name in ("text", "context"):
         if not isinstance(value := getattr(item, name), str | None):
             raise InputError(f"{where}: {name} is {kind_of(value)}; wanted a string or None")
-    if not is_number(item.log_prob) or not item.log_prob < math.inf:
+    if not is_number(item.log_prob) or item.log_prob == math.inf:
         raise InputError(f"{where}: log_prob is {_shown(item.log_prob)}; wanted the logarithm of a probability")
     if math.isfinite(item.log_prob) and abs(item.log_prob) > LARGEST:
         raise InputError(f"{where}: log_prob {item.log_prob:g} is too large a number; wanted a smaller one")
     if not is_whole(item.length) or item.length < 1:
         raise InputError(f"{where}: length is {_shown(item.length)}; wanted a whole number of tokens, 1 or more")
     # Adding nothing makes -0.0 the 0.0 it means.
-    log_prob = float(item.log_prob) + 0.0
+    log_prob = math.nan if math.isnan(item.log_prob) else float(item.log_prob) + 0.0
     return RatedItem(item.id, bool(item.is_model), log_prob, int(item.length), item.text, item.context)
 
 

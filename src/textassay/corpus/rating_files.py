@@ -1,5 +1,6 @@
 """Readers of ratings: a table or a file becomes the rated items of a human and a model source."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -167,25 +168,29 @@ def rated_items(
     log_probs: Columns | None = None,
     model: str | None = None,
     scale: tuple[float, float] | None = None,
+    needs_log_probs: bool = True,
     notes: Sequence[str] = (),
 ) -> RatedItems:
     """The items of a table of ratings; `log_probs` is a second table to take log-probabilities from."""
     check_reading(model, scale)
     all_notes = list(notes)
     columns, sources, called = two_sources(columns, model, all_notes)
-    _check_columns(columns, log_probs)
+    # Ratings alone are enough where nobody reads probabilities, if the table has none.
+    ratings_alone = not needs_log_probs and log_probs is None and not ("log_prob" in columns or "nll" in columns)
+    _check_columns(columns, log_probs, ratings_alone=ratings_alone)
     facts = facts_of(columns, sources)
     _note_columns(columns, facts, all_notes)
     if log_probs is not None:
         facts = with_log_probs(facts, log_probs, all_notes)
         _note_nll(log_probs, all_notes)
-    if not _any(facts.texts) and not _any(facts.lengths):
+    if not ratings_alone and not _any(facts.texts) and not _any(facts.lengths):
         # None of the rows that have them in the second table is about one of these items.
         columns.need("text", "length")
     ratings = ratings_in(columns, scale)
     given = (mean_ratings if has_means(columns, facts) else single_ratings)(columns, facts, ratings, all_notes)
     kept = _kept(columns, facts, given, all_notes)
-    items = _items(columns, facts, kept, _log_probs(facts, kept, log_probs), _lengths(facts, kept, all_notes))
+    known = [math.nan] * len(kept) if ratings_alone else _log_probs(facts, kept, log_probs)
+    items = _items(columns, facts, kept, known, _lengths(facts, kept, all_notes))
     place = np.full(len(facts.ids), -1)
     place[kept] = np.arange(len(kept))
     seen = (float(given.ratings.min()), float(given.ratings.max()))
@@ -205,7 +210,7 @@ def rated_items(
     )
 
 
-def _check_columns(columns: Columns, joined: Columns | None) -> None:
+def _check_columns(columns: Columns, joined: Columns | None, *, ratings_alone: bool) -> None:
     if "rating" not in columns and "rating_label" in columns:
         raise InputError(
             f"{columns.head}: ratings are given only as words, in {quoted([columns.names['rating_label']])}; "
@@ -214,6 +219,8 @@ def _check_columns(columns: Columns, joined: Columns | None) -> None:
     columns.need("rating")
     if "rater" in columns:
         columns.need("item", "text")
+    if ratings_alone:
+        return
     if joined is None or not ("text" in joined or "length" in joined):
         columns.need("text", "length")
     if joined is None:
@@ -286,6 +293,8 @@ def _lengths(facts: Facts, kept: list[int], notes: list[str]) -> list[int]:
     """Tokens of each item: as given, otherwise counted between spaces, as the paper's released program does."""
     if _any(facts.lengths):
         return _given_lengths(facts, kept, notes)
+    if not _any(facts.texts):
+        return [1] * len(kept)
     texts = [facts.texts[item] or "" for item in kept]
     counts = [sum(map(bool, text.split(" "))) for text in texts]
     if empty := counts.count(0):
@@ -315,6 +324,7 @@ def read_ratings(
     model: str | None = None,
     scale: tuple[float, float] | None = None,
     encoding: str = "utf-8",
+    needs_log_probs: bool = True,
 ) -> RatedItems:
     """Read ratings of texts by people and by a model, with the log-probability of each text under the model.
 
@@ -345,6 +355,8 @@ def read_ratings(
         The lowest and the highest possible rating; by default the lowest and the highest in the file.
     encoding
         The encoding of text files.
+    needs_log_probs
+        If False, a table may lack log-probabilities, which is enough for HUSE-Q.
 
     Returns
     -------
@@ -379,6 +391,7 @@ def read_ratings(
         log_probs=second[0] if second else None,
         model=model,
         scale=scale,
+        needs_log_probs=needs_log_probs,
         notes=listed,
     )
     return checked(rated)

@@ -137,6 +137,9 @@ class Distance(Protocol):
         """The score of a perfect match."""
         ...
 
+    # A distance may also have `notes`, a sequence of sentences on its reliability in this run, and `undefined`, the
+    # reason why none of its scores means anything in this run.
+
     def scores(self, numbers: I64, /) -> F64:
         """Scores among different texts of the table: row i, column j is text i as hypothesis against reference j."""
         ...

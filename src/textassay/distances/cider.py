@@ -227,9 +227,9 @@ class Cider:
               \frac{\min(h_n, r_n) \cdot r_n}{\lVert h_n \rVert \lVert r_n \rVert}
 
     The mean over several references is the CIDEr-D of the COCO caption evaluation. Document frequencies come from the
-    references of all items of the run, or from a file. With few items the score is unreliable, with one it is always 0.
-    A text of fewer than four words, or one whose words are in every document, scores below 10 even against itself, but
-    its distance from itself is 0. A text without words scores 0.
+    references of all items of the run, or from a file. With few items the score is unreliable, with one it is
+    undefined. A text of fewer than four words, or one whose words are in every document, scores below 10 even against
+    itself, but its distance from itself is 0. A text without words scores 0.
     """
 
     table: TextTable
@@ -247,11 +247,16 @@ class Cider:
         return f"cider/df:{self.documents}docs-{self.digest}"
 
     @property
+    def undefined(self) -> str:
+        """Why no score means anything; empty if scores do."""
+        if self.documents > 1:
+            return ""
+        return "CIDEr-D of one item: every n-gram is in every document, so wanted more items or document frequencies"
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the reliability of the document frequencies."""
-        if self.documents <= 1:
-            return ("CIDEr-D is meaningless with one item: every n-gram is in every document, and all scores are 0",)
-        if self.documents < FEW_DOCUMENTS:
+        if 1 < self.documents < FEW_DOCUMENTS:
             return (
                 f"CIDEr-D is unreliable with document frequencies of {self.documents} items: "
                 f"wanted {FEW_DOCUMENTS} or more, or a file of document frequencies",

@@ -429,7 +429,10 @@ def why_undefined(request: Request, pool: ItemPool) -> str:
     candidates, references = pool.sizes
     if not candidates or not references:
         return "no candidates" if not candidates else "no references"
-    scores = pool.scores.get(request.options.get("distance", ""))
+    distance = request.options.get("distance", "")
+    if distance in pool.undefined:
+        return pool.undefined[distance]
+    scores = pool.scores.get(distance)
     if scores is not None and np.isnan(scores).any():
         return f"distance {request.options['distance']!r} is not a number for some of its texts"
     counted = f"{candidates} candidate{'s'[: candidates != 1]} and {references} reference{'s'[: references != 1]}"

@@ -72,6 +72,7 @@ class Metric:
     most_labellings: int | None
     variant_bounds: Mapping[str, tuple[float, float]]
     remarks: Callable[[Mapping[str, float]], Iterable[str]] | None
+    needs_log_probs: bool = True
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -159,6 +160,7 @@ def metric(
     limits: Mapping[str, tuple[float, float]] | None = None,
     opens: Mapping[str, Callable[[Any], str]] | None = None,
     remarks: Callable[[Mapping[str, float]], Iterable[str]] | None = None,
+    needs_log_probs: bool = True,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -199,6 +201,8 @@ def metric(
         if it cannot be opened, and returns what signatures show. An option with the default "" then needs a value.
     remarks
         A function of the parts that returns sentences to note, such as a warning about an unreliable value.
+    needs_log_probs
+        For a metric on ratings: whether it reads log-probabilities, or the ratings alone.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")
@@ -208,7 +212,7 @@ def metric(
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
-            variant_bounds or {}, remarks, roles, views, options,
+            variant_bounds or {}, remarks, needs_log_probs, roles, views, options,
         )  # fmt: skip
         return function
 

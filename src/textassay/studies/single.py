@@ -39,7 +39,9 @@ _SAMPLE_SETTINGS = {
     "train": None, "tokenizer": "words", "lowercase": False, "encoder": None, "level": 0.95, "n_resamples": 999,
     "seed": 0,
 }  # fmt: skip
-_ITEM_SETTINGS = {"tokenizer": "plain", "encoder": None, "level": 0.95, "n_resamples": 999, "seed": 0}
+_ITEM_SETTINGS = {
+    "tokenizer": "plain", "encoder": None, "document_frequencies": None, "level": 0.95, "n_resamples": 999, "seed": 0,
+}  # fmt: skip
 _RATING_SETTINGS = {"log_probs": None, "model": None, "scale": None, "level": 0.95, "n_resamples": 999, "seed": 0}
 
 
@@ -145,6 +147,7 @@ def _on_items(
     *,
     tokenizer: str,
     encoder: str | Encoder | None,
+    document_frequencies: str | None,
     level: float,
     n_resamples: int,
     seed: int,
@@ -160,6 +163,7 @@ def _on_items(
         metrics=[_specification(request)],
         tokenizer=tokenizer,
         encoder=encoder,
+        document_frequencies=document_frequencies,
         level=level,
         n_resamples=n_resamples,
         seed=seed,

@@ -53,6 +53,52 @@ def rated() -> RatedItems:
     return rated_items(24, seed=1, contexts=False)
 
 
+class TestRatingsAlone:
+    """HUSE-Q reads no probabilities, so none are needed for it."""
+
+    @pytest.mark.parametrize("left_out", [("log_prob",), ("log_prob", "length"), ("log_prob", "length", "text")])
+    def test_huse_q_is_the_same_without_log_probabilities(self, rated: RatedItems, left_out: tuple[str, ...]) -> None:
+        rows = rows_of(rated)
+        alone = textassay.metrics.huse_q(without(rows, *left_out), k=4, n_resamples=99)
+        whole = textassay.metrics.huse_q(rows, k=4, n_resamples=99)
+        assert alone.estimate == whole.estimate
+        # Resamples follow the order of the items, to which texts belong.
+        assert "text" in left_out or (alone.interval, alone.p_value) == (whole.interval, whole.p_value)
+        found = short(without(rows, *left_out), metrics="huse_q", n_resamples=99)
+        assert found.results[0].estimate == whole.estimate
+        assert any("no log-probabilities" in note for note in found.notes)
+        assert not {item.kind for item in found.items} & {"diversity failure"}
+        assert HuseResult.from_json(found.to_json()) == found
+        for text in (found.to_html(), found.to_markdown(), str(found), found.to_csv()):
+            assert "HUSE-Q" in text or "votes_by_rating" in text
+        assert len(found.to_frame()) == 1
+
+    def test_what_needs_log_probabilities_asks_for_them(self, rated: RatedItems) -> None:
+        bare = without(rows_of(rated), "log_prob")
+        for metrics in ((), "huse", "huse_q,huse_d"):
+            with pytest.raises(InputError, match=r"no column 'log_prob' or 'nll'.*log_probs"):
+                short(bare, metrics=metrics)
+        alone = textassay.read_ratings(bare, needs_log_probs=False)
+        with pytest.raises(InputError, match=r"no log-probabilities; wanted .*metrics='huse_q' needs none"):
+            short(alone)
+        some = replace(alone, items=(replace(alone.items[0], log_prob=-1.0), *alone.items[1:]))
+        with pytest.raises(InputError, match="23 items of 24 have no log_prob"):
+            short(some, metrics="huse_q")
+
+
+def test_means_per_token_are_recognised(data: Path) -> None:
+    """Of the paper's summaries, and of made-up texts; sums are not called means."""
+    rows = pd.read_csv(data / "huse" / "summarization_items.csv", skipinitialspace=True)
+    made_up = pd.DataFrame(rows_of(rated_items(120, seed=3)))
+    for frame, log_prob, length in (
+        (rows, "ModelProbability", "LengthOfUtterance"), (made_up, "log_prob", "length")
+    ):  # fmt: skip
+        for per_token in (False, True):
+            sums = frame[log_prob].clip(upper=0)
+            given = frame.assign(**{log_prob: sums / frame[length] if per_token else sums})
+            assert any("look like means per token" in note for note in short(given).notes) == per_token
+
+
 class TestOptionsOfTheCommandLine:
     @pytest.mark.parametrize("kind", [list, pd.DataFrame])
     def test_one_of_several_models_log_probs_apart_and_a_scale(self, rated: RatedItems, kind: Any) -> None:
@@ -149,7 +195,7 @@ class TestItemsMadeByHand:
     @pytest.mark.parametrize(
         ("fields", "message"),
         [
-            ({"log_prob": math.nan}, "item 'i0': log_prob is nan; wanted the logarithm of a probability"),
+            ({"log_prob": math.nan}, "1 item of 24 has no log_prob, 'i0' first; wanted one for all or for none"),
             ({"log_prob": math.inf}, "item 'i0': log_prob is inf; wanted the logarithm of a probability"),
             ({"log_prob": None}, "item 'i0': log_prob is null; wanted the logarithm of a probability"),
             ({"log_prob": -1e31}, "item 'i0': log_prob -1e+31 is too large a number; wanted a smaller one"),

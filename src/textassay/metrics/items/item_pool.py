@@ -76,7 +76,8 @@ class ItemPool(Memo):
 
     `scores` and `distances` are square matrices by the name of a distance: row i, column j has text i as hypothesis
     against text j as reference. `vectors` are the sentence vectors of the texts, or nothing without an encoder. `joint`
-    is what BLEU against several references together is computed from, if it was requested.
+    is what BLEU against several references together is computed from, if it was requested. `undefined` has the reasons
+    why distances mean nothing here, by name; their scores and distances are NaN.
     """
 
     sizes: tuple[int, int]
@@ -84,6 +85,7 @@ class ItemPool(Memo):
     distances: Mapping[str, F64]
     vectors: F32 = field(default_factory=_no_vectors)
     joint: JointCounts | None = None
+    undefined: Mapping[str, str] = field(default_factory=dict)
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -122,7 +124,12 @@ class Pools:
 
     def _of(self, texts: Sequence[str], candidates: int) -> ItemPool:
         numbers = np.array([self.table.number_of[text] for text in texts], dtype=np.int64)
-        found = {name: pooled_scores(distance, numbers) for name, distance in self.distances.items()}
+        reasons = {name: getattr(distance, "undefined", "") for name, distance in self.distances.items()}
+        nothing = np.full((len(numbers), len(numbers)), np.nan)
+        found = {
+            name: (nothing, nothing) if reasons[name] else pooled_scores(distance, numbers)
+            for name, distance in self.distances.items()
+        }
         more = [
             pair for distance in self.distances.values() if self.shares for pair in pooled_shares(distance, numbers)
         ]
@@ -132,6 +139,7 @@ class Pools:
             {name: distances for name, (_, distances) in found.items()},
             _no_vectors() if self.values is None else self.values[numbers],
             next((d.joint(numbers) for d in self.distances.values() if self.joint and isinstance(d, Bleu)), None),
+            {name: reason for name, reason in reasons.items() if reason},
         )
 
 

@@ -108,6 +108,7 @@ def huse_q_exchange(ratings: Ratings, is_model: NDArray[np.bool_], /, *, k: int,
     parts=huse_q_parts,
     exchange=huse_q_exchange,
     limits={"k": (1, MOST_NEIGHBOURS)},
+    needs_log_probs=False,
 )
 def huse_q(ratings: Ratings, /, *, k: int = 16, variant: Tied = "released") -> float:
     r"""HUSE-Q: twice the error of classifying texts as human or model by their mean rating; the quality part of HUSE.

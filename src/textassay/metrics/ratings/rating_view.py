@@ -67,6 +67,11 @@ class Ratings:
         return type(self)(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     @cached_property
+    def knows_log_probs(self) -> bool:
+        """Whether items have log-probabilities; all have one or none has."""
+        return not np.isnan(self.log_prob).any()
+
+    @cached_property
     def starts(self) -> I64:
         """Where the ratings of each item begin."""
         return np.concatenate([[0], np.cumsum(self.counts)[:-1]]).astype(np.int64)
@@ -78,7 +83,12 @@ class Ratings:
         return sums / self.counts
 
     def log_probs(self, per: Per = "token") -> F64:
-        """The log-probability of each item, per token or of the whole text; finite for impossible texts too."""
+        """The log-probability of each item, per token or of the whole text; finite for impossible texts too.
+
+        Zeros where log-probabilities are not known: then they tell nothing.
+        """
+        if not self.knows_log_probs:
+            return np.zeros(len(self))
         finite = self.log_prob[np.isfinite(self.log_prob)]
         if not len(finite):
             # Dividing the replacement for minus infinity by the lengths would reveal the lengths.

@@ -25,10 +25,12 @@ def judged_items(rated: RatedItems, view: Ratings, *, k: int, tied: Tied, per: P
     """Every item with its features, its votes and its kind."""
     share = view.own_votes(quality_only=False, k=k, tied=tied, per=per)
     by_rating = view.own_votes(quality_only=True, k=k, tied=tied, per=per)
-    (by_log_prob,) = votes_at(view.points(per)[:, 1:], view.is_model, ks=[k], tied=tied, origin=view.origin)
+    by_log_prob = np.full(len(view), np.nan)
+    if view.knows_log_probs:
+        (by_log_prob,) = votes_at(view.points(per)[:, 1:], view.is_model, ks=[k], tied=tied, origin=view.origin)
     own = np.column_stack([np.where(view.is_model, votes, 1 - votes) for votes in (share, by_rating, by_log_prob)])
     told, told_by_rating = (mistaken(votes, view.is_model, tied) < 0.5 for votes in (share, by_rating))
-    means, log_probs = view.means, view.log_probs()
+    means, log_probs = view.means, view.log_probs() if view.knows_log_probs else by_log_prob
     return tuple(
         HuseItem(
             item=item,
@@ -87,8 +89,9 @@ def scores_by_k(view: Ratings, *, chosen: int, tied: Tied, per: Per) -> tuple[At
     ks = range(1, max(chosen, min(_MOST_K, len(view) // 4)) + 1)
     points = view.points(per)
     both, quality = (_scores(part, view, ks, tied) for part in (points, points[:, :1]))
-    # If all probabilities are the same, HUSE-D is not defined.
+    # If all probabilities are the same, HUSE-D is not defined; if there are none, HUSE is not either.
     added = 1.0 if points[:, 1].any() else math.nan
+    both = both if view.knows_log_probs else [math.nan] * len(quality)
     return tuple(AtK(k, h, q, added + h - q) for k, h, q in zip(ks, both, quality, strict=True))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from textassay.corpus.rated_items import RatedItem, RatedItems
 from textassay.inference.rated_scores import Corrected
-from textassay.inference.result import Interval, Result
+from textassay.inference.result import Interval, Result, one_nan
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
@@ -65,6 +65,10 @@ class HuseItem:
     told_by_rating: bool
     kind: str
 
+    def __post_init__(self) -> None:
+        for name in ("log_prob", "votes_by_log_prob"):
+            object.__setattr__(self, name, one_nan(getattr(self, name)))
+
 
 @dataclass(frozen=True)
 class AtK:
@@ -74,6 +78,10 @@ class AtK:
     huse: float
     huse_q: float
     huse_d: float
+
+    def __post_init__(self) -> None:
+        for name in ("huse", "huse_q", "huse_d"):
+            object.__setattr__(self, name, one_nan(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -346,7 +354,7 @@ def _rated(rated: RatedItems) -> dict[str, Any]:
         "scale": list(rated.scale),
         "labels": [[rating, label] for rating, label in rated.labels.items()],
         "notes": list(rated.notes),
-        "items": [without_nan(asdict(item)) for item in rated.items],
+        "items": [_rated_item(item) for item in rated.items],
         "raters": list(rated.raters),
         "raters_known": rated.raters_known,
         "item_of": rated.item_of.tolist(),
@@ -372,9 +380,14 @@ def _read_rated(plain: Mapping[str, Any]) -> RatedItems:
     )
 
 
+def _rated_item(item: RatedItem) -> dict[str, Any]:
+    """JSON has null for minus infinity, and no log-probability where it is not known."""
+    plain = without_nan(asdict(item))
+    return {name: value for name, value in plain.items() if name != "log_prob" or not math.isnan(item.log_prob)}
+
+
 def _read_rated_item(plain: Mapping[str, Any]) -> RatedItem:
-    """Every text has a log-probability: JSON has null for minus infinity."""
-    log_prob = plain["log_prob"]
+    log_prob = plain.get("log_prob", math.nan)
     return RatedItem(**{**plain, "log_prob": -math.inf if log_prob is None else log_prob})
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from textassay.corpus.printable import many
 from textassay.corpus.rated_items import RatedItem, RatedItems, balanced, without_raters
 from textassay.corpus.rating_files import read_ratings
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.plan import Engine, Progress, Silent, get_engine
 from textassay.inference.rated_scores import Groups, RatedPlan, Scores, measure
 from textassay.inference.raters import alpha, alpha_interval, rater_facts
@@ -35,6 +35,9 @@ _GOOD_PART = 0.25
 # With fewer items, HUSE of two normal distributions one deviation apart is too high by 0.07 (100 items) to 0.15 (32),
 # for any k.
 _FEW_ITEMS = 100
+# Human texts have about 1 to 4 nats per token under models of language. The paper's summaries have 2.2, with a rank
+# correlation of .37 with the length; their means per token have .27 and .07 if they are divided by the length again.
+_NATS_PER_TOKEN, _RISES_WITH_LENGTH, _FEWEST_FOR_UNITS = 0.5, 0.25, 20
 # Factors between k and the recommended k that are too large or too small. With twice the recommended k the score is
 # 0.09 too high on 40 of the paper's items; on 100 there is no effect.
 _TOO_MANY, _TOO_FEW = 2.0, 1.5
@@ -53,6 +56,10 @@ def notes_on(
 
 
 def _on_log_probs(view: Ratings) -> Iterator[str]:
+    if not view.knows_log_probs:
+        yield "no log-probabilities: only what the ratings show was measured"
+        return
+    yield from _on_units(view)
     impossible = int(np.isneginf(view.log_prob).sum())
     if impossible == len(view):
         yield "all items have probability 0 under the model (log-probability minus infinity)"
@@ -63,6 +70,27 @@ def _on_log_probs(view: Ratings) -> Iterator[str]:
         )
     if not view.points()[:, 1].any():
         yield "all log-probabilities per token are the same: they carry no information, and HUSE-D is not defined"
+
+
+def _on_units(view: Ratings) -> Iterator[str]:
+    """A note on log-probabilities that look like means per token, which are then divided by the length again.
+
+    The sum over a text of people is rarely above -0.5 per token, and longer texts have lower sums; means per token are
+    unrelated to the length.
+    """
+    people = ~view.is_model & np.isfinite(view.log_prob)
+    nats, lengths = -view.log_prob[people], view.length[people]
+    if len(nats) < _FEWEST_FOR_UNITS or np.ptp(lengths) == 0 or np.ptp(nats) == 0:
+        return
+    from scipy.stats import spearmanr
+
+    usual = float(np.median(nats / lengths))
+    if 0 < usual < _NATS_PER_TOKEN and float(spearmanr(nats, lengths).statistic) < _RISES_WITH_LENGTH:
+        yield (
+            f"log-probabilities of human texts are {-float(np.median(nats)):.2f} at the median for "
+            f"{float(np.median(lengths)):g} tokens and do not fall with the length: they look like means per token, "
+            "but those of whole texts (sums) are wanted, because they are divided by the length here"
+        )
 
 
 def _on_ratings(rated: RatedItems, view: Ratings) -> Iterator[str]:
@@ -145,7 +173,7 @@ def huse(
     `ratings` is a path, a data frame, an iterable of rows as mappings, or `RatedItems`; `log_probs`, a path, a data
     frame or rows too, has log-probabilities apart from them. `model` is the source to take where there are several, and
     `scale` the lowest and the highest rating there can be. Metrics are written as on the command line (`["huse:k=8"]`);
-    `k` and `variant` apply to metrics that do not set them.
+    `k` and `variant` apply to metrics that do not set them. `metrics="huse_q"` needs no log-probabilities.
     """
     plan = RatedPlan(level, n_resamples, seed, get_engine(engine), progress or Silent()).checked()
     seed = int(seed)
@@ -153,7 +181,11 @@ def huse(
     specs = listed(metrics)
     requests = parse_requests(specs or DEFAULT, on="ratings", settings={"k": k, "variant": variant})
     fewest = max(request.minimum for request in requests)
-    read = read_ratings(ratings, log_probs=log_probs, model=model, scale=scale)
+    needs = reads_log_probs(metrics)
+    read = read_ratings(ratings, log_probs=log_probs, model=model, scale=scale, needs_log_probs=needs)
+    if needs and not read.knows_log_probs:
+        alone = Setting("metrics", "huse_q")
+        raise InputError(f"{read.where}: no log-probabilities; wanted those of all texts (", alone, " needs none)")
     rated = balanced(read, seed=seed)
     raters = facts_of(rated, seed=seed)
     flagged = [rater.name for rater in raters if rater.flagged]
@@ -166,6 +198,12 @@ def huse(
         without = scores_without(rated, flagged, requests, plan, fewest=fewest)
     study = _Study(rated, requests, plan, scores)
     return study.outcome(read.items, agreement_of(rated, raters, without, plan), stable=stability)
+
+
+def reads_log_probs(metrics: str | Sequence[str]) -> bool:
+    """Whether any of these metrics needs log-probabilities."""
+    requests = parse_requests(listed(metrics) or DEFAULT, on="ratings")
+    return any(request.metric.needs_log_probs for request in requests)
 
 
 def _left_out(rated: RatedItems, flagged: Sequence[str]) -> RatedItems:
