@@ -199,7 +199,7 @@ def test_a_file_of_another_corpus_changes_scores_and_signature(tmp_path: Path) -
         (json.dumps(GOOD | {"tokenizer": "char"}), "frequencies of tokens of 'char'; wanted 'words'"),
         (json.dumps(GOOD | {"frequencies": {"a": 4}}), "'a' is in 4 documents; wanted a whole number from 1 to 3"),
         (json.dumps(GOOD | {"frequencies": {"a\n": 1.5}}), r"'a\\n' is in 1.5 documents"),
-        (json.dumps(GOOD | {"frequencies": {"a": math.nan}}), "'a' is in NaN documents"),
+        (json.dumps(GOOD | {"frequencies": {"a": math.nan}}), "NaN is not a JSON number"),
         (json.dumps(GOOD | {"frequencies": {"": 1}}), "'' is not an n-gram; wanted 1 to 4 words"),
         (json.dumps(GOOD | {"frequencies": {"a  b": 1}}), "'a  b' is not an n-gram"),
         (json.dumps(GOOD | {"frequencies": {"a b c d e": 1}}), "'a b c d e' is not an n-gram"),

@@ -177,14 +177,12 @@ def _write_pages(folder: Path, papers: set[str]) -> None:
 
 def _read(path: Path) -> "Reproduction":
     """The result in a file of the folder; an error names the file."""
-    from textassay.corpus.files import failures_named
     from textassay.corpus.printable import shortened
+    from textassay.corpus.values import read_json
     from textassay.reproduce.result import Reproduction
 
-    with failures_named(shortened(str(path))):
-        text = path.read_text(encoding="utf-8")
     try:
-        return Reproduction.from_json(text)
+        return Reproduction.from_dict(read_json(path))
     except InputError as error:
         raise InputError(f"{shortened(str(path))}: {error}") from None
 

@@ -14,6 +14,7 @@ from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from io import BufferedReader
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -315,7 +316,7 @@ def byte_blocks(source: Source, budget: Budget, *, per_line: int, notes: Counter
         with failures_named(source.where):
             yield from _charged(_blocks(_standard_input()), budget, per_line, source.where)
         return
-    with failures_named(source.where), open(source.path, "rb") as file:
+    with failures_named(source.where), _open(source.path, source.where) as file:
         size = os.path.getsize(source.path)
         if source.codec is None:
             # A file may grow while it is read. The files of some systems have no size, as those of devices.
@@ -327,10 +328,47 @@ def byte_blocks(source: Source, budget: Budget, *, per_line: int, notes: Counter
             notes[f"{source.where}: changed while it was read; the last text may be incomplete"] += 1
 
 
-def read_whole(path: AnyPath) -> bytes:
+def read_whole(path: AnyPath, *, budget: Budget | None = None) -> bytes:
     """The content of a file that is needed as a whole, within the reading budget."""
     source = Source(os.fsdecode(path), None, None)
-    return b"".join(byte_blocks(source, Budget.of_input(), per_line=0, notes=Counter()))
+    return b"".join(byte_blocks(source, budget or Budget.of_input(), per_line=0, notes=Counter()))
+
+
+def open_regular(path: AnyPath) -> BufferedReader:
+    """A regular file, open for reading by a library that needs to seek in it or to map it into memory.
+
+    Anything else is refused before it is opened: a pipe may wait for its other end for ever, and a device has no end.
+    """
+    name = os.path.expanduser(os.fsdecode(path))
+    with failures_named(shortened(name)):
+        return _open(name, shortened(name), pipes=False)
+
+
+def _open(path: str, where: str, *, pipes: bool = True) -> BufferedReader:
+    """A file, pipe or terminal, open for reading; other devices, which may have no end, and sockets are refused."""
+    about = os.stat(path)
+    is_stream = stat.S_ISFIFO(about.st_mode) or _is_terminal_or_null(path, about)
+    if stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode) or (pipes and is_stream):
+        return open(path, "rb")
+    kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
+    kind = next((name for is_kind, name in kinds.items() if is_kind(about.st_mode)), "a device")
+    raise InputError(f"{where}: {kind}; wanted a file")
+
+
+def _is_terminal_or_null(path: str, about: os.stat_result) -> bool:
+    """Whether a path leads to a terminal or to the null device, which is empty."""
+    with suppress(OSError):
+        if os.path.samestat(about, os.stat(os.devnull)):
+            return True
+    if not stat.S_ISCHR(about.st_mode):
+        return False
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0))
+        try:
+            return os.isatty(descriptor)
+        finally:
+            os.close(descriptor)
+    return False
 
 
 def _charged(blocks: Iterable[bytes], budget: Budget | PackedBudget, per_line: int, where: str) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.files import Budget, PackedBudget, Source, failures_named
+from textassay.corpus.files import Budget, PackedBudget, Source, failures_named, open_regular
 from textassay.errors import InputError
 
 
@@ -118,5 +118,5 @@ def _open_parquet(source: Source, dictionaries: Sequence[str] = ()) -> Iterator[
     with failures_named(source.where):
         import pyarrow.parquet as pq
 
-        with open(source.path, "rb") as handle:
+        with open_regular(source.path) as handle:
             yield pq.ParquetFile(handle, read_dictionary=list(dictionaries))

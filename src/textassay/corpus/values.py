@@ -1,6 +1,7 @@
 """Values: JSON decoded strictly, columns of any library as Python values or valid texts, and the test for a number."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NoReturn, TypeAlias
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.files import unix_breaks
+from textassay.corpus.files import PER_VALUE, AnyPath, Budget, read_whole, unix_breaks
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT, as_text_array
 from textassay.errors import InputError
@@ -72,6 +73,20 @@ def decode_json(text: str, where: str) -> Any:
         raise InputError(f"{where}: not valid JSON: nested too deeply") from None
     except ValueError as error:
         raise InputError(f"{where}: not valid JSON: {shortened(str(error))}") from None
+
+
+def read_json(path: AnyPath) -> Any:
+    """The JSON value in a file; its bytes and its values are within the reading budget."""
+    where, budget = shortened(os.fsdecode(path)), Budget.of_input()
+    content = read_whole(path, budget=budget)
+    # A document may consist of empty values, which take many times the memory of their characters.
+    budget.charge(PER_VALUE * sum(map(content.count, (b"[", b"{", b","))), where)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        byte = content[error.start]
+        raise InputError(f"{where}: not valid JSON: byte 0x{byte:02x} is not valid utf-8") from None
+    return decode_json(text, where)
 
 
 def kind_of(value: object) -> str:

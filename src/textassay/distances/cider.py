@@ -13,13 +13,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64, U64
-from textassay.corpus.files import read_whole
 from textassay.corpus.hashed_ngrams import Sequences, hash_words, order_of, starts_of_runs
 from textassay.corpus.item_set import TextTable
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT
 from textassay.corpus.tokenizers import Tokens, tokens_from_lists
-from textassay.corpus.values import string_array
+from textassay.corpus.values import read_json, string_array
 from textassay.distances.base import Surroundings, TextCounts, WeightedCounts
 from textassay.errors import InputError
 
@@ -152,11 +151,10 @@ def write_frequencies(frequencies: DocumentFrequencies, path: str | Path) -> Non
 def read_frequencies(path: str | Path) -> DocumentFrequencies:
     """Read document frequencies; any other file is an error."""
     where = shortened(str(path))
-    content = read_whole(path)
     try:
-        plain = json.loads(content)
-    except (ValueError, RecursionError):
-        raise InputError(f"{where}: not valid JSON; wanted {_WANTED}") from None
+        plain = read_json(path)
+    except InputError as error:
+        raise InputError(f"{error}; wanted {_WANTED}") from None
     documents, tokenizer = _head(plain, where)
     counts = _counts(plain["frequencies"], documents, where)
     keys = _keys(list(plain["frequencies"]), where)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from textassay.corpus.files import open_regular, read_whole
 from textassay.errors import InputError
 
 # Endings and their replacements, by part of speech.
@@ -127,12 +128,12 @@ def _without_mark(word: str) -> str:
 
 def map_file(path: Path) -> mmap.mmap:
     """The bytes of a file, mapped into memory."""
-    try:
-        with path.open("rb") as file:
+    with open_regular(path) as file:
+        try:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "the file is empty"
-        raise InputError(f"{path}: cannot be read ({reason}); {DAMAGED}") from None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "the file is empty"
+            raise InputError(f"{path}: cannot be read ({reason}); {DAMAGED}") from None
     if content[-1:] != b"\n":
         raise InputError(f"{path}: ends in the middle of a line; {DAMAGED}")
     return content
@@ -141,22 +142,22 @@ def map_file(path: Path) -> mmap.mmap:
 def read_exceptions(path: Path) -> dict[str, list[str]]:
     """Irregular forms and their base forms; the last line counts if a form has several."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+        lines = read_whole(path).decode().splitlines()
+    except UnicodeDecodeError:
         raise InputError(f"{path}: cannot be read as text; {DAMAGED}") from None
     return {form: bases for form, *bases in (line.split() for line in lines if line.strip())}
 
 
 def version_of(folder: Path, entries: tuple[int, ...]) -> str:
     """The version in the licence, with a digest unless the indexes have the known sizes of that version."""
-    with (folder / "data.noun").open("rb") as file:
+    with open_regular(folder / "data.noun") as file:
         found = re.search(rb"WordNet (\d+(?:\.\d+)*) Copyright", file.read(HEAD_BYTES))
     version = found.group(1).decode() if found else "unknown"
     if ENTRIES.get(version) == entries:
         return version
     digest = blake2b(digest_size=4)
     for name in FILES:
-        digest.update((folder / name).read_bytes())
+        digest.update(read_whole(folder / name))
     return f"{version}-{digest.hexdigest()}"
 
 

@@ -6,7 +6,6 @@ settings name has to be one of the files of the digest. All of this is checked b
 """
 
 import hashlib
-import json
 import os
 import re
 import sys
@@ -15,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from textassay.corpus.files import open_regular
 from textassay.corpus.printable import shortened
+from textassay.corpus.values import read_json
 from textassay.errors import InputError, MissingExtra
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
@@ -56,8 +57,8 @@ def _is_whole(folder: Path) -> bool:
     """True if all weights and modules exist: the cache may contain only a tokenizer or a partial download."""
     weights = {file.relative_to(folder).as_posix() for file in folder.rglob("*.safetensors") if file.is_file()}
     try:
-        modules = json.loads((folder / "modules.json").read_bytes()) if (folder / "modules.json").is_file() else []
-        indexes = [json.loads(file.read_bytes()) for file in folder.glob("*.safetensors.index.json")]
+        modules = read_json(folder / "modules.json") if (folder / "modules.json").is_file() else []
+        indexes = [read_json(file) for file in folder.glob("*.safetensors.index.json")]
         shards = {shard for index in indexes for shard in index["weight_map"].values()}
         paths = [module["path"] for module in modules if not module["type"].endswith("Normalize")]
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -129,7 +130,7 @@ class ModelFolder:
         whole = hashlib.blake2b(digest_size=8)
         for file in self.files:
             try:
-                with file.open("rb") as stream:
+                with open_regular(file) as stream:
                     content = hashlib.file_digest(stream, "blake2b").digest()
             except OSError as error:
                 raise bad_model(self.asked, f"{file.name} cannot be read: {error.strerror}") from None
@@ -347,6 +348,6 @@ def _settings(asked: str, file: Path) -> dict[str, Any]:
 
 def _read_json(asked: str, file: Path) -> Any:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return read_json(file)
+    except InputError as error:
         raise bad_model(asked, f"{file.name} cannot be read as JSON: {error}") from None

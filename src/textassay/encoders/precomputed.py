@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32
-from textassay.corpus.files import failures_named
+from textassay.corpus.files import failures_named, open_regular
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT, Sample, digest_of
 from textassay.corpus.values import text_array
@@ -39,7 +39,7 @@ class Block:
 def kind_of(file: str) -> str:
     """The kind of file, from its first bytes and not its name: `npy`, `npz` or `parquet`."""
     where = shortened(file)
-    with failures_named(where), open(file, "rb") as handle:
+    with failures_named(where), open_regular(file) as handle:
         magic = handle.read(4)
     if magic not in _MAGIC:
         raise InputError(f"{where}: begins with {magic!r}, unlike any array file; {_WANTED}")
@@ -57,7 +57,7 @@ def npz_blocks(file: str, names: list[str]) -> list[Block]:
     """The arrays of these names, in this order."""
     where = shortened(file)
     # Opened here, because NumPy does not close a damaged archive.
-    with _failures_named(where), open(file, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
+    with _failures_named(where), open_regular(file) as handle, np.load(handle, allow_pickle=False) as arrays:
         missing = [name for name in names if name not in arrays.files]
         if missing:
             has = quoted(arrays.files) or "none"
@@ -71,7 +71,7 @@ def parquet_block(file: str) -> tuple[Block, pa.Array | None]:
     with failures_named(where):
         import pyarrow.parquet as pq
 
-        with open(file, "rb") as handle:
+        with open_regular(file) as handle:
             columns = pq.ParquetFile(handle).schema_arrow.names
             if VECTOR not in columns:
                 raise InputError(f"{where}: no column '{VECTOR}'; columns are {quoted(columns)}")

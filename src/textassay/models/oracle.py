@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import expit
 
 from textassay.corpus.arrays import F32, F64, I64
+from textassay.corpus.files import open_regular
 from textassay.corpus.printable import quoted, shortened
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Scores, Texts, check_prompts, texts_of
@@ -271,7 +272,7 @@ def _read_array(folder: Path, name: str) -> F32:
     if path is None:
         raise InputError(f"oracle '{shown}': no file {name}.npy or {name}.npz")
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             array = np.lib.format.read_array(stream, allow_pickle=False)
         return array.astype(np.float32)
     except (OSError, ValueError, TypeError, EOFError) as error:

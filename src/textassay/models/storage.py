@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import I64, U8
-from textassay.corpus.files import failures_named, replace_file
+from textassay.corpus.files import open_regular, replace_file
 from textassay.corpus.printable import quoted, shortened
 from textassay.errors import InputError
 from textassay.models.base import Generator
@@ -132,8 +132,7 @@ def read(path: str | os.PathLike[str], *, kind: str | None = None) -> ModelFile:
     from safetensors import SafetensorError, safe_open
 
     where = shortened(os.fsdecode(path))
-    with failures_named(where), open(path, "rb"):
-        pass  # one error for files that do not exist or cannot be read
+    open_regular(path).close()  # one error for files that do not exist or cannot be read
     try:
         with safe_open(os.path.expanduser(path), framework="np") as file:
             header = file.metadata() or {}

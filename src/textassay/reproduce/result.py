@@ -223,12 +223,22 @@ class Reproduction:
         """Read the text that `to_json` has written."""
         try:
             plain = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise cls._unreadable(error) from None
+        return cls.from_dict(plain)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Read the values of this JSON text."""
+        try:
             found: Self = _built(cls, {**plain, "scores": None})
             return replace(found, scores=Comparison.from_dict(plain)) if "candidates" in plain else found
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"no reproduction in JSON: {error}; wanted a file that textassay reproduce wrote"
-            ) from None
+            raise cls._unreadable(error) from None
+
+    @classmethod
+    def _unreadable(cls, error: Exception) -> InputError:
+        return InputError(f"no reproduction in JSON: {error}; wanted a file that textassay reproduce wrote")
 
 
 def _built(kind: Any, plain: Any) -> Any:

@@ -1,6 +1,5 @@
 """Scores of systems from the JSON files, or the outcomes, of other studies."""
 
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +8,7 @@ from typing import Any
 
 from textassay.corpus.files import name_of, unused_name
 from textassay.corpus.printable import quoted, shortened
+from textassay.corpus.values import read_json
 from textassay.errors import InputError
 from textassay.inference.result import Result
 from textassay.studies.compare.result import Comparison
@@ -105,12 +105,9 @@ def _read(source: Any, known: Iterable[str]) -> _Read:
 
 def _parsed(path: str) -> Mapping[str, Any]:
     try:
-        with open(path, encoding="utf-8") as file:
-            plain = json.load(file)
-    except OSError as error:
-        raise InputError(f"{shortened(path)}: {(error.strerror or str(error)).lower()}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{shortened(path)}: not JSON ({shortened(str(error), 80)}); {_WANTED}") from None
+        plain = read_json(path)
+    except InputError as error:
+        raise InputError(f"{error}; {_WANTED}") from None
     if not isinstance(plain, Mapping):
         raise InputError(f"{shortened(path)}: no JSON object; {_WANTED}")
     return plain
