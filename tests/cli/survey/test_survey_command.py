@@ -7,7 +7,6 @@ import re
 import shlex
 import signal
 import socket
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -173,10 +172,10 @@ def test_export_to_standard_output(survey: Command, texts: tuple[str, ...], tmp_
     answer_all(tmp_path / "s.db", 1)
     found = survey("export", "s.db")
     assert found.stdout.splitlines()[0] == (
-        "item,context,text,source,log_prob,rater,rating,rating_label,seconds,answered,checks_right,checks_answered"
+        "item,context,text,source,log_prob,rater,rating,rating_label,seconds,answered,checks_right,checks_answered,speeder"
     )
     assert len(found.stdout.splitlines()) == 5
-    assert found.stderr == "4 ratings of 16 items by 1 rater (16 wanted)\n"
+    assert found.stderr == "4 ratings of 4 items by 1 rater (16 wanted, of 16 items)\n"
     assert survey("export", "s.db", "--quiet").stderr == ""
     assert_refused(survey("export", "s.db", "--out", "s.db"), "is also an input")
     assert_refused(survey("export", "s.db", "--checks", "-"), "two outputs go to standard output")
@@ -200,6 +199,19 @@ def test_raters_who_failed_a_check_are_left_out_where_asked(
     with (tmp_path / "kept.csv").open(encoding="utf-8", newline="") as file:
         assert {row["rater"] for row in csv.DictReader(file)} == {"r003"}
     assert survey("export", "s.db", "--out", "kept.csv", "--without-failed", "--quiet").stderr == ""
+
+
+def test_an_export_states_the_items_that_are_in_the_file(
+    survey: Command, texts: tuple[str, ...], tmp_path: Path
+) -> None:
+    survey("create", "s.db", *texts, "--ratings", "2", "--items-per-rater", "5", "--checks", "1")
+    answer_all(tmp_path / "s.db", 3, wrong=2)
+    for options, ratings, raters in (((), 15, 3), (("--without-failed",), 5, 1)):
+        printed = survey("export", "s.db", "--out", "r.csv", *options).stderr
+        with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as file:
+            items = len({row["item"] for row in csv.DictReader(file)})
+        who = f"{raters} rater{'s' if raters > 1 else ''}"
+        assert f"\n{ratings} ratings of {items} items by {who} (32 wanted, of 16 items)\n" in printed
 
 
 def test_backup_of_a_study_in_use(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:
@@ -277,14 +289,6 @@ def test_the_port_of_the_links_is_served_without_being_said_again(
     other = " ".join(survey("serve", "s.db", "--port", "9001").stdout.split())
     assert "links of this study lead to http://127.0.0.1:9000, not to this address" in other
     assert "serve it with --port 9000, or make new links: textassay survey links s.db --join" in other
-
-
-def test_a_study_with_the_usual_address_is_stored_as_before(
-    survey: Command, texts: tuple[str, ...], tmp_path: Path
-) -> None:
-    survey("create", "s.db", *texts)
-    with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
-        assert "url" not in json.loads(connection.execute("SELECT settings FROM study").fetchone()[0])
 
 
 def test_introduction_and_thanks_reach_the_study(survey: Command, texts: tuple[str, ...], tmp_path: Path) -> None:

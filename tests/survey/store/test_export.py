@@ -15,10 +15,19 @@ from textassay.corpus.printable import begins_like_formula
 from textassay.corpus.rating_files import read_ratings
 from textassay.corpus.tables import delimited_rows
 from textassay.report.table import csv_text
-from textassay.survey.model import Study, SurveyItem
-from textassay.survey.store.export import CHECK_FIELDS, FIELDS, _without_formula, checks_csv, csv_line, ratings_csv
+from textassay.survey.model import Participant, RaterProgress, Study, SurveyItem
+from textassay.survey.store.export import (
+    CHECK_FIELDS,
+    FIELDS,
+    _without_formula,
+    checks_csv,
+    csv_line,
+    participants_csv,
+    ratings_csv,
+    suspects_among,
+)
 from textassay.survey.store.importing import Imported
-from textassay.survey.store.study_store import Store
+from textassay.survey.store.study_store import Store, Visitor
 
 HOSTILE = (
     '=HYPERLINK("http://x","y")',
@@ -78,14 +87,50 @@ def test_one_row_a_rating(store: Store) -> None:
     assert "check" not in text.replace("checks_right,checks_answered", "")
 
 
+def failed(store: Store) -> frozenset[str]:
+    """The raters who failed an attention check."""
+    return suspects_among(store.summary().raters).failed
+
+
+def progress(name: str, seconds: float | None, *, n_timed: int = 10, excluded: bool = False) -> RaterProgress:
+    """A rater with this median time."""
+    return RaterProgress(name, 10, 10, 0, 0, seconds, None, n_timed, excluded)
+
+
+def test_speeders_are_those_below_a_third_of_the_usual_time() -> None:
+    usual = [progress("r001", 9.0), progress("r002", 12.0), progress("r003", 15.0)]
+
+    def found(*more: RaterProgress) -> frozenset[str]:
+        return suspects_among([*usual, *more]).speeders
+
+    assert found(progress("r004", 3.1), progress("r005", 2.9), progress("r006", None)) == {"r005"}
+    # Four ratings are too few to tell, two raters have no usual time, and who is excluded sets none.
+    assert found(progress("r004", 1.0, n_timed=4)) == frozenset()
+    assert suspects_among([*usual[:1], progress("r004", 1.0)]).speeders == frozenset()
+    assert found(*(progress(f"r1{n}", 100.0, excluded=True) for n in range(20))) == frozenset()
+
+
+def test_ids_of_other_services_are_in_a_file_of_their_own(store: Store) -> None:
+    token = store.new_join()
+    who = Participant("prolific", "5e9b9c9ff1f1f1f1f1f1f1f1", "study7", "=session")
+    assert store.join(token, Visitor("a", who)) is not None
+    with store.snapshot() as found:
+        (row,) = rows("".join(participants_csv(found)))
+        assert "5e9b9c9f" not in "".join(ratings_csv(found)) + "".join(checks_csv(found))
+        (safe,) = rows("".join(participants_csv(found, spreadsheet_safe=True)))
+    assert [row[name] for name in ("service", "person", "study", "session")] == [*vars(who).values()]
+    assert (row["answers"], row["complete"], row["failed_check"], row["excluded"]) == ("0", "no", "no", "no")
+    assert safe["session"] == "'=session"
+
+
 def test_who_failed_a_check_can_be_left_out(store: Store) -> None:
     every = rows("".join(ratings_csv(store)))
-    kept = rows("".join(ratings_csv(store, without_failed=True)))
+    kept = rows("".join(ratings_csv(store, left_out=failed(store))))
     assert kept == [row for row in every if row["rater"] == "r001"]
     assert len(kept) == 20
     # Who has not met a check yet has not failed it.
     store.import_ratings({"elsewhere": [Imported(ITEMS[0].id, 5, 1.0)]})
-    assert len(rows("".join(ratings_csv(store, without_failed=True)))) == 21
+    assert len(rows("".join(ratings_csv(store, left_out=failed(store))))) == 21
 
 
 @pytest.mark.parametrize(("without_failed", "raters"), [(False, ("r001", "r002")), (True, ("r001",))])
@@ -93,7 +138,9 @@ def test_the_file_is_what_huse_reads(
     store: Store, tmp_path: Path, without_failed: bool, raters: tuple[str, ...]
 ) -> None:
     path = tmp_path / "ratings.csv"
-    path.write_text("".join(ratings_csv(store, without_failed=without_failed)), encoding="utf-8", newline="")
+    path.write_text(
+        "".join(ratings_csv(store, left_out=failed(store) if without_failed else ())), encoding="utf-8", newline=""
+    )
     read = read_ratings(str(path))
     assert {(item.id, item.text, item.context) for item in read.items} == {(i.id, i.text, i.context) for i in ITEMS}
     assert len(read.ratings) == 20 * len(raters)

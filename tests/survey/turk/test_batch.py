@@ -56,6 +56,21 @@ def table(batch: Batch) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(batch.csv(), newline="")))
 
 
+def test_a_batch_has_no_item_that_is_complete_and_no_rating_beyond_those_wanted() -> None:
+    every = items()
+    ids = [item.id for item in every if item.expected is None]
+    given = {id_: min(place, 4) for place, id_ in enumerate(ids)}
+    given |= dict.fromkeys(ids[12:], 1)
+    codes = item_codes((item.id for item in every), b"secret")
+    batch = make_batch(STUDY, every, codes, given=given)
+    in_hits = {item.id for hit in batch.hits for item in hit if item.expected is None}
+    assert in_hits == {id_ for id_ in ids if given[id_] < 3}
+    # One item lacks a single rating, the others two or three.
+    assert (batch.assignments, batch.complete, batch.later) == (1, 9, 14)
+    with pytest.raises(InputError, match=r"all 24 items have the 3 ratings wanted; nothing is left for a batch$"):
+        make_batch(STUDY, every, codes, given=dict.fromkeys(ids, 3))
+
+
 def test_every_item_stands_in_one_hit_and_checks_in_turn() -> None:
     batch = batch_of(STUDY, items())
     assert (len(batch.hits), batch.slots, batch.assignments, batch.repeated) == (4, 7, 3, 0)

@@ -174,6 +174,32 @@ def test_who_does_not_read_or_has_nothing_more_to_ask_is_cut_off(study: tuple[Pa
         assert (answered[:13], closed) == (b"HTTP/1.1 200 ", True)
 
 
+@pytest.mark.parametrize(
+    "names", [(b"Transfer-Encoding", b"Content-Length"), (b"content-length", b"TRANSFER-ENCODING")]
+)
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(
+    study: tuple[Path, Links], names: tuple[bytes, bytes], kept: bool
+) -> None:
+    path, _ = study
+    values = {b"transfer-encoding": b"chunked", b"content-length": b"5"}
+    headers = b"".join(name + b": " + values[name.lower()] + b"\r\n" for name in names)
+    request = b"POST /join/x HTTP/1.1\r\nHost: 127.0.0.1\r\n" + headers + b"\r\n0\r\n\r\n" + WHOLE
+    with served(path) as (_, where), closing(connected(where)) as client:
+        if kept:
+            client.sendall(WHOLE)
+            assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        client.sendall(request)
+        answered, closed = received(client, within=60)
+        assert answered.removeprefix(b"ok\n").startswith(b"HTTP/1.1 400 ")
+        # The request that is hidden behind it gets no answer.
+        assert (answered.count(b"HTTP/1.1 "), b"connection: close" in answered.lower(), closed) == (1, True, True)
+        # One length alone is fine.
+        with closing(connected(where)) as other:
+            other.sendall(b"POST /join/x HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+            assert not other.recv(65_536).startswith(b"HTTP/1.1 400 ")
+
+
 def has_second_address() -> bool:
     """Whether connections can come from another address of this machine, as they can on Linux."""
     with closing(socket.socket()) as tried:

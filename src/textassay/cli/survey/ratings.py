@@ -46,8 +46,21 @@ def export(
     checks: Annotated[
         str | None, typer.Option(metavar="FILE.csv", help="Also write the answers to attention checks, to this file.")
     ] = None,
+    participants: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Also write the ids of Prolific and Mechanical Turk, to this file: one row per rater, with progress.",
+        ),
+    ] = None,
     without_failed: Annotated[
         bool, typer.Option("--without-failed", help="Leave out raters who failed an attention check.")
+    ] = False,
+    without_speeders: Annotated[
+        bool,
+        typer.Option(
+            "--without-speeders", help="Leave out raters whose median time is below a third of the usual one."
+        ),
     ] = False,
     spreadsheet_safe: Annotated[
         bool,
@@ -68,18 +81,24 @@ def export(
     """
     from textassay.cli.outputs import STANDARD_OUTPUT, check_writable, write
     from textassay.corpus.printable import printable
-    from textassay.survey.store.export import RatedStudy, checks_csv, ratings_csv
+    from textassay.errors import InputError
+    from textassay.survey.store.export import checks_csv, ratings_csv, suspects_among
 
-    check_writable([out, checks], inputs=[study])
-    makers: dict[str | None, Callable[[RatedStudy], str]] = {
-        checks: lambda found: "".join(checks_csv(found, spreadsheet_safe=spreadsheet_safe)),
-        out: lambda found: "".join(
-            ratings_csv(found, spreadsheet_safe=spreadsheet_safe, without_failed=without_failed)
-        ),
-    }
+    if salvage and participants is not None:
+        raise InputError(
+            "--participants with --salvage: a damaged study is read for its answers only; wanted one of them"
+        )
+    check_writable([out, checks, participants], inputs=[study])
     with _opened(study, salvage=salvage) as found:
-        lines = [*_export_summary(found.summary(), without_failed=without_failed), *_lost(found)]
-        texts = {target: make(found) for target, make in makers.items() if target is not None}
+        without = {"without_failed": without_failed, "without_speeders": without_speeders}
+        left_out = suspects_among(found.summary().raters).left_out(**without)
+        lines = [*_export_summary(found, **without), *_lost(found)]
+        makers: dict[str | None, Callable[[], Iterator[str]]] = {
+            checks: lambda: checks_csv(found, spreadsheet_safe=spreadsheet_safe),
+            participants: lambda: _participants(found, spreadsheet_safe=spreadsheet_safe),
+            out: lambda: ratings_csv(found, spreadsheet_safe=spreadsheet_safe, left_out=left_out),
+        }
+        texts = {target: "".join(make()) for target, make in makers.items() if target is not None}
     for target, text in texts.items():
         write(target, text)
         if not quiet and target != STANDARD_OUTPUT:
@@ -113,25 +132,45 @@ def _lost(found: "Snapshot | Salvaged") -> list[str]:
         notes.append(f"note: parts of these tables cannot be read: {', '.join(found.incomplete)}")
     if found.orphans:
         notes.append(f"note: {many(found.orphans, 'answer')} left out: their items cannot be read")
+    if found.bare:
+        whose = f"note: the contexts of {many(found.bare, 'item')} cannot be read"
+        notes.append(f"{whose}: their ratings have an empty context")
     return notes or ["note: all answers could be read"]
 
 
-def _export_summary(summary: "Summary", *, without_failed: bool) -> list[str]:
-    """The number of exported ratings, and of raters who failed an attention check."""
-    from textassay.cli.survey.screen import many
-    from textassay.survey.store.export import has_failed
+def _participants(found: "Snapshot | Salvaged", *, spreadsheet_safe: bool) -> Iterator[str]:
+    """The ids from links as CSV; a damaged study has none."""
+    from textassay.survey.store.export import participants_csv
+    from textassay.survey.store.progress import Snapshot
 
-    started = [rater for rater in summary.raters if rater.done]
-    failed = [rater for rater in started if has_failed(rater)]
-    theirs = sum(rater.done - rater.checks_done for rater in failed)
-    ratings = summary.ratings - (theirs if without_failed else 0)
-    raters = len(started) - (len(failed) if without_failed else 0)
-    share = "" if ratings >= summary.wanted else f" ({summary.wanted:,} wanted)"
-    lines = [f"{many(ratings, 'rating')} of {many(summary.items, 'item')} by {many(raters, 'rater')}{share}"]
-    if failed:
-        who = f"{many(len(failed), 'rater')} failed an attention check"
-        what = f"their {many(theirs, 'rating')}"
-        lines.append(f"{who}; left out {what}" if without_failed else f"{who}; --without-failed leaves out {what}")
+    if isinstance(found, Snapshot):
+        yield from participants_csv(found, spreadsheet_safe=spreadsheet_safe)
+
+
+def _export_summary(found: "Snapshot | Salvaged", *, without_failed: bool, without_speeders: bool) -> list[str]:
+    """What the file has: its ratings, items and raters; and the raters who are or could be left out."""
+    from textassay.cli.survey.screen import many
+    from textassay.survey.store.export import suspects_among
+
+    summary = found.summary()
+    suspects = suspects_among(summary.raters)
+    left_out = suspects.left_out(without_failed=without_failed, without_speeders=without_speeders)
+    kept = [rating for rating in found.ratings() if rating.rater not in left_out]
+    raters, items = {rating.rater for rating in kept}, {rating.item.id for rating in kept}
+    wanted = f"{summary.wanted:,} wanted" + (f", of {summary.items:,} items" if len(items) < summary.items else "")
+    share = "" if len(kept) >= summary.wanted and len(items) == summary.items else f" ({wanted})"
+    lines = [f"{many(len(kept), 'rating')} of {many(len(items), 'item')} by {many(len(raters), 'rater')}{share}"]
+    done = {rater.name: rater.done - rater.checks_done for rater in summary.raters}
+    for option, names, what, chosen in (
+        ("--without-failed", suspects.failed, "failed an attention check", without_failed),
+        ("--without-speeders", suspects.speeders, "took less than a third of the usual time", without_speeders),
+    ):
+        if names:
+            theirs = f"their {many(sum(done[name] for name in names), 'rating')}"
+            tail = f"left out {theirs}" if chosen else f"{option} leaves out {theirs}"
+            lines.append(f"{many(len(names), 'rater')} {what}; {tail}")
+    if excluded := sum(rater.excluded for rater in summary.raters):
+        lines.append(f"{many(excluded, 'excluded rater')} left out")
     return lines
 
 

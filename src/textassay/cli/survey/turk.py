@@ -31,8 +31,8 @@ def turk_export(
 ) -> None:
     """Write a study as a batch file for Mechanical Turk.
 
-    The file has one row per HIT. --template-out also writes the HTML page of a HIT. Neither contains the sources of the
-    texts.
+    The file has the items that lack ratings, one row per HIT. --template-out also writes the HTML page of a HIT.
+    Neither contains the sources of the texts.
     """
     from textassay.cli.outputs import check_writable, write
     from textassay.corpus.printable import printable
@@ -42,7 +42,9 @@ def turk_export(
     check_writable([out, template_out], inputs=[study])
     with closing(Store.open(Path(study), read_only=True)) as store:
         settings, items, codes = store.study, store.items(), store.codes()
-    batch = make_batch(settings, items, codes, items_per_hit=items_per_hit, seed=seed)
+        rated = (item.id for item in items if item.expected is None)
+        given = dict(zip(rated, store.summary().ratings_per_item, strict=True))
+    batch = make_batch(settings, items, codes, given=given, items_per_hit=items_per_hit, seed=seed)
     page = layout(settings, batch)
     for target, text in ((template_out, page), (out, batch.csv())):
         if target is not None:
@@ -50,7 +52,7 @@ def turk_export(
             if target != "-":
                 sys.stderr.write(f"wrote {printable(target)}\n")
     if "-" not in (out, template_out):
-        _print_instructions(study, batch, page, template_out)
+        _print_instructions(study, batch, page, template_out, wanted=settings.ratings_wanted)
 
 
 def turk_import(
@@ -103,7 +105,20 @@ def _import_notes(found: "Results", *, before: int, replaced: int) -> list[str]:
     return [text for count, text in notes if count]
 
 
-def _print_instructions(study: str, batch: "Batch", page: str, template: str | None) -> None:
+# What Hashimoto et al. (2019), section A.3, paid for a HIT of so many texts.
+_PAID_DOLLARS, _PAID_TEXTS = 1.0, 25
+
+
+def _pay(batch: "Batch", assignments: int) -> str:
+    """What the batch costs at the rate of the paper."""
+    each = _PAID_DOLLARS * batch.slots / _PAID_TEXTS
+    return (
+        f"{each:.2f} dollars per assignment at the rate of the paper ({_PAID_DOLLARS:g} dollar for {_PAID_TEXTS} texts "
+        f"in 2018), {each * assignments:,.2f} in total, plus fees; compare it with the minimum wage where workers live"
+    )
+
+
+def _print_instructions(study: str, batch: "Batch", page: str, template: str | None, *, wanted: int) -> None:
     """Print what to do with the files on the requester page."""
     from textassay.cli.outputs import output_console
     from textassay.cli.survey.screen import command, many, show_facts, show_notes, show_paragraph, show_unwrapped
@@ -117,10 +132,20 @@ def _print_instructions(study: str, batch: "Batch", page: str, template: str | N
         ("HITs", f"{len(batch.hits):,}, each with {each}"),
         ("assignments per HIT", f"{batch.assignments:,} (set this on the requester page)"),
         ("in total", f"{many(total, 'assignment')} to pay for; each item gets {many(batch.assignments, 'rating')}"),
+        ("workers", "approval rate above 95 %, more than 50 approved HITs, location USA (Hashimoto et al. 2019)"),
+        ("pay", _pay(batch, total)),
         ("layout", f"paste {template} into Design Layout, as source" if template else "write one with --template-out"),
     ]
     show_facts(console, facts)
     notes = []
+    if batch.complete:
+        notes.append(f"{many(batch.complete, 'item')} left out: complete, with {many(wanted, 'rating')}")
+    if batch.later:
+        verb = "lacks" if batch.later == 1 else "lack"
+        notes.append(
+            f"{many(batch.later, 'item')} {verb} more ratings than this batch gives, because all HITs of a batch have "
+            "the same number of assignments; export again when its results are imported"
+        )
     if batch.repeated:
         notes.append(f"{many(batch.repeated, 'item')} added to a second HIT, so that all HITs have the same length")
     if batch.altered:

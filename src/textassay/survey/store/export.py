@@ -2,17 +2,23 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
 from typing import Protocol
 
 from textassay.corpus.printable import begins_like_formula
 from textassay.survey.model import RaterProgress, Rating, Study, Summary
+from textassay.survey.store.progress import Snapshot
 
 FIELDS = (
     "item", "context", "text", "source", "log_prob", "rater", "rating", "rating_label", "seconds", "answered",
-    "checks_right", "checks_answered",
+    "checks_right", "checks_answered", "speeder",
 )  # fmt: skip
 CHECK_FIELDS = ("item", "context", "text", "rater", "rating", "rating_label", "expected", "passed", "seconds")
+PARTICIPANT_FIELDS = (
+    "rater", "service", "person", "study", "session", "answers", "complete", "failed_check", "speeder", "excluded",
+)  # fmt: skip
 _PIECE = 1 << 16
 
 
@@ -30,24 +36,59 @@ class RatedStudy(Protocol):
         """The ratings, and the answers to attention checks if `checks` is True."""
 
 
-def ratings_csv(store: RatedStudy, *, spreadsheet_safe: bool = False, without_failed: bool = False) -> Iterator[str]:
+@dataclass(frozen=True)
+class Suspects:
+    """The names of raters who gave a wrong answer to an attention check, and of raters who were much too fast."""
+
+    failed: frozenset[str]
+    speeders: frozenset[str]
+
+    def left_out(self, *, without_failed: bool, without_speeders: bool) -> frozenset[str]:
+        """Those whose ratings are left out of an export."""
+        nobody: frozenset[str] = frozenset()
+        return (self.failed if without_failed else nobody) | (self.speeders if without_speeders else nobody)
+
+
+# A rater with at least this many timed ratings whose median time is below this share of the median over all such raters
+# is a speeder. With fewer raters than this there is no usual time.
+_LEAST_TIMED = 5
+_TOO_FAST = 1 / 3
+_LEAST_RATERS = 3
+
+
+def suspects_among(raters: Iterable[RaterProgress]) -> Suspects:
+    """The raters to look at; excluded raters are not among them, and do not count for the usual time."""
+    kept = [rater for rater in raters if not rater.excluded]
+    times = {
+        rater.name: rater.median_seconds
+        for rater in kept
+        if rater.median_seconds is not None and rater.n_timed >= _LEAST_TIMED
+    }
+    usual = median(times.values()) if len(times) >= _LEAST_RATERS else 0.0
+    return Suspects(
+        failed=frozenset(rater.name for rater in kept if rater.checks_right < rater.checks_done),
+        speeders=frozenset(name for name, seconds in times.items() if seconds < _TOO_FAST * usual),
+    )
+
+
+def ratings_csv(
+    store: RatedStudy, *, spreadsheet_safe: bool = False, left_out: Collection[str] = frozenset()
+) -> Iterator[str]:
     """All ratings in pieces of CSV text, beginning with the header; texts are exactly those that were rated.
 
     A spreadsheet may run a text that begins like a formula. `spreadsheet_safe` puts an apostrophe before such cells,
-    which changes these texts. `without_failed` leaves out raters who gave a wrong answer to an attention check.
+    which changes these texts. `left_out` are the names of raters whose ratings are not written.
     """
     labels = {choice.value: choice.label for choice in store.study.choices}
-    raters = {rater.name: rater for rater in store.summary().raters}
-    left_out = {name for name, rater in raters.items() if without_failed and has_failed(rater)}
+    summary = store.summary()
+    raters = {rater.name: rater for rater in summary.raters}
+    speeders = suspects_among(summary.raters).speeders
     rows = (
-        _row(rating, labels, raters.get(rating.rater)) for rating in store.ratings() if rating.rater not in left_out
+        [*_row(rating, labels, raters.get(rating.rater)), _yes(rating.rater in speeders)]
+        for rating in store.ratings()
+        if rating.rater not in left_out
     )
     return _pieces(FIELDS, rows, spreadsheet_safe=spreadsheet_safe)
-
-
-def has_failed(rater: RaterProgress) -> bool:
-    """Whether a rater gave a wrong answer to an attention check."""
-    return rater.checks_right < rater.checks_done
 
 
 def checks_csv(store: RatedStudy, *, spreadsheet_safe: bool = False) -> Iterator[str]:
@@ -56,6 +97,30 @@ def checks_csv(store: RatedStudy, *, spreadsheet_safe: bool = False) -> Iterator
     answers = (rating for rating in store.ratings(checks=True) if rating.item.expected is not None)
     rows = (_check_row(rating, labels) for rating in answers)
     return _pieces(CHECK_FIELDS, rows, spreadsheet_safe=spreadsheet_safe)
+
+
+def participants_csv(found: Snapshot, *, spreadsheet_safe: bool = False) -> Iterator[str]:
+    """The raters whose links had ids of another service, in pieces of CSV text: their ids and what they have done.
+
+    `complete` is whether the rater has seen the completion code. Ratings are not in this file, and ids are not in that
+    of the ratings, which may be published.
+    """
+    summary = found.summary()
+    suspects, progress = suspects_among(summary.raters), {rater.name: rater for rater in summary.raters}
+    rows = (
+        [
+            name,
+            *(who.service, who.person, who.study, who.session),
+            str(progress[name].done),
+            *map(_yes, (complete, name in suspects.failed, name in suspects.speeders, progress[name].excluded)),
+        ]
+        for name, who, complete in found.participants()
+    )
+    return _pieces(PARTICIPANT_FIELDS, rows, spreadsheet_safe=spreadsheet_safe)
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
 
 
 def _row(rating: Rating, labels: dict[int, str], rater: RaterProgress | None) -> list[str]:
@@ -79,7 +144,6 @@ def _row(rating: Rating, labels: dict[int, str], rater: RaterProgress | None) ->
 
 def _check_row(rating: Rating, labels: dict[int, str]) -> list[str]:
     item = rating.item
-    passed = "yes" if rating.value == item.expected else "no"
     return [
         item.id,
         item.context or "",
@@ -88,7 +152,7 @@ def _check_row(rating: Rating, labels: dict[int, str]) -> list[str]:
         str(rating.value),
         labels.get(rating.value, ""),
         str(item.expected),
-        passed,
+        _yes(rating.value == item.expected),
         _seconds(rating.seconds),
     ]
 
@@ -100,11 +164,7 @@ def _seconds(seconds: float | None) -> str:
 def _pieces(header: Sequence[str], rows: Iterable[Sequence[str]], *, spreadsheet_safe: bool) -> Iterator[str]:
     held, size = [csv_line(header)], 0
     for row in rows:
-        line = csv_line(
-            [f"'{cell}" if begins_like_formula(cell, numbers=True) else cell for cell in row]
-            if spreadsheet_safe
-            else row
-        )
+        line = csv_line([*map(_without_formula, row)] if spreadsheet_safe else row)
         held.append(line)
         size += len(line)
         if size > _PIECE:

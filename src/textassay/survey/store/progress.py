@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
-from textassay.survey.model import AddressUse, Door, RaterProgress, Rating, Study, Summary, SurveyItem
+from textassay.survey.model import AddressUse, Door, Participant, RaterProgress, Rating, Study, Summary, SurveyItem
+from textassay.survey.store.answers import stage_of
 from textassay.survey.store.assignment import Plan
 from textassay.survey.store.raters import name_of
 
@@ -162,6 +163,14 @@ class Snapshot:
     def ratings(self, *, checks: bool = False) -> Iterator[Rating]:
         """All ratings ordered by item and rater; answers to attention checks only if `checks` is True."""
         return all_ratings(self.connection, checks=checks)
+
+    def participants(self) -> Iterator[tuple[str, Participant, bool]]:
+        """Raters with ids of another service: their names, the ids, and whether they have done their part."""
+        rows = self.connection.execute(
+            "SELECT rater, service, person, study, session FROM participants ORDER BY rater"
+        ).fetchall()
+        for number, *ids in rows:
+            yield name_of(number), Participant(*ids), stage_of(self.connection, self.plan, number).is_complete
 
 
 def agreement(ratings: Iterable[Rating]) -> float:

@@ -18,7 +18,7 @@ from textassay.survey.store.connections import connect
 from textassay.survey.store.file_identity import check_is_file
 from textassay.survey.store.progress import iso_time
 from textassay.survey.store.raters import name_of
-from textassay.survey.store.schema import read_study
+from textassay.survey.store.schema import read_study, version_of
 
 # A row takes at least this many bytes, which bounds the numbers of rows in a file.
 _SMALLEST_ROW = 10
@@ -57,8 +57,8 @@ def _damage(path: Path) -> str:
 class Salvaged:
     """What could be read of a study: its settings and its answers, attention checks included.
 
-    `incomplete` are the tables with unreadable parts, and `orphans` counts answers to items that cannot be read; they
-    are left out.
+    `incomplete` are the tables with unreadable parts. `orphans` counts answers to items that cannot be read; they are
+    left out. `bare` counts items whose context cannot be read; their answers are kept, without the context.
     """
 
     study: Study
@@ -66,6 +66,7 @@ class Salvaged:
     answers: tuple[Rating, ...]
     incomplete: tuple[str, ...]
     orphans: int
+    bare: int
 
     def ratings(self, *, checks: bool = False) -> Iterator[Rating]:
         """The ratings ordered by item and rater; answers to attention checks only if `checks` is True."""
@@ -105,6 +106,7 @@ def _progress(name: str, answers: list[Rating]) -> RaterProgress:
         checks_done=len(checks),
         median_seconds=_median([answer.seconds for answer in answers if answer.item.expected is None]),
         last_seen=max(answer.at for answer in answers),
+        n_timed=sum(answer.seconds is not None and answer.item.expected is None for answer in answers),
     )
 
 
@@ -138,16 +140,19 @@ def _salvaged(connection: sqlite3.Connection, study: Study) -> Salvaged:
     incomplete: list[str] = []
     contexts = dict(_rows(connection, "contexts", "text", incomplete))
     items: dict[int, SurveyItem] = {}
+    bare = 0
     for number, *fields in _rows(connection, "items", "id, source, text, context, log_prob, expected", incomplete):
         if (item := _item(fields, contexts)) is not None:
             items[number] = item
+            bare += fields[3] is not None and item.context is None
+    excluded = _excluded(connection, incomplete)
     values = {choice.value for choice in study.choices}
     found: list[tuple[int, int, Rating]] = []
     orphans = 0
     for _, rater, number, shown, value, answered in _rows(
         connection, "tasks", "rater, item, shown, value, answered", incomplete
     ):
-        if value not in values or not isinstance(rater, int) or not isinstance(answered, float):
+        if value not in values or not isinstance(rater, int) or not isinstance(answered, float) or rater in excluded:
             continue
         if number not in items:
             orphans += 1
@@ -156,16 +161,23 @@ def _salvaged(connection: sqlite3.Connection, study: Study) -> Salvaged:
         found.append((number, rater, Rating(items[number], name_of(rater), value, seconds, _iso(answered))))
     found.sort(key=lambda row: row[:2])
     n_items = sum(item.expected is None for item in items.values())
-    return Salvaged(study, n_items, tuple(rating for *_, rating in found), tuple(dict.fromkeys(incomplete)), orphans)
+    answers = tuple(rating for *_, rating in found)
+    return Salvaged(study, n_items, answers, tuple(dict.fromkeys(incomplete)), orphans, bare)
 
 
 def _item(fields: list[Any], contexts: Mapping[int, str]) -> SurveyItem | None:
+    """An item, without its context if that cannot be read; None if the row is damaged."""
     id_, source, text, context, log_prob, expected = fields
-    if not all(isinstance(value, str) for value in (id_, source, text)) or (
-        context is not None and context not in contexts
-    ):
+    if not all(isinstance(value, str) for value in (id_, source, text)):
         return None
-    return SurveyItem(id_, source, text, None if context is None else contexts[context], log_prob, expected)
+    return SurveyItem(id_, source, text, contexts.get(context), log_prob, expected)
+
+
+def _excluded(connection: sqlite3.Connection, incomplete: list[str]) -> set[int]:
+    """The numbers of the excluded raters; version 1 has none."""
+    if version_of(connection) == 1:
+        return set()
+    return {number for number, since in _rows(connection, "raters", "excluded", incomplete) if since is not None}
 
 
 def _iso(seconds: float) -> str:

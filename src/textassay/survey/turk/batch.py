@@ -12,6 +12,7 @@ from jinja2 import Template
 from markupsafe import Markup
 from numpy.random import Generator
 
+from textassay.corpus.printable import many
 from textassay.corpus.sample import stream
 from textassay.errors import InputError
 from textassay.survey.model import Study, SurveyItem
@@ -29,8 +30,9 @@ _REPLACEMENT = "\ufffd"
 class Batch:
     """HITs, each with its items and attention checks in the order in which they are shown.
 
-    Each item is in one HIT, and each HIT is done by `assignments` workers; `repeated` items are in two HITs, so that
-    all HITs have the same length.
+    Each item that lacks ratings is in one HIT, and each HIT is done by `assignments` workers; `repeated` items are in
+    two HITs, so that all HITs have the same length. `complete` items have all their ratings and are in no HIT. `later`
+    items need more ratings after this batch.
     """
 
     hits: tuple[tuple[SurveyItem, ...], ...]
@@ -38,6 +40,8 @@ class Batch:
     with_context: bool
     assignments: int
     repeated: int
+    complete: int = 0
+    later: int = 0
 
     @property
     def slots(self) -> int:
@@ -74,14 +78,25 @@ def make_batch(
     items: Sequence[SurveyItem],
     codes: Mapping[str, str],
     *,
+    given: Mapping[str, int] | None = None,
     items_per_hit: int | None = None,
     seed: int = 0,
 ) -> Batch:
-    """Distribute all items over HITs at random, with sources in balance; `codes` replace their ids.
+    """Distribute the items that lack ratings over HITs at random, with sources in balance; `codes` replace their ids.
 
-    Each item is in one HIT, and Mechanical Turk gives a HIT to a worker only once, so nobody rates a text twice.
+    `given` is the number of ratings that each item has already, by id. All HITs of a batch have the same number of
+    assignments: the smallest number of ratings that one of the items lacks, so that no rating is paid for that the
+    study does not want. Each item is in one HIT, and Mechanical Turk gives a HIT to a worker only once, so nobody rates
+    a text twice.
     """
-    rated = [item for item in items if item.expected is None]
+    all_rated = [item for item in items if item.expected is None]
+    lacking = {item.id: study.ratings_wanted - (given or {}).get(item.id, 0) for item in all_rated}
+    rated = [item for item in all_rated if lacking[item.id] > 0]
+    if all_rated and not rated:
+        raise InputError(
+            f"all {len(all_rated):,} items have the {many(study.ratings_wanted, 'rating')} wanted; nothing is left for "
+            "a batch"
+        )
     checks = [item for item in items if item.expected is not None]
     if not rated:
         raise InputError("the study has no items to rate; wanted at least one")
@@ -95,12 +110,15 @@ def make_batch(
     n_checks = min(study.checks_per_rater, len(checks))
     for hit in hits:
         _add_checks(hit, [next(turns) for _ in range(n_checks)], rng)
+    fewest = min(lacking[item.id] for item in rated)
     return Batch(
         hits=tuple(tuple(hit) for hit in hits),
         codes=codes,
         with_context=any(item.context is not None for item in items),
-        assignments=study.ratings_wanted,
+        assignments=fewest,
         repeated=repeated,
+        complete=len(all_rated) - len(rated),
+        later=sum(lacking[item.id] > fewest for item in rated),
     )
 
 

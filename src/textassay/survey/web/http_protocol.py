@@ -8,11 +8,14 @@ import asyncio
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from textassay.survey.web.connection_limits import Timeouts
 from textassay.survey.web.rate_limits import address_key
 
+# The most bytes of a request before its body.
+_MOST_HEAD = 32 * 1024
 M = TypeVar("M", bound=Hashable)
 
 
@@ -52,6 +55,22 @@ class IdleConnections(Generic[M]):
         return member
 
 
+class _OneLength(h11.Connection):
+    """A parser that refuses a request with both Transfer-Encoding and Content-Length.
+
+    The standard lets a server ignore the latter. But a proxy in front that ignores the former sees another end of the
+    request, and takes what follows for the request of somebody else.
+    """
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name.lower() for name, _ in event.headers}
+            if {b"transfer-encoding", b"content-length"} <= names:
+                raise h11.RemoteProtocolError("both Transfer-Encoding and Content-Length")
+        return event
+
+
 class TimedConnection(H11Protocol):
     """A connection with time limits on the client; there is no limit while the client waits for a response."""
 
@@ -61,6 +80,7 @@ class TimedConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept the connection, and close another one if there are too many."""
         super().connection_made(transport)
+        self.conn = _OneLength(h11.SERVER, self.config.h11_max_incomplete_event_size or _MOST_HEAD)
         self._request = _Timer(self.loop, transport.abort)
         self._reader = _Timer(self.loop, transport.abort)
         self._address = address_key(self.client)
