@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -281,6 +282,28 @@ def test_functions_of_the_user_equal_the_built_in_pair() -> None:
 def test_functions_that_are_no_quality_or_diversity_are_refused(f: object, g: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         own_pair(f, g)  # type: ignore[arg-type]
+
+
+def test_functions_that_work_in_place_change_nothing_for_later_pairs() -> None:
+    def doubled(x: F64) -> F64:
+        x *= 2
+        return x
+
+    def square(x: F64) -> F64:
+        np.multiply(x, x, out=x)
+        np.negative(x, out=x)
+        return x
+
+    mine = own_pair(doubled, square, slope=lambda x: np.multiply(x, -2.0, out=x), slope_at_zero=0.0)
+    plain = own_pair(lambda x: 2 * x, lambda x: -x * x, slope=lambda x: -2 * x, slope_at_zero=0.0)
+    real, w = Distribution.of(toy()), -np.array([0.2, 1.0, 4.0])
+    np.testing.assert_array_equal(optima(mine, real, w).shares, optima(plain, real, w).shares)
+
+
+@pytest.mark.parametrize("slope", ["a", math.nan, True, 1j, [0.0], -5.0])
+def test_a_slope_at_zero_that_is_none_is_refused(slope: Any) -> None:
+    with pytest.raises(InputError, match=r"slope_at_zero=.*wanted"):
+        own_pair(np.sqrt, lambda x: -x * x, slope_at_zero=slope)
 
 
 @pytest.mark.parametrize(

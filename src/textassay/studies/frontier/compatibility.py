@@ -10,6 +10,7 @@ from textassay.studies.frontier.pairs import Pair
 
 # Close to 0, where small probabilities are, and evenly up to 1.
 GRID = np.unique(np.concatenate((np.geomspace(1e-9, 0.5, 1200), np.linspace(0.5, 1 - 1e-9, 800))))
+GRID.flags.writeable = False  # all pairs of a process share it
 # Differences below this share of the values are rounding errors of functions with ten exact digits.
 _ROUNDING = 1e-13
 

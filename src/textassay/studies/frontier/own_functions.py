@@ -3,7 +3,8 @@
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.errors import InputError
+from textassay.corpus.values import is_number
+from textassay.errors import InputError, Setting
 from textassay.studies.frontier.compatibility import GRID, check_conditions
 from textassay.studies.frontier.pairs import Diversity, Function, Pair, Quality
 
@@ -22,15 +23,21 @@ def own_pair(
 
     Functions that do not satisfy the conditions of Theorem 1 are refused. Without `slope`, the derivative of g is
     computed by finite differences, which gives about ten digits. Without `slope_at_zero`, g'(0) is the slope at 1e-12.
+    Functions get arrays of their own and may change them.
 
     >>> own_pair(np.sqrt, lambda x: -x**2, name="root/nrr").name
     'root/nrr'
     """
-    for letter, function in (("f", f), ("g", g)):
+    f, g = _apart(f), _apart(g)
+    derivative = finite_difference(g) if slope is None else _apart(slope)
+    for letter, function in (("f", f), ("g", g), ("slope", derivative)):
         _require_numbers(letter, function)
+    if not isinstance(name, str):
+        raise InputError(Setting("name", name), "; wanted a name such as root/nrr")
     quality, _, diversity = name.partition("/")
-    derivative = slope or finite_difference(g)
-    at_zero = float(derivative(np.array([_NEXT_TO_ZERO]))[0]) if slope_at_zero is None else slope_at_zero
+    at_zero = float(derivative(np.array([_NEXT_TO_ZERO]))[0])
+    if slope_at_zero is not None:
+        at_zero = _checked_slope(slope_at_zero, near=at_zero)
     with np.errstate(all="ignore"):
         finite = bool(np.isfinite(f(np.array([0.0]))).all())
     found = Pair(
@@ -39,6 +46,25 @@ def own_pair(
     )
     _require_conditions(found)
     return found
+
+
+def _apart(function: Function) -> Function:
+    """The function on a copy of its argument, with a copy as its result: it may work in place, or keep an array."""
+
+    def apart(x: F64) -> F64:
+        return np.array(function(np.array(x, dtype=np.float64)), dtype=np.float64)
+
+    return apart if callable(function) else function
+
+
+def _checked_slope(slope: float, *, near: float) -> float:
+    """g'(0) as a number; the slope of a concave function is largest at 0."""
+    if not is_number(slope) or np.isnan(float(slope)):
+        raise InputError(Setting("slope_at_zero", slope), "; wanted the slope of g at 0: a number or inf")
+    if slope < near - 1e-3 * max(abs(near), 1.0):
+        seen = Setting("slope_at_zero", slope)
+        raise InputError(seen, f", but the slope of g is {near:.3g} at {_NEXT_TO_ZERO:g}; wanted at least this slope")
+    return float(slope)
 
 
 def _continued(g: Function) -> Function:
@@ -76,7 +102,7 @@ def _require_conditions(pair: Pair) -> None:
 def _require_numbers(name: str, function: Function) -> None:
     try:
         with np.errstate(all="ignore"):
-            values = np.asarray(function(GRID.copy()), dtype=np.float64)
+            values = np.asarray(function(GRID), dtype=np.float64)
     except Exception as error:
         raise InputError(f"{name} fails on an array of probabilities: {type(error).__name__}: {error}") from None
     if values.shape != GRID.shape:
