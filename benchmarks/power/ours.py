@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
 from textassay.inference.overall import combine
-from textassay.inference.overall_bank import BANK, TERMS, bank_statistics, gram_counts
+from textassay.inference.overall_bank import BANK, PARTS, bank_statistics
 from textassay.inference.p_values import p_value
+from textassay.inference.pair_matrix import gram_counts
 from textassay.inference.permutation import design_of
 from textassay.metrics.ngrams.counts import TextNgrams
-from textassay.metrics.views import Material, Pool, Resamples, Settings
+from textassay.metrics.views import Material, Pool, Settings
 
 F32 = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -26,7 +27,8 @@ EXCHANGES = 999
 # In larger samples fewer exchanges save most of the time, and cost a little power.
 LARGE, FEWER_EXCHANGES = 1000, 199
 # The number is raised when the members' statistics or their combination change, so that results are not mixed.
-OUR_VERSION = "+".join(f"{'&'.join(term.members)}*{term.weight:g}" for term in TERMS) + " 2"
+_TERMS = ("+".join(f"{'&'.join(term.members)}*{term.weight:g}" for term in part.terms) for part in PARTS)
+OUR_VERSION = " | ".join(f"{part.weight:g}: {terms}" for part, terms in zip(PARTS, _TERMS, strict=True)) + " 3"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ def our_tests(sample: Draw) -> dict[str, float]:
     masks = design.labellings(EXCHANGES if sample.n < LARGE else FEWER_EXCHANGES, sample.seed)
     statistics = bank_statistics(pool, design, masks, members=BANK)
     lexical = [place for place, member in enumerate(BANK) if not member.reads_vectors]
-    pairs = gram_counts(pool.merged(TextNgrams).order(2), Resamples(design.units, (masks, ~masks)), power=0.0)
+    pairs = gram_counts(pool.merged(TextNgrams).order(2), design, power=0.0)
     found = {
         "overall": _p(combine(statistics, members=BANK)),
         "overall lexical": _p(combine(statistics[lexical], members=[BANK[place] for place in lexical])),

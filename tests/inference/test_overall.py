@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from tests.conftest import material
 from textassay import Sample
 from textassay.corpus.hashed_ngrams import Sequences
-from textassay.inference.overall import Overall, OverallPlan, combine, overall_test, smooth_p
-from textassay.inference.overall_bank import BANK, bank_statistics, gram_counts, ridge
+from textassay.inference.overall import Overall, OverallPlan, combine, monte_carlo_error, overall_test, smooth_p
+from textassay.inference.overall_bank import BANK, PARTS, Exchanged, bank_statistics
 from textassay.inference.p_values import at_least
-from textassay.inference.permutation import independent
+from textassay.inference.pair_matrix import gram_counts, phrase_products, ridge, ridge_on_units
+from textassay.inference.permutation import design_of, independent
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.overlap import TextEdges, text_traits
 from textassay.metrics.vectors.vectors import Vectors
@@ -90,7 +91,8 @@ def test_members_equal_plain_counts() -> None:
     pooled[12] = pooled[15] = pooled[1]
     pool = Pool((material(pooled[:10]), material(pooled[10:])))
     resamples, labels = relabelled((10, 10), rows=30)
-    by_name = {m.name: m.statistics(pool, resamples) for m in BANK if not m.reads_vectors}
+    masks = resamples.masks[0]
+    by_name = {m.name: m.finish(m.prepare(pool, resamples)(masks)) for m in BANK if not m.reads_vectors}
 
     def bigrams(chosen: list[str]) -> set[tuple[str, str]]:
         return {pair for text in chosen for pair in pairwise(text.split())}
@@ -110,27 +112,31 @@ def test_members_equal_plain_counts() -> None:
         repeats.append(repeated(mine) - repeated(theirs))
     x, y = np.array(lengths, float), np.array(gaps, float)
     residual = y - np.polyval(np.polyfit(x, y, 1), x)
-    assert by_name["different"] == pytest.approx(np.abs(residual - residual.mean()), abs=1e-6)
-    assert by_name["repeats"] == pytest.approx(np.abs(np.array(repeats) - np.mean(repeats)), abs=1e-12)
+    assert by_name["different"] == pytest.approx((residual - residual.mean()) ** 2, abs=1e-6)
+    assert by_name["repeats"] == pytest.approx((np.array(repeats) - np.mean(repeats)) ** 2, abs=1e-12)
 
 
 def fourth_powers(features: NDArray[np.float64], labels: NDArray[np.bool_]) -> list[float]:
-    """Sums over features of the fourth power of the difference from what the candidate should have, by definition."""
+    """Roots of sums over features of the fourth power of the difference from what the candidate should have."""
     found = []
     for row in labels:
         total = 0.0
         for feature in features:
             spread = math.sqrt(((feature - feature.mean()) ** 2).sum())
             total += ((feature[row].sum() - feature.mean() * row.sum()) / spread) ** 4 if spread > 1e-9 else 0.0
-        found.append(total)
+        found.append(math.sqrt(total))
     return found
+
+
+def statistic(name: str, pool: Pool, resamples: Resamples) -> NDArray[np.float64]:
+    member = next(member for member in BANK if member.name == name)
+    return member.finish(member.prepare(pool, resamples)(resamples.masks[0]))
 
 
 def test_words_sum_fourth_powers_of_differences_in_texts_that_have_them() -> None:
     pooled = [f"always {text}" for text in texts(1, 9) + texts(2, 7)]
     resamples, labels = relabelled((9, 7))
-    member = next(member for member in BANK if member.name == "words")
-    found = member.statistics(Pool((material(pooled[:9]), material(pooled[9:]))), resamples)
+    found = statistic("words", Pool((material(pooled[:9]), material(pooled[9:]))), resamples)
     has = [[float(word in text.split()) for text in pooled] for word in ["always", *WORDS]]
     frequent = np.array([row for row in has if sum(row) >= 4])
     assert found == pytest.approx(fourth_powers(frequent, labels), rel=1e-9)
@@ -140,8 +146,7 @@ def test_regions_sum_fourth_powers_over_the_neighbourhoods_of_texts() -> None:
     one, other = material(texts(1, 9)), material(texts(2, 7))
     pool = Pool((one, other))
     resamples, labels = relabelled((9, 7))
-    member = next(member for member in BANK if member.name == "regions")
-    found = member.statistics(pool, resamples)
+    found = statistic("regions", pool, resamples)
     points = np.concatenate((one.view(Vectors).values, other.view(Vectors).values)).astype(float)
     gaps = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
     narrow = np.exp(-(gaps**2) / (2 * (0.3 * np.median(gaps[np.triu_indices(16, 1)])) ** 2))
@@ -238,26 +243,106 @@ def test_every_labelling_is_treated_alike() -> None:
 
 
 def test_the_combination_equals_its_definition() -> None:
-    """Fisher's product within a term, half-Cauchy with the weights over terms; what is missing is left out."""
+    """Fisher's product within a term, half-Cauchy over terms, then over parts; what is missing is left out."""
     rng = np.random.default_rng(0)
     found = rng.exponential(size=(len(BANK), 400))
     found[[member.name for member in BANK].index("edges"), 5] = np.nan
     p = {member.name: smooth_p(row) for member, row in zip(BANK, found, strict=True) if member.name != "edges"}
-    joined = {
-        "words & ridge": smooth_p(-np.log(p["words"] * p["ridge"])),
-        "traits & different": smooth_p(-np.log(p["traits"] * p["different"])),
-    }
-    alone = {"words": 0.5, "bigrams": 0.25, "repeats": 0.25, "traits": 1.0, "mmd": 6.0, "regions": 2.0}
-    weights = alone | dict.fromkeys(joined, 1.0)
-    total = sum(weight / np.tan(np.pi / 2 * (p | joined)[name]) for name, weight in weights.items())
+
+    def evidence(p: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 1 / np.tan(np.pi / 2 * p)
+
+    total = np.zeros(400)
+    for part in PARTS:
+        inside = np.zeros(400)
+        for term in part.terms:
+            known = [p[name] for name in term.members if name in p]
+            if known:
+                joined = known[0] if len(known) == 1 else smooth_p(-np.log(known[0] * known[1]))
+                inside += term.weight * evidence(joined)
+        total += part.weight * evidence(smooth_p(np.log(inside)))
     assert combine(found, members=BANK) == pytest.approx(np.log(total))
 
 
-def test_a_pair_without_one_of_its_members_is_the_other_one() -> None:
-    members = [member for member in BANK if member.name in ("words", "repeats")]
+def test_without_vectors_the_words_decide_alone() -> None:
+    """A pair without one of its members is the other one, and a part without members of its own does not count."""
+    members = [member for member in BANK if member.name in ("words", "traits")]
     found = np.random.default_rng(0).exponential(size=(2, 400))
-    words, repeats = (1 / np.tan(np.pi / 2 * smooth_p(row)) for row in found)
-    assert combine(found, members=members) == pytest.approx(np.log(1.5 * words + 0.25 * repeats))
+    words, traits = (1 / np.tan(np.pi / 2 * smooth_p(row)) for row in found)
+    assert combine(found, members=members) == pytest.approx(np.log(words + 2 * traits))
+
+
+def test_classifier_on_phrases_equals_explicit_leave_one_out_refits() -> None:
+    pooled = texts(1, 6) + texts(2, 8)
+    pool, sizes = Pool((material(pooled[:6]), material(pooled[6:]))), (6, 8)
+    resamples, labels = relabelled(sizes)
+    ngrams = pool.merged(TextNgrams)
+    products = phrase_products([ngrams.order(n) for n in (1, 2)], 14, resamples)
+    grams = [Counter([*text.split(), *map(" ".join, pairwise(text.split()))]) for text in pooled]
+    documents = Counter(gram for counts in grams for gram in counts)
+    vectors = [
+        {g: math.log1p(k) * (math.log(15 / (documents[g] + 1)) + 1) for g, k in counts.items() if documents[g] > 1}
+        for counts in grams
+    ]
+    lengths = [math.sqrt(sum(value**2 for value in vector.values())) for vector in vectors]
+    kernel = np.array(
+        [
+            [sum(a[g] * b.get(g, 0.0) for g in a) / (x * y) for b, y in zip(vectors, lengths, strict=True)]
+            for a, x in zip(vectors, lengths, strict=True)
+        ]
+    )
+    # The last two units are texts in no block: there are none here.
+    assert products[:14, :14] == pytest.approx(kernel)
+    found = ridge_on_units(products, resamples).agreements(resamples.masks[0])
+    centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
+    penalty = np.trace(centred) / 14
+    features = np.linalg.cholesky(centred + 1e-12 * np.eye(14))
+    for row, value in zip(labels, found, strict=True):
+        y = np.where(row, 1 / sizes[0], -1 / sizes[1])
+        predictions = []
+        for left in range(14):
+            stay = np.arange(14) != left
+            design = np.column_stack((np.ones(14), features))
+            beta = np.linalg.solve(
+                design[stay].T @ design[stay] + np.diag([0.0] + [penalty] * 14), design[stay].T @ y[stay]
+            )
+            predictions.append(design[left] @ beta)
+        assert value == pytest.approx(float(y @ predictions) / (1 / 6 + 1 / 8), rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["one stratum", "many strata", "blocks"])
+def test_added_exchanges_give_what_all_at_once_give(kind: str) -> None:
+    n = 3000 if kind == "blocks" else 40
+    one, other = texts(1, n), texts(2, n)
+    if kind == "many strata":
+        groups = [f"g{place // 4}" for place in range(n)]
+        sides = [Sample.of(side, groups=groups) for side in (one, other)]
+        design = design_of(*sides, seed=0)
+    else:
+        design = independent((n, n), 0)
+    pool = Pool((material(one), material(other)))
+    members = [member for member in BANK if not member.reads_vectors or kind != "blocks"]
+    masks = design.labellings(700, 3)
+    few = design.labellings(300, 3)
+    assert np.array_equal(masks[: len(few)], few)
+    whole = bank_statistics(pool, design, masks, members=members)
+    parts = Exchanged.of(pool, design, members).add(few).add(masks[len(few) :]).statistics()
+    assert parts == pytest.approx(whole, rel=1e-9, abs=1e-12)
+
+
+def test_the_questions_beside_the_test_add_no_exchanges_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clear difference from five candidates: the p-values of copies and of closeness are at their floor."""
+    drawn: list[int] = []
+    add = Exchanged.add
+
+    def counted(self: Exchanged, masks: NDArray[np.bool_]) -> Exchanged:
+        drawn.append(len(masks) * len(self.members))
+        return add(self, masks)
+
+    monkeypatch.setattr(Exchanged, "add", counted)
+    found = lexical([f"oh {text}" for text in texts(3, 160)], texts(4, 160), n_resamples=999, n_candidates=5)
+    assert found.n_resamples == 999
+    assert drawn == [1000 * len(BANK)]
 
 
 def test_the_level_is_kept_where_members_depend_on_each_other() -> None:
@@ -321,10 +406,24 @@ def test_what_differs_is_named(damage: object, finder: str) -> None:
 
 def test_more_resamples_near_the_limit() -> None:
     plan = OverallPlan(level=0.95, n_candidates=3)
-    assert plan.is_unsure(0.05, 1000)
-    assert plan.is_unsure(0.05 / 3, 1000)
-    assert not plan.is_unsure(0.2, 1000)
-    assert not plan.is_unsure(0.001, 1000)
+    assert plan.is_unsure(0.05, 0.007)
+    assert plan.is_unsure(0.05 / 3, 0.004)
+    assert not plan.is_unsure(0.2, 0.013)
+    assert not plan.is_unsure(0.001, 0.001)
+
+
+def test_the_error_of_a_combined_p_value_is_its_spread_over_seeds() -> None:
+    """The members' p-values are taken among the same exchanges, so the binomial error is too small."""
+    pool = Pool((material(texts(5, 80)), material([*texts(6, 68), *texts(7, 12, words=WORDS[:6])])))
+    members = [member for member in BANK if not member.reads_vectors]
+    design, found, errors = independent((80, 80), 0), [], []
+    bank = Exchanged.of(pool, design, members)
+    for seed in range(40):
+        statistics = bank.add(design.labellings(399, seed)).statistics()
+        found.append(at_least(combine(statistics, members=members))[0] / 400)
+        errors.append(monte_carlo_error(statistics, found[-1], members=members))
+    assert 0.01 < np.mean(found) < 0.6
+    assert 0.7 < np.sqrt(np.mean(np.square(errors))) / np.std(found, ddof=1) < 2.0
 
 
 def test_the_distance_does_not_depend_on_the_sample_size() -> None:

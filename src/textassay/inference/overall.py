@@ -8,20 +8,23 @@ its level:
 1. Row b of the exchanges gives member k a statistic :math:`T_{kb}`; row 0 is what was observed.
 2. Within each member, a statistic becomes a p-value :math:`p_{kb}`: the share of rows at least as large, with an
    exponential tail beyond the largest twentieth so that a statistic far out counts as far out.
-3. Two pairs of members often see the same difference, each weakly: words and the ridge classifier, traits and the
-   number of different word pairs. For each pair the product of the two p-values (Fisher's combination) is a statistic
-   like those of the members, and it becomes a p-value as in step 2.
-4. The half-Cauchy combination adds members and pairs up: :math:`C_b = \sum_k w_k \cot(\pi p_{kb} / 2)`. The weights are
-   fixed (`TERMS` in `overall_bank.py`).
-5. The p-value is the share of rows with :math:`C_b \ge C_0`.
+3. Pairs of members often see the same difference, each weakly: words and the ridge classifier, traits and the number of
+   different word pairs. For such a pair the product of the two p-values (Fisher's combination) is a statistic like
+   those of the members, and it becomes a p-value as in step 2.
+4. The half-Cauchy combination adds up the terms of a part, those on words and those on vectors:
+   :math:`C_b = \sum_k w_k \cot(\pi p_{kb} / 2)`, which becomes a p-value as in step 2. It then adds up the parts in the
+   same way. So a term costs the other terms of its part a little power, and the other part nothing. All weights are
+   fixed (`PARTS` in `overall_bank.py`).
+5. The p-value is the share of rows whose sum is at least that of row 0.
 
 Steps 2 to 4 treat row 0 like every other row. Under the null hypothesis all rows are equally likely to be the observed
 one, so the level is exact, however the members depend on each other.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,16 +33,16 @@ from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.printable import many
 from textassay.inference.overall_bank import (
     BANK,
-    TERMS,
+    PARTS,
+    Exchanged,
     Member,
-    bank_statistics,
-    gram_counts,
-    kernel_sums,
+    Part,
     merge_views,
     pooled_vectors,
     text_counts,
 )
 from textassay.inference.p_values import at_least, is_significant, step_down
+from textassay.inference.pair_matrix import gram_counts, kernel_sums
 from textassay.inference.permutation import Design, design_of, fewest_groups
 from textassay.inference.plan import MOST_RAISED, Plan, Progress
 from textassay.inference.result import sample_field, setting_fields, signature
@@ -56,6 +59,8 @@ _NO_EVIDENCE = 1e-12
 _SMALLEST_P = 1e-200
 # A p-value this many standard errors from a limit is sure to be on its side of it.
 _SURE, _SURE_BESIDE = 3.0, 2.0
+# Batches of exchanges whose p-values show how much chance there is in the combined one.
+_BATCHES = 8
 # Standard deviations beyond the limit at which four of five differences are found.
 _POWER_80 = 0.84
 # A distance is defined where at least this share of the exchanges has one.
@@ -76,28 +81,38 @@ def level_beside(level: float, n_candidates: int = 1) -> float:
 
 
 def combine(statistics: F64, *, members: Sequence[Member]) -> F64:
-    """The logarithm of the half-Cauchy combination of the terms' p-values with their weights, one per labelling.
+    """The logarithm of the half-Cauchy combination of the parts, one value per labelling.
 
     Members with a value that is not a finite number are left out, and a term is made of those of its members that are
     left. The logarithm, because ties are judged beside the largest value, and the sum itself may be very large in one
     row.
     """
-    p_values = {
-        member.name: np.clip(smooth_p(row), _SMALLEST_P, 1.0)
-        for member, row in zip(members, statistics, strict=True)
-        if np.isfinite(row).all()
-    }
-    total = np.zeros(statistics.shape[1])
-    for term in TERMS:
-        parts = [p_values[name] for name in term.members if name in p_values]
-        if parts:
-            total += term.weight * _cotangent(parts[0] if len(parts) == 1 else _fisher(parts))
+    p_values = {member.name: _p(row) for member, row in zip(members, statistics, strict=True) if np.isfinite(row).all()}
+    parts = [(part.weight, found) for part in PARTS if (found := _combined(part, p_values)) is not None]
+    if len(parts) == 1:
+        return parts[0][1]
+    total = sum((weight * _cotangent(_p(found)) for weight, found in parts), np.zeros(statistics.shape[1]))
     return np.log(np.maximum(total, _NO_EVIDENCE))
+
+
+def _combined(part: Part, p_values: Mapping[str, F64]) -> F64 | None:
+    """The logarithm of the combination of the terms of a part; None if none of its members has p-values."""
+    terms = [(term.weight, [p_values[name] for name in term.members if name in p_values]) for term in part.terms]
+    # A term of two members needs one of its own part: words alone are no evidence of vectors.
+    own = {name for term in part.terms if len(term.members) == 1 for name in term.members}
+    if not own & p_values.keys():
+        return None
+    evidence = [w * _cotangent(found[0] if len(found) == 1 else _fisher(found)) for w, found in terms if found]
+    return np.asarray(np.log(np.maximum(np.sum(evidence, axis=0), _NO_EVIDENCE)))
+
+
+def _p(values: F64) -> F64:
+    return np.clip(smooth_p(values), _SMALLEST_P, 1.0)
 
 
 def _fisher(parts: Sequence[F64]) -> F64:
     """p-values of Fisher's combination, the product of p-values, among all labellings."""
-    return np.clip(smooth_p(-np.sum(np.log(parts), axis=0)), _SMALLEST_P, 1.0)
+    return _p(-np.sum(np.log(parts), axis=0))
 
 
 def _cotangent(p: F64) -> F64:
@@ -106,7 +121,7 @@ def _cotangent(p: F64) -> F64:
 
 def _evidence(values: F64) -> F64:
     """cot(pi p / 2) of each value's p-value among all of them."""
-    return _cotangent(np.clip(smooth_p(values), _SMALLEST_P, 1.0))
+    return _cotangent(_p(values))
 
 
 def smooth_p(values: F64) -> F64:
@@ -182,16 +197,34 @@ class OverallPlan(Plan):
 
     n_candidates: int = 1
 
-    def is_unsure(self, p: float, rows: int) -> bool:
+    def is_unsure(self, p: float, error: float) -> bool:
         """True when a limit that Holm's correction may set for p is within three standard errors of it."""
-        error = _SURE * math.sqrt(max(p, 1 / rows) * (1 - p) / rows)
         limits = [(1 - self.level) / rank for rank in range(1, self.n_candidates + 1)]
-        return any(abs(p - limit) <= error for limit in limits)
+        return any(abs(p - limit) <= _SURE * error for limit in limits)
 
     def is_unsure_beside(self, p: float, rows: int) -> bool:
         """The same for the questions beside the overall test, whose limit is far smaller: two standard errors do."""
-        error = _SURE_BESIDE * math.sqrt(max(p, 1 / rows) * (1 - p) / rows)
-        return abs(p - 1 + level_beside(self.level, self.n_candidates)) <= error
+        return abs(p - 1 + level_beside(self.level, self.n_candidates)) <= _SURE_BESIDE * _binomial_error(p, rows)
+
+
+def _binomial_error(p: float, rows: int) -> float:
+    return math.sqrt(max(p, 1 / rows) * (1 - p) / rows)
+
+
+def monte_carlo_error(statistics: F64, p: float, *, members: Sequence[Member]) -> float:
+    """The standard error of a combined p-value that comes from drawing the exchanges.
+
+    The p-values of the members are taken among the same rows, so the error is larger than that of a share of
+    independent rows. It is measured: the exchanges are cut into batches, each with the observed row, and the spread of
+    their p-values is scaled to all rows. It is at least the binomial error.
+    """
+    rows = statistics.shape[1] - 1
+    ends = np.linspace(1, rows + 1, _BATCHES + 1).astype(int)
+    found = []
+    for begin, end in pairwise(ends.tolist()):
+        batch = np.concatenate((statistics[:, :1], statistics[:, begin:end]), axis=1)
+        found.append(at_least(combine(batch, members=members))[0] / batch.shape[1])
+    return max(float(np.std(found, ddof=1)) / math.sqrt(_BATCHES), _binomial_error(p, rows + 1))
 
 
 def overall_test(
@@ -199,8 +232,8 @@ def overall_test(
 ) -> Overall:
     """Test whether candidate and reference are distributed alike, with every member of the bank that can be used.
 
-    The p-value is computed with more resamples while it is too close to a limit to be sure on which side it is, or
-    while no exchange has as many texts in both samples, or is as close, but there are too few exchanges to claim it.
+    Exchanges are added while the p-value is too close to a limit to be sure on which side it is. The questions beside
+    the test (copied? closer?) get more exchanges only where their answer is used.
     """
     pool = Pool((candidate, reference))
     design = design_of(candidate.sample, reference.sample, seed=plan.seed)
@@ -221,12 +254,13 @@ def overall_test(
     if one_group or not is_significant(design.smallest_p(MOST_RAISED), plan.level):
         return replace(nothing, undefined=_too_few(design, nothing.n, plan.level))
     merge_views(pool)
-    masks, statistics, p = _tested(pool, design, members, plan)
+    masks, exchanged, p = _tested(pool, design, members, plan)
+    statistics = exchanged.statistics()
     if progress is not None:
         progress.step(1)
     resamples = Resamples(design.units, (masks, ~masks))
     distance, detectable = _word_pair_distance(pool, resamples, design, plan)
-    shared, copied = _shared_texts(pool, resamples)
+    shared, copied = _shared_texts(pool, design, masks, plan)
     used = [member for member, row in zip(members, statistics, strict=True) if np.isfinite(row).all()]
     return replace(
         nothing,
@@ -235,7 +269,7 @@ def overall_test(
         vector_distance=_vector_distance(pool, resamples, design) if candidate.settings.encoder is not None else None,
         shared_texts=shared,
         copied=copied,
-        closer=_closer(members, statistics),
+        closer=_closer(exchanged, design, masks, plan, differs=is_significant(p, plan.level)),
         p_value=p,
         adjusted=p,
         members=_member_results(members, statistics),
@@ -245,18 +279,28 @@ def overall_test(
     )
 
 
-def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: OverallPlan) -> tuple[Bool, F64, float]:
-    """Labellings, statistics and p-value, with more resamples until p is clearly on one side of a limit."""
+def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: OverallPlan) -> tuple[Bool, Exchanged, float]:
+    """Labellings, statistics and p-value; exchanges are added until p is clearly on one side of a limit."""
+    found = Exchanged.of(pool, design, members)
+    masks = design.labellings(plan.n_resamples, plan.seed)
+    found = found.add(masks)
     while True:
-        masks = design.labellings(plan.n_resamples, plan.seed)
-        statistics = bank_statistics(pool, design, masks, members=members)
+        statistics = found.statistics()
         p = float(at_least(combine(statistics, members=members))[0] / len(masks))
-        beside = _shared_texts(pool, Resamples(design.units, (masks, ~masks)))[1], _closer(members, statistics)
-        more = plan.is_unsure(p, len(masks)) or any(plan.is_unsure_beside(q, len(masks)) for q in beside)
         higher = plan.raised()
-        if design.can_list(plan.n_resamples) or higher is None or not more:
-            return masks, statistics, p
-        plan = higher
+        if higher is None or design.can_list(plan.n_resamples):
+            return masks, found, p
+        if not plan.is_unsure(p, monte_carlo_error(statistics, p, members=members)):
+            return masks, found, p
+        masks, found, plan = *_more(masks, found, design, higher), higher
+
+
+def _more(masks: Bool, found: Exchanged, design: Design, plan: OverallPlan) -> tuple[Bool, Exchanged]:
+    """The labellings of a plan with more exchanges, which begin with the present ones unless all can be listed."""
+    raised = design.labellings(plan.n_resamples, plan.seed)
+    if design.can_list(plan.n_resamples):
+        return raised, replace(found, values=()).add(raised)
+    return raised, found.add(raised[len(masks) :])
 
 
 def _word_pair_distance(
@@ -298,20 +342,39 @@ def _vector_distance(pool: Pool, resamples: Resamples, design: Design) -> float 
     return math.sqrt(max(coefficient, 0.0)) if math.isfinite(coefficient) else None
 
 
-def _shared_texts(pool: Pool, resamples: Resamples) -> tuple[float, float]:
+def _shared_texts(pool: Pool, design: Design, masks: Bool, plan: OverallPlan) -> tuple[float, float]:
     """The share of candidate texts that are in the reference, and the p-value of this many texts being in both."""
-    in_both, copies = np.empty(len(resamples.masks[0])), 0.0
-    for rows, mine, theirs in text_counts(pool, resamples):
-        in_both[rows] = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0)
-        if rows.start == 0:
-            copies = float((mine[:, 0] * (theirs[:, 0] > 0)).sum())
-    return copies / len(pool.parts[0].sample), float(at_least(in_both)[0] / len(in_both))
+    counted, copies, in_both = text_counts(pool, design), 0.0, np.empty(0)
+    while True:
+        found = np.empty(len(masks) - len(in_both))
+        for rows, mine, theirs in counted(masks[len(in_both) :]):
+            found[rows] = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0)
+            if rows.start == 0 and not len(in_both):
+                copies = float((mine[:, 0] * (theirs[:, 0] > 0)).sum())
+        in_both = np.concatenate((in_both, found))
+        p = float(at_least(in_both)[0] / len(in_both))
+        higher = plan.raised()
+        is_sure = not copies or not plan.is_unsure_beside(p, len(masks))
+        if is_sure or higher is None or design.can_list(higher.n_resamples):
+            return copies / len(pool.parts[0].sample), p
+        plan, masks = higher, design.labellings(higher.n_resamples, plan.seed)
 
 
-def _closer(members: Sequence[Member], statistics: F64) -> float:
-    """The p-value of the distances being so small, combined like the bank."""
-    chosen = [row for member, row in zip(members, statistics, strict=True) if member.name in _DISTANCES]
-    usable = [_evidence(-row) for row in chosen if np.isfinite(row).all()]
+def _closer(found: Exchanged, design: Design, masks: Bool, plan: OverallPlan, *, differs: bool) -> float:
+    """The p-value of the distances being so small, combined like the bank.
+
+    A candidate that differs is never called close, and then no exchanges are added for this question.
+    """
+    found = found.only(_DISTANCES)
+    p = _smallness(found.statistics())
+    higher = plan.raised()
+    if differs or higher is None or design.can_list(higher.n_resamples) or not plan.is_unsure_beside(p, len(masks)):
+        return p
+    return _smallness(_more(masks, found, design, higher)[1].statistics())
+
+
+def _smallness(statistics: F64) -> float:
+    usable = [_evidence(-row) for row in statistics if np.isfinite(row).all()]
     return float(at_least(np.log1p(np.sum(usable, axis=0)))[0] / statistics.shape[1]) if usable else 1.0
 
 
