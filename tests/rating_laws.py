@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from textassay.corpus.rated_items import RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.inference.plan import LocalEngine, Silent
 from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.metrics.ratings.rating_view import Ratings

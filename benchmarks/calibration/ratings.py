@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.plan import LocalEngine, Silent
 from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.inference.result import Result

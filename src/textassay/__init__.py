@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from textassay import metrics
     from textassay.corpus.files import reading_limit
     from textassay.corpus.item_set import Item, ItemSet, read_items
-    from textassay.corpus.rated_items import RatedItem, RatedItems
-    from textassay.corpus.rating_files import read_ratings
+    from textassay.corpus.ratings.files import read_ratings
+    from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
     from textassay.corpus.readers import read_sample
     from textassay.corpus.sample import Sample
     from textassay.errors import InputError
@@ -77,8 +77,8 @@ _HOMES = {
     "Item": "textassay.corpus.item_set",
     "ItemSet": "textassay.corpus.item_set",
     "HuseResult": "textassay.studies.huse.result",
-    "RatedItem": "textassay.corpus.rated_items",
-    "RatedItems": "textassay.corpus.rated_items",
+    "RatedItem": "textassay.corpus.ratings.rated_items",
+    "RatedItems": "textassay.corpus.ratings.rated_items",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
     "Stress": "textassay.studies.stress.result",
@@ -92,7 +92,7 @@ _HOMES = {
     "metrics": "textassay.metrics",
     "own_pair": "textassay.studies.frontier.own_functions",
     "read_items": "textassay.corpus.item_set",
-    "read_ratings": "textassay.corpus.rating_files",
+    "read_ratings": "textassay.corpus.ratings.files",
     "read_sample": "textassay.corpus.readers",
     "reading_limit": "textassay.corpus.files",
     "save_model": "textassay.models.choose",

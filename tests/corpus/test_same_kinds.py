@@ -14,7 +14,7 @@ import pytest
 from tests.corpus.test_readers import StandInDataset
 from textassay.cli.main import run
 from textassay.corpus.item_set import read_items
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
 from textassay.corpus.readers import read_sample
 from textassay.errors import InputError
 from textassay.survey.create.records import read_records

@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import textassay as ta
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.format_check import Finding
 from textassay.inference.per_item import Miss
 from textassay.inference.per_item import kind_of as kind_of_miss

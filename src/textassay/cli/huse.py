@@ -50,7 +50,7 @@ def huse(
     and raters; HUSE and HUSE-Q also have the value expected by chance.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
-    from textassay.corpus.rating_files import read_ratings
+    from textassay.corpus.ratings.files import read_ratings
     from textassay.report.huse import render_markdown
     from textassay.studies.huse.study import huse as run
     from textassay.studies.huse.study import reads_log_probs

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.rated_items import RatedItems
+from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.corpus.sample import stream
 from textassay.inference.intervals import wilson
 from textassay.inference.p_values import holm, is_significant, p_value

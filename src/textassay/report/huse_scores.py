@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from textassay.corpus.printable import many, share, shortened
-from textassay.corpus.rated_items import NOBODY
+from textassay.corpus.ratings.rated_items import NOBODY
 from textassay.inference.raters import FEWEST_RATINGS
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics

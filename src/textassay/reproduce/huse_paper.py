@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import Bool
-from textassay.corpus.rated_items import RatedItems, balanced
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
+from textassay.corpus.ratings.rated_items import RatedItems, balanced
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import LocalEngine
 from textassay.inference.rated_scores import RatedPlan, measure

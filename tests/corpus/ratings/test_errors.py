@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
 from textassay.errors import InputError
 
 HEAD = "item,source,text,log_prob,rater,rating\n"

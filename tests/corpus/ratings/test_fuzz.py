@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textassay.corpus.printable import printable
-from textassay.corpus.rated_items import NOBODY, RatedItems
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItems
 from textassay.errors import InputError
 
 MODEST = settings(max_examples=80, deadline=None)

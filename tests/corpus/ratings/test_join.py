@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from textassay.corpus.rated_items import RatedItem
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
+from textassay.corpus.ratings.rated_items import RatedItem
 from textassay.errors import InputError
 
 RATED = "item,source,text,rater,rating\nh,human,a  cat,r1,5\nm,gpt,the cat sat,r1,2\nh,human,a  cat,r2,3\n"

@@ -12,8 +12,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 
 ROWS: list[dict[str, Any]] = [
     {"item": "h", "source": "human", "text": "a  cat", "log_prob": -4.5, "rater": "r1", "rating": 5},

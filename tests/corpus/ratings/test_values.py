@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
 from textassay.metrics.ratings.huse import huse, huse_d, huse_q
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.ratings.votes import Tied

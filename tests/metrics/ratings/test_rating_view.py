@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.rated_items import RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.metrics.ratings.rating_view import Ratings, deviation, in_deviations
 
 

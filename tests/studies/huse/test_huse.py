@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import plan, rated_items
-from textassay.corpus.rated_items import RatedItem, RatedItems, balanced, only_items, without_raters
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, balanced, only_items, without_raters
 from textassay.errors import InputError
 from textassay.inference.rated_scores import measure
 from textassay.metrics.ratings.rating_view import Ratings

@@ -13,7 +13,7 @@ import pytest
 
 import textassay
 from tests.rating_laws import rated_items
-from textassay.corpus.rated_items import RatedItems, only_items
+from textassay.corpus.ratings.rated_items import RatedItems, only_items
 from textassay.errors import InputError
 from textassay.metrics.registry import parse_requests
 from textassay.studies.huse.result import HuseResult

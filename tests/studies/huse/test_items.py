@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import plan, rated_items
-from textassay.corpus.rated_items import RatedItems
+from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings

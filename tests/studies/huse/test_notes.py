@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.rated_items import RatedItem, RatedItems, only_items
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, only_items
 from textassay.studies.huse.result import HuseResult
 from textassay.studies.huse.study import huse, on_size
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.rating_laws import rated_items
-from textassay.corpus.rated_items import RatedItems, in_one_order
+from textassay.corpus.ratings.rated_items import RatedItems, in_one_order
 from textassay.errors import InputError
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.rated_scores import Groups, at_least

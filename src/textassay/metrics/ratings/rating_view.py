@@ -10,7 +10,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.hashed_ngrams import ranges
-from textassay.corpus.rated_items import RatedItems
+from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.metrics.ratings.votes import Tied, VoteSets, mistaken, votes_at
 
 Per = Literal["token", "text"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textassay.corpus.printable import quoted, shortened
-from textassay.corpus.rating_columns import number_of
+from textassay.corpus.ratings.columns import number_of
 from textassay.corpus.tables import Expected, Table, open_source, read_tables
 from textassay.errors import InputError
 from textassay.studies.agreement.scores import Scores

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.rated_items import RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.corpus.sample import stream
 from textassay.inference.rated_scores import Groups, RatedPlan
 from textassay.metrics.ratings.rating_view import Per, Ratings, in_deviations

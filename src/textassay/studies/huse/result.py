@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from textassay.corpus.rated_items import RatedItem, RatedItems
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Interval, Result, one_nan
 from textassay.studies.outcome import (

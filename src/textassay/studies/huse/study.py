@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from textassay.corpus.printable import many
-from textassay.corpus.rated_items import RatedItem, RatedItems, balanced, without_raters
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
+from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, balanced, without_raters
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Engine, Progress, Silent, get_engine
 from textassay.inference.rated_scores import Groups, RatedPlan, Scores, measure

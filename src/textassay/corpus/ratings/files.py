@@ -11,8 +11,7 @@ import numpy as np
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.files import check_stdin_once
 from textassay.corpus.printable import many, quoted, shortened
-from textassay.corpus.rated_items import NOBODY, RatedItem, RatedItems, check_reading, checked
-from textassay.corpus.rating_columns import (
+from textassay.corpus.ratings.columns import (
     HUMAN,
     Columns,
     Facts,
@@ -30,6 +29,7 @@ from textassay.corpus.rating_columns import (
     two_sources,
     values_of,
 )
+from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems, check_reading, checked
 from textassay.corpus.tables import AnySource, Expected, Opened, Table, listed_notes, open_source, read_tables
 from textassay.errors import InputError, Setting
 

@@ -1,0 +1,1 @@
+"""Ratings come in: rated texts, their files, and what their columns mean."""
