@@ -46,8 +46,8 @@ from textassay.encoders.minilm import minilm, minilm_int8
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
 from textassay.inference.dependence import check_dependence
-from textassay.inference.overall import OverallPlan, overall_test
-from textassay.inference.overall_bank import BANK, TERMS
+from textassay.inference.overall.bank import BANK, TERMS
+from textassay.inference.overall.test import OverallPlan, overall_test
 from textassay.inference.p_values import is_significant
 from textassay.metrics.views import Material, Settings
 

@@ -12,10 +12,10 @@ from corpora import Draw
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
-from textassay.inference.overall import combine
-from textassay.inference.overall_bank import BANK, PARTS, bank_statistics
+from textassay.inference.overall.bank import BANK, PARTS, bank_statistics
+from textassay.inference.overall.pair_matrix import gram_counts
+from textassay.inference.overall.test import combine
 from textassay.inference.p_values import p_value
-from textassay.inference.pair_matrix import gram_counts
 from textassay.inference.permutation import design_of
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.views import Material, Pool, Settings

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from textassay.inference.overall import combine, smooth_p
-from textassay.inference.overall_bank import BANK
+from textassay.inference.overall.bank import BANK
+from textassay.inference.overall.test import combine, smooth_p
 from textassay.inference.p_values import at_least
 
 ROWS = 200

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from tests.conftest import material
 from textassay import Sample
 from textassay.corpus.hashed_ngrams import Sequences
-from textassay.inference.overall import Overall, OverallPlan, combine, monte_carlo_error, overall_test, smooth_p
-from textassay.inference.overall_bank import BANK, PARTS, Exchanged, bank_statistics
+from textassay.inference.overall.bank import BANK, PARTS, Exchanged, bank_statistics
+from textassay.inference.overall.pair_matrix import gram_counts, phrase_products, ridge, ridge_on_units
+from textassay.inference.overall.test import Overall, OverallPlan, combine, monte_carlo_error, overall_test, smooth_p
 from textassay.inference.p_values import at_least
-from textassay.inference.pair_matrix import gram_counts, phrase_products, ridge, ridge_on_units
 from textassay.inference.permutation import design_of, independent
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.overlap import TextEdges, text_traits

@@ -8,7 +8,7 @@ import pytest
 
 from tests.laws import corpus
 from textassay import compare
-from textassay.inference.overall import MemberResult, Overall, OverallPlan
+from textassay.inference.overall.test import MemberResult, Overall, OverallPlan
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.outcome import Verdict

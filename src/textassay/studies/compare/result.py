@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 from textassay.inference.format_check import Finding
-from textassay.inference.overall import MemberResult, Overall
+from textassay.inference.overall.test import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
 from textassay.studies.compare.differences import Phrase

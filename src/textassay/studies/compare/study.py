@@ -22,8 +22,8 @@ from textassay.inference.dependence import DependenceWarning, check_dependence
 from textassay.inference.format_check import Finding, check_format
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Job, Measured, measure_jobs, paired_difference, views_of_job
-from textassay.inference.overall import Overall, OverallPlan, overall_test
-from textassay.inference.overall_bank import views_of_bank
+from textassay.inference.overall.bank import views_of_bank
+from textassay.inference.overall.test import Overall, OverallPlan, overall_test
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Engine, Plan, Progress, Silent, get_engine
 from textassay.inference.result import Result, result_of

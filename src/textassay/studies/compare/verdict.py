@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from textassay.corpus.printable import share
-from textassay.inference.overall import Overall, level_beside
+from textassay.inference.overall.test import Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.studies.outcome import NO_TEST, Verdict, cited_p, number, plus_minus

@@ -18,8 +18,8 @@ import numpy as np
 
 from textassay.corpus.arrays import I64
 from textassay.corpus.sample import stream
-from textassay.inference.overall import combine
-from textassay.inference.overall_bank import BANK, bank_statistics
+from textassay.inference.overall.bank import BANK, bank_statistics
+from textassay.inference.overall.test import combine
 from textassay.inference.p_values import at_least
 from textassay.inference.permutation import independent
 from textassay.metrics.registry import Request

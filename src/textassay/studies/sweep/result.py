@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 from textassay.corpus.sample import Sample
-from textassay.inference.overall import Overall
+from textassay.inference.overall.test import Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.models.base import Decoding

@@ -22,7 +22,7 @@ from textassay.encoders.remembered import show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Measured, measure
-from textassay.inference.overall import Overall
+from textassay.inference.overall.test import Overall
 from textassay.inference.p_values import holm
 from textassay.inference.plan import Engine, Plan, Progress, Silent, get_engine
 from textassay.metrics.learned.model_texts import model_name

@@ -1,6 +1,6 @@
 r"""The overall test: is there any difference at all between a candidate and a reference?
 
-A small fixed bank of complementary tests (`overall_bank.py`) reads the same exchanges of labels. Each member alone is
+A small fixed bank of complementary tests (`bank.py`) reads the same exchanges of labels. Each member alone is
 blind somewhere: a distance between word counts does not see word order, sentence vectors do not see tense, and neither
 sees repeated texts. Combined over the same exchanges, the bank loses little where one member is strong, and it keeps
 its level:
@@ -14,7 +14,7 @@ its level:
 4. The half-Cauchy combination adds up the terms of a part, those on words and those on vectors:
    :math:`C_b = \sum_k w_k \cot(\pi p_{kb} / 2)`, which becomes a p-value as in step 2. It then adds up the parts in the
    same way. So a term costs the other terms of its part a little power, and the other part nothing. All weights are
-   fixed (`PARTS` in `overall_bank.py`).
+   fixed (`PARTS` in `bank.py`).
 5. The p-value is the share of rows whose sum is at least that of row 0.
 
 Steps 2 to 4 treat row 0 like every other row. Under the null hypothesis all rows are equally likely to be the observed
@@ -31,7 +31,7 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.printable import many
-from textassay.inference.overall_bank import (
+from textassay.inference.overall.bank import (
     BANK,
     PARTS,
     Exchanged,
@@ -41,8 +41,8 @@ from textassay.inference.overall_bank import (
     pooled_vectors,
     text_counts,
 )
+from textassay.inference.overall.pair_matrix import gram_counts, kernel_sums
 from textassay.inference.p_values import at_least, is_significant, step_down
-from textassay.inference.pair_matrix import gram_counts, kernel_sums
 from textassay.inference.permutation import Design, design_of, fewest_groups
 from textassay.inference.plan import MOST_RAISED, Plan, Progress
 from textassay.inference.result import sample_field, setting_fields, signature

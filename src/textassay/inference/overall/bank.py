@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.hashed_ngrams import Incidence, Sequences
 from textassay.corpus.markup import Markup
-from textassay.inference.pair_matrix import (
+from textassay.inference.overall.pair_matrix import (
     Units,
     gram_counts,
     kernel_sums,

@@ -1,0 +1,1 @@
+"""The overall test: its bank of statistics, their combination, and sums over pairs of texts."""
