@@ -9,11 +9,12 @@ random numbers every time, and differences are paired by them. `--smoke` takes s
 import argparse
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from textassay.models.neural.adversarial import REWARDS, Game, Round, play, train
+from textassay.models.neural.adversarial import PRESETS, REWARDS, Round, oracle_likelihood, play, train
 from textassay.models.neural.network import NeuralModel
 from textassay.models.oracle import Oracle
 
@@ -49,7 +50,7 @@ def main() -> None:
     rounds, epochs, every = (2, 1, 1) if asked.smoke else (asked.rounds, asked.epochs, 5)
     texts = oracle.sample(300 if asked.smoke else 10_000, rng=np.random.default_rng(1))
     began = time.perf_counter()
-    model = train(texts, rounds=0, epochs=epochs, tokenizer="whitespace")
+    model = train(texts, preset="laptop", rounds=0, epochs=epochs, tokenizer="whitespace")
     start = losses(oracle, model, asked.texts)
     print(f"{asked.reward}: {epochs} epochs of maximum likelihood in {time.perf_counter() - began:.0f} s")
     shown("start", start, start)
@@ -61,8 +62,9 @@ def main() -> None:
 
     warm_up = 2 if asked.smoke else asked.warm_up
     settings = {"rollouts": asked.rollouts, "warm_up": warm_up, "discriminator_steps": 3}
-    game = Game(asked.reward, rounds=rounds, learning_rate=asked.rate, **settings)
-    play(model, texts, game, watch=watch)
+    game = replace(PRESETS["laptop"].game, reward=asked.reward, rounds=rounds, learning_rate=asked.rate, **settings)
+    play(model, texts, game, judge=oracle_likelihood(oracle, 0), watch=watch)
+    shown("best", losses(oracle, model, asked.texts), start)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textassay import metrics
+from textassay.corpus.sample import Sample
 from textassay.errors import InputError
 from textassay.models.choose import train_model
 from textassay.models.neural import adversarial
 from textassay.models.neural.adversarial import Game, play, train
 from textassay.models.neural.lstm import train as train_lstm
 from textassay.models.neural.network import NeuralModel
+from textassay.models.neural.training import seed_of
+from textassay.models.oracle import Oracle
 from textassay.models.storage import load, save
 
 torch = pytest.importorskip("torch")
@@ -32,6 +36,14 @@ def rng(seed: int = 0) -> np.random.Generator:
 def players(texts: list[str], **changes: Any) -> adversarial._Players:
     model = train(texts, **{**SMALL, "rounds": 0, "epochs": 3})
     return adversarial._players(model, model.rows(texts), Game("seqgan", rollouts=3, batch_size=5, **changes))
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
+    """Let the judge of BLEU give these scores, to the start and to each round."""
+    given = iter(scores)
+    monkeypatch.setattr(
+        adversarial, "validation_bleu", lambda *_: adversarial.Judge("scripted", lambda _model: next(given))
+    )
 
 
 @pytest.mark.parametrize("texts", [FIXED, MIXED], ids=["one length", "several lengths"])
@@ -79,6 +91,57 @@ def test_the_gradient_raises_the_reward(monkeypatch: pytest.MonkeyPatch) -> None
     assert before < 0.6
     assert share() > 0.9
     assert rounds[-1].reward > rounds[0].reward
+
+
+@pytest.mark.parametrize("best", [0, 1, 2, 3])
+def test_the_best_round_counts(best: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weights are those of the round with the highest score, which may be the start, and not those of the last."""
+    seen = []
+    for n in range(4):
+        scripted(monkeypatch, [1.0] * (n + 1))
+        monkeypatch.setattr(adversarial, "_judge", lambda *_: None)
+        seen.append(train(FIXED, **{**SMALL, "rounds": n, "holdout": 0.25}).name)
+        monkeypatch.undo()
+    assert len(set(seen)) == 4
+    scripted(monkeypatch, [float(n == best) for n in range(4)])
+    assert train(FIXED, **{**SMALL, "rounds": 3, "holdout": 0.25}).name == seen[best]
+
+
+def test_a_generator_that_gets_worse_is_not_returned() -> None:
+    """A learning rate that ruins the generator: before, the ruined weights of the last round were returned."""
+    ruined = {**SMALL, "epochs": 20, "rounds": 3, "learning_rate": 5.0}
+    oracle = Oracle.random(vocabulary=20, hidden=4, length=4, rng=rng())
+    texts = oracle.sample(300, rng=rng(1))
+    found = [train(texts, tokenizer="whitespace", oracle=oracle, **{**ruined, "rounds": n}) for n in (0, 3)]
+    scores = [adversarial.oracle_likelihood(oracle, 0).score(model) for model in found]
+    assert scores[1] >= scores[0]
+
+
+def test_the_judge_is_the_metric_bleu() -> None:
+    model = train(MIXED, **{**SMALL, "rounds": 0})
+    validation = ["a b c a", "b c", "c c a b b"]
+    judge = adversarial.validation_bleu(model, Sample.of(validation).texts, 0)
+    texts = model.sample(adversarial._JUDGED, rng=np.random.default_rng(seed_of(0, "judge")))
+    wanted = metrics.bleu(texts, validation, n=4, tokenizer="whitespace", n_resamples=0).estimate
+    assert judge.score(model) == pytest.approx(wanted)
+
+
+def test_the_presets_have_the_published_sizes() -> None:
+    game = adversarial.PRESETS["texygen"].game
+    assert (game.discriminator.filters, game.discriminator.decay) == (((2, 100), (3, 200)), 0.2)
+    assert (game.rollouts, game.discriminator_steps) == (16, 45)
+    shapes = {
+        name: tuple(value.shape)
+        for name, value in adversarial.build_discriminator(50, game.discriminator).modules.state_dict().items()
+    }
+    assert shapes["width2.weight"] == (100, 32, 2)
+    assert shapes["width3.weight"] == (200, 32, 3)
+    assert shapes["gate.weight"] == (300, 300)
+    laptop = adversarial.PRESETS["laptop"].game
+    assert laptop.discriminator.filters == ((2, 64), (3, 64), (4, 64), (5, 64))
+    assert laptop.discriminator_steps == 5
+    with pytest.raises(InputError, match="preset='small'; there are: texygen, laptop"):
+        train_model("seqgan:preset=small", FIXED)
 
 
 @pytest.mark.parametrize("reward", adversarial.REWARDS)

@@ -153,6 +153,16 @@ def test_opened_by_name(tmp_path: Path) -> None:
     assert named.name == tiny(deviation=0.5).name
 
 
+def test_word_vectors_of_another_size() -> None:
+    """As in the oracle of Montahaei et al.; its probabilities sum to 1 over all texts."""
+    oracle = get_model("oracle:random:vocabulary=3:hidden=2:length=2:embedding=7")
+    assert isinstance(oracle, Oracle)
+    assert oracle.weights["embedding"].shape == (3, 7)
+    assert oracle.weights["wi"].shape == (7, 2)
+    texts = [f"{a} {b}" for a in range(3) for b in range(3)]
+    assert np.exp(oracle.log_prob(texts).log_probs).sum() == pytest.approx(1.0, abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [

@@ -41,7 +41,7 @@ OPENED: dict[str, str] = {
 }
 # How the names of opened models are written.
 FORMS = {
-    "oracle": "oracle:DIR or oracle:random[:deviation=X:seed=N]",
+    "oracle": "oracle:DIR or oracle:random[:deviation=X:embedding=N:seed=N]",
     "hf": "hf:NAME_OR_PATH[:max_tokens=N]",
     "openai": "openai:URL#MODEL",
     "retrieval": "retrieval:FILE",

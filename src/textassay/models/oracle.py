@@ -38,7 +38,7 @@ _NAMES = ("embedding", *(f"{letter}{gate}" for letter in "wub" for gate in _GATE
 # Texts that are scored together: their logits should fit in the cache of the processor.
 _BATCH = 256
 _DIGITS = 9
-_OPTIONS = ["vocabulary", "hidden", "length", "deviation", "seed"]
+_OPTIONS = ["vocabulary", "hidden", "embedding", "length", "deviation", "seed"]
 _ENDINGS = (".npy", ".npz")
 _FRAME = Frame(BEGIN)
 
@@ -66,17 +66,22 @@ class Oracle:
         *,
         vocabulary: int = 5000,
         hidden: int = 32,
+        embedding: int | None = None,
         length: int = LENGTH,
         deviation: float = 1.0,
         rng: np.random.Generator,
     ) -> Self:
-        """Independent normal weights with mean 0 and standard deviation `deviation`; SeqGAN uses 1."""
-        if min(vocabulary, hidden, length) < 1:
-            seen = f"vocabulary={vocabulary}, hidden={hidden}, length={length}"
+        """Independent normal weights with mean 0 and standard deviation `deviation`; SeqGAN uses 1.
+
+        Words are vectors of `embedding` numbers, by default as many as `hidden`.
+        """
+        embedding = hidden if embedding is None else embedding
+        if min(vocabulary, hidden, embedding, length) < 1:
+            seen = f"vocabulary={vocabulary}, hidden={hidden}, embedding={embedding}, length={length}"
             raise InputError(f"oracle: {seen}; wanted 1 or more of each")
         if not (math.isfinite(deviation) and deviation >= 0):
             raise InputError(Setting("deviation", deviation), "; wanted 0 or more")
-        shapes = _shapes(vocabulary, hidden)
+        shapes = _shapes(vocabulary, hidden, embedding)
         weights = {name: (deviation * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes.items()}
         return cls(weights, length)
 
@@ -240,11 +245,10 @@ def restored(file: ModelFile) -> Oracle:
         raise damaged(file.where, str(error)) from None
 
 
-def _shapes(vocabulary: int, hidden: int, embedding: int | None = None) -> dict[str, tuple[int, ...]]:
-    inputs = hidden if embedding is None else embedding
+def _shapes(vocabulary: int, hidden: int, embedding: int) -> dict[str, tuple[int, ...]]:
     return {
-        "embedding": (vocabulary, inputs),
-        **{f"w{gate}": (inputs, hidden) for gate in _GATES},
+        "embedding": (vocabulary, embedding),
+        **{f"w{gate}": (embedding, hidden) for gate in _GATES},
         **{f"u{gate}": (hidden, hidden) for gate in _GATES},
         **{f"b{gate}": (hidden,) for gate in _GATES},
         "wo": (hidden, vocabulary),

@@ -15,10 +15,17 @@ where :math:`\bar r_t` is the mean over the batch, which reduces the variance of
   :math:`u` of the softmax of :math:`\gamma \cos(x, u)` among a comparison set of real texts, times the size of the set.
 
 Unlike the released programs, roll-outs are sampled from the current generator and not from a delayed copy of it.
+
+Adversarial training may make a generator worse. So a judge scores the start and every round, and the weights of the
+best one count, as in Montahaei et al. (2019, section 4.2.1): by BLEU-4 against validation texts, or by the probability
+that an oracle gives to generated texts.
 """
 
+import json
+import math
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -30,10 +37,10 @@ from textassay.corpus.sample import is_not_blank
 from textassay.corpus.values import is_number
 from textassay.encoders.base import require
 from textassay.errors import InputError, Setting
-from textassay.models.base import Progress, Texts, texts_of
+from textassay.models.base import Generator, Progress, Texts, texts_of
 from textassay.models.neural.lstm import LstmNetwork, LstmShape
 from textassay.models.neural.lstm import build as build_lstm
-from textassay.models.neural.network import NeuralModel, Words, train_words
+from textassay.models.neural.network import NeuralModel, Words, hold_out, train_words
 from textassay.models.neural.training import (
     SAVE_EVERY,
     Plan,
@@ -46,11 +53,13 @@ from textassay.models.neural.training import (
     module_arrays,
     n_threads,
     padded,
+    part_of,
+    replaced,
     rows_digest,
     saved_state,
     seed_of,
 )
-from textassay.models.storage import ModelFile, check_target, save
+from textassay.models.storage import ModelFile, check_target, load, save
 from textassay.models.vocabulary import BEGIN, END, word_tokenizer
 from textassay.work_files import locked
 
@@ -60,7 +69,20 @@ _SET = 16  # texts of the comparison set and of the reference set of RankGAN
 _SUREST = 5.0
 _CLIP = 5.0
 _ROWS = 1024  # rows of logits that are computed together
-_FILTERS = {2: 64, 3: 64, 4: 64, 5: 64}
+_JUDGED = 500  # generated texts that are scored after each round
+_ORDER = 4  # of BLEU on validation texts
+_NO_MATCH = 0.1  # n-grams that count as found where none is, as in the metric `bleu`
+
+
+@dataclass(frozen=True)
+class DiscriminatorShape:
+    """The discriminator: filters by width and number, and `decay` for the squared weights of the output layer."""
+
+    embedding: int = 32
+    filters: tuple[tuple[int, int], ...] = ((2, 100), (3, 200))
+    has_highway: bool = True
+    dropout: float = 0.0
+    decay: float = 0.2
 
 
 @dataclass(frozen=True)
@@ -69,14 +91,15 @@ class Game:
 
     reward: str
     rounds: int = 100
-    rollouts: int = 8
+    rollouts: int = 16
     batch_size: int = 64
-    learning_rate: float = 1e-3
-    discriminator_steps: int = 5
-    discriminator_rate: float = 1e-3
-    warm_up: int = 200
+    learning_rate: float = 1e-2
+    discriminator_steps: int = 15 * 3
+    discriminator_rate: float = 1e-4
+    warm_up: int = 80 * 3
     seed: int = 0
     threads: int = 1
+    discriminator: DiscriminatorShape = DiscriminatorShape()
 
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:
@@ -91,16 +114,21 @@ class Game:
 
     def key(self) -> dict[str, Any]:
         """What determines the weights; a longer training continues a shorter one."""
-        return {name: value for name, value in asdict(self).items() if name not in ("rounds", "threads")}
+        fixed = {name: value for name, value in asdict(self).items() if name not in ("rounds", "threads")}
+        return dict(json.loads(json.dumps(fixed)))
 
 
 @dataclass(frozen=True)
 class Round:
-    """What happened in a round: the mean reward of whole texts, and the discriminator's accuracy on its last batch."""
+    """What happened in a round: the mean reward of whole texts, and the discriminator's accuracy on its last batch.
+
+    `score` is that of the judge, if there is one; higher is better.
+    """
 
     number: int
     reward: float
     accuracy: float
+    score: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +136,23 @@ class Discriminator:
     """A convolutional network over words: probability of being real for SeqGAN and MaliGAN, a vector for RankGAN."""
 
     modules: Any = field(repr=False)
+    shape: DiscriminatorShape
 
     def features(self, tokens: Any) -> Any:
         """One vector per text."""
         import torch
 
         embedded = self.modules["embedding"](tokens).transpose(1, 2)
-        pooled = [torch.relu(self.modules[f"width{width}"](embedded)).amax(dim=2) for width in _FILTERS]
-        return self.modules["dropout"](torch.cat(pooled, dim=1))
+        widths = [width for width, _ in self.shape.filters]
+        pooled = torch.cat([self.modules[f"width{width}"](embedded).relu().amax(dim=2) for width in widths], dim=1)
+        if self.shape.has_highway:
+            carried = self.modules["gate"](pooled).sigmoid()
+            pooled = carried * self.modules["transform"](pooled).relu() + (1 - carried) * pooled
+        return self.modules["dropout"](pooled)
+
+    def penalty(self) -> Any:
+        """What the squared weights of the output layer add to the loss."""
+        return self.shape.decay * sum((values**2).sum() for values in self.modules["output"].parameters()) / 2
 
     def logits(self, tokens: Any) -> Any:
         """The log-odds that each text is real."""
@@ -133,24 +170,57 @@ class Discriminator:
         return (own - torch.logaddexp(own, others)).exp().mean(dim=1)
 
 
-def build_discriminator(vocabulary: int, embedding: int = 64) -> Discriminator:
+def build_discriminator(vocabulary: int, shape: DiscriminatorShape) -> Discriminator:
     """A discriminator with random weights."""
     from torch import nn
 
-    convolutions = {f"width{width}": nn.Conv1d(embedding, n, width, padding=width - 1) for width, n in _FILTERS.items()}
-    modules = nn.ModuleDict(
-        {
-            "embedding": nn.Embedding(vocabulary, embedding),
-            **convolutions,
-            "dropout": nn.Dropout(0.25),
-            "output": nn.Linear(sum(_FILTERS.values()), 1),
-        }
-    )
-    return Discriminator(modules)
+    n_features = sum(number for _, number in shape.filters)
+    modules = {
+        "embedding": nn.Embedding(vocabulary, shape.embedding),
+        **{
+            f"width{width}": nn.Conv1d(shape.embedding, number, width, padding=width - 1)
+            for width, number in shape.filters
+        },
+        "dropout": nn.Dropout(shape.dropout),
+        "output": nn.Linear(n_features, 1),
+    }
+    if shape.has_highway:
+        modules |= {name: nn.Linear(n_features, n_features) for name in ("transform", "gate")}
+    return Discriminator(nn.ModuleDict(modules), shape)
 
 
 # Called after every round with what happened and the model.
 Watch = Callable[[Round, NeuralModel], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A score of a model, higher is better; `name` says what it depends on."""
+
+    name: str
+    score: Callable[[NeuralModel], float]
+
+
+@dataclass
+class _Best:
+    """The best round so far, 0 for the start, its score, and the weights of its generator."""
+
+    number: int
+    score: float
+    weights: dict[str, Any]
+
+    @classmethod
+    def start(cls, model: NeuralModel, judge: Judge | None) -> "_Best":
+        return cls(0, -math.inf if judge is None else judge.score(model), _weights(model))
+
+    def see(self, number: int, score: float, model: NeuralModel) -> None:
+        """Keep the weights of a round that is better than all before."""
+        if score > self.score:
+            self.number, self.score, self.weights = number, score, _weights(model)
+
+
+def _weights(model: NeuralModel) -> dict[str, Any]:
+    return {name: value.detach().clone() for name, value in model.network.modules.state_dict().items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,19 +244,22 @@ def play(
     texts: Texts,
     game: Game,
     *,
+    judge: Judge | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> tuple[Round, ...]:
     """Train the network of a model against a discriminator that knows these texts.
 
-    The random numbers of a round come from the seed and its number, so that a stopped run continues from the
-    checkpoint with the same result.
+    The model gets the weights of the round that is best by the judge, which may be the start; without a judge those of
+    the last round. The random numbers of a round come from the seed and its number, so that a stopped run continues
+    from the checkpoint with the same result.
     """
     import torch
 
     rows = model.rows(texts)
-    key = {**game.key(), "start": model.name, "texts": rows_digest(rows)}
+    judged = None if judge is None else judge.name
+    key = {**game.key(), "start": model.name, "texts": rows_digest(rows), "judge": judged}
     players = _players(model, rows, game)
     with (
         locked(checkpoint),
@@ -195,23 +268,30 @@ def play(
         deferred_interrupt() as interrupted,
     ):
         file = saved_state(checkpoint, "adversarial", key)
-        rounds = [] if file is None else _load(players, file)
+        rounds, best = ([], _Best.start(model, judge)) if file is None else _load(players, file)
         saved = time.monotonic()
         while len(rounds) < game.rounds and not interrupted():
-            rounds.append(_round(players, len(rounds)))
+            rounds.append(_round(players, len(rounds), judge))
             last = rounds[-1]
+            if last.score is not None:
+                best.see(last.number, last.score, model)
             if progress is not None:
                 what = f"round {last.number}, reward {last.reward:.3f}, accuracy {last.accuracy:.2f}"
+                what += (
+                    "" if judge is None else f", score {last.score:.3f}, best {best.score:.3f} in round {best.number}"
+                )
                 progress(what, last.number, game.rounds)
             if watch is not None:
                 watch(last, model)
             if checkpoint is not None and (interrupted() or time.monotonic() - saved > SAVE_EVERY):
-                _save(players, rounds, key, checkpoint)
+                _save(players, rounds, best, key, checkpoint)
                 saved = time.monotonic()
         if interrupted():
             raise KeyboardInterrupt
         if checkpoint is not None:
-            _save(players, rounds, key, checkpoint)
+            _save(players, rounds, best, key, checkpoint)
+    if judge is not None:
+        model.network.modules.load_state_dict(best.weights, strict=True)
     model.network.modules.eval()
     return tuple(rounds)
 
@@ -221,7 +301,7 @@ def _players(model: NeuralModel, rows: Sequence[I64], game: Game) -> _Players:
 
     if not isinstance(model.network, LstmNetwork):
         raise InputError(f"a model of kind {model.kind!r}; wanted an LSTM for adversarial training")
-    discriminator = initialised(game.seed, lambda: build_discriminator(len(model.vocabulary)))
+    discriminator = initialised(game.seed, lambda: build_discriminator(len(model.vocabulary), game.discriminator))
     optimisers = (
         torch.optim.Adam(model.network.modules.parameters(), lr=game.learning_rate),
         torch.optim.Adam(discriminator.modules.parameters(), lr=game.discriminator_rate),
@@ -229,28 +309,38 @@ def _players(model: NeuralModel, rows: Sequence[I64], game: Game) -> _Players:
     return _Players(model, model.network, discriminator, optimisers, torch.from_numpy(padded(rows)[0][:, 1:]), game)
 
 
-def _save(players: _Players, rounds: Sequence[Round], key: dict[str, Any], checkpoint: str | os.PathLike[str]) -> None:
+def _save(
+    players: _Players,
+    rounds: Sequence[Round],
+    best: _Best,
+    key: dict[str, Any],
+    checkpoint: str | os.PathLike[str],
+) -> None:
     arrays = module_arrays("generator", players.generator.modules, players.optimisers[0])
     arrays |= module_arrays("discriminator", players.discriminator.modules, players.optimisers[1])
-    settings = {"key": key, "rounds": [asdict(past) for past in rounds]}
+    arrays |= {f"best.{name}": value.numpy() for name, value in best.weights.items()}
+    found = {"best": best.number, "score": best.score if math.isfinite(best.score) else None}
+    settings = {"key": key, "rounds": [asdict(past) for past in rounds], **found}
     save(SavedState("adversarial", settings, arrays), checkpoint)
 
 
-def _load(players: _Players, file: ModelFile) -> list[Round]:
+def _load(players: _Players, file: ModelFile) -> tuple[list[Round], _Best]:
     with damage_named(file):
         load_module("generator", players.generator.modules, players.optimisers[0], file)
         load_module("discriminator", players.discriminator.modules, players.optimisers[1], file)
-        return [Round(**past) for past in file.setting("rounds", list)]
+        score = file.config["score"]
+        best = _Best(file.setting("best", int), -math.inf if score is None else float(score), part_of(file, "best"))
+        return [Round(**past) for past in file.setting("rounds", list)], best
 
 
-def _round(players: _Players, number: int) -> Round:
+def _round(players: _Players, number: int, judge: Judge | None) -> Round:
     import torch
 
     torch.manual_seed(seed_of(players.game.seed, "round", number))
     steps = players.game.discriminator_steps + (players.game.warm_up if number == 0 else 0)
     accuracies = [_discriminator_step(players) for _ in range(steps)]
     reward = _generator_step(players)
-    return Round(number + 1, reward, accuracies[-1])
+    return Round(number + 1, reward, accuracies[-1], None if judge is None else judge.score(players.model))
 
 
 def _discriminator_step(players: _Players) -> float:
@@ -273,7 +363,7 @@ def _discriminator_step(players: _Players) -> float:
         labels = torch.cat([torch.ones(size), torch.zeros(size)])
         loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels)
         correct = (logits > 0) == (labels > 0)
-    _descend(loss, players.discriminator.modules, players.optimisers[1])
+    _descend(loss + players.discriminator.penalty(), players.discriminator.modules, players.optimisers[1])
     return float(correct.float().mean())
 
 
@@ -399,21 +489,114 @@ def _judged(players: _Players, tokens: Any) -> Any:
     return torch.sigmoid(logits) if players.game.reward == "seqgan" else logits.clamp(max=_SUREST).exp()
 
 
+@dataclass(frozen=True)
+class Preset:
+    """The generator, its training by maximum likelihood, and the game."""
+
+    hidden: int
+    embedding: int
+    epochs: int
+    pretraining_rate: float
+    game: Game
+
+
+_LAPTOP = DiscriminatorShape(64, ((2, 64), (3, 64), (4, 64), (5, 64)), has_highway=False, dropout=0.25, decay=0.0)
+PRESETS = {
+    # The sizes of Texygen (Zhu et al. 2018), which Montahaei et al. (2019) use.
+    "texygen": Preset(32, 32, 80, 1e-2, Game("seqgan")),
+    "laptop": Preset(
+        32,
+        32,
+        20,
+        1e-2,
+        Game(
+            "seqgan",
+            rollouts=8,
+            learning_rate=1e-3,
+            discriminator_steps=5,
+            discriminator_rate=1e-3,
+            warm_up=200,
+            discriminator=_LAPTOP,
+        ),
+    ),
+}
+
+
+def validation_bleu(model: NeuralModel, validation: Texts, seed: int) -> Judge:
+    """The mean BLEU-4 of generated texts against all validation texts, the value of the metric `bleu:n=4`.
+
+    Metrics import models, so that models cannot import metrics. The same random numbers are used every time.
+    """
+    references = model.rows(validation)
+    counts = [_most_counts(references, n) for n in range(1, _ORDER + 1)]
+    lengths = np.unique([len(_words(row)) for row in references])
+
+    def score(now: NeuralModel) -> float:
+        texts = now.sample(_JUDGED, rng=np.random.default_rng(seed_of(seed, "judge")))
+        return float(np.mean([_bleu(_words(row), counts, lengths) for row in now.rows(texts)]))
+
+    return Judge(f"bleu-{_ORDER}/{rows_digest(references)}", score)
+
+
+def oracle_likelihood(oracle: Generator, seed: int) -> Judge:
+    """The mean log-probability of generated texts under an oracle, which is minus the Oracle-NLL."""
+
+    def score(now: NeuralModel) -> float:
+        texts = now.sample(_JUDGED, rng=np.random.default_rng(seed_of(seed, "judge")))
+        log_probs = oracle.log_prob(texts).log_probs
+        # A text that the oracle cannot write counts as the least probable one that it can.
+        possible = log_probs[np.isfinite(log_probs)]
+        return float(np.maximum(log_probs, possible.min()).mean()) if len(possible) else -math.inf
+
+    return Judge(f"oracle {oracle.name}", score)
+
+
+def _words(row: I64) -> list[int]:
+    """The words of a row, without the marks of its ends."""
+    return [token for token in row.tolist() if token not in (BEGIN, END)]
+
+
+def _grams(words: Sequence[int], n: int) -> Counter[tuple[int, ...]]:
+    return Counter(tuple(words[place : place + n]) for place in range(len(words) - n + 1))
+
+
+def _most_counts(rows: Sequence[I64], n: int) -> Counter[tuple[int, ...]]:
+    """How often each n-gram occurs in the text that has it most often."""
+    most: Counter[tuple[int, ...]] = Counter()
+    for row in rows:
+        most |= _grams(_words(row), n)
+    return most
+
+
+def _bleu(words: Sequence[int], most: Sequence[Counter[tuple[int, ...]]], lengths: I64) -> float:
+    logs = []
+    for n, counts in enumerate(most, 1):
+        own = _grams(words, n)
+        found = sum(min(count, counts[gram]) for gram, count in own.items())
+        if n == 1 and not found:
+            return 0.0
+        logs.append(math.log((found or _NO_MATCH) / max(own.total(), 1)))
+    nearest = int(lengths[np.argmin(np.abs(lengths - len(words)))])
+    return math.exp(sum(logs) / len(logs) + min(0.0, 1 - nearest / len(words)))
+
+
 def train(
     texts: Texts,
     *,
     reward: str = "seqgan",
-    rounds: int = 100,
-    rollouts: int = 8,
-    epochs: int = 20,
-    hidden: int = 32,
-    embedding: int = 32,
-    batch_size: int = 64,
-    pretraining_rate: float = 1e-2,
-    learning_rate: float = 1e-3,
-    discriminator_rate: float = 1e-3,
-    discriminator_steps: int = 5,
-    warm_up: int = 200,
+    preset: str = "texygen",
+    rounds: int | None = None,
+    rollouts: int | None = None,
+    epochs: int | None = None,
+    hidden: int | None = None,
+    embedding: int | None = None,
+    batch_size: int | None = None,
+    pretraining_rate: float | None = None,
+    learning_rate: float | None = None,
+    discriminator_rate: float | None = None,
+    discriminator_steps: int | None = None,
+    warm_up: int | None = None,
+    oracle: Generator | str | None = None,
     tokenizer: str = "words",
     lowercase: bool = False,
     min_count: int = 1,
@@ -425,9 +608,11 @@ def train(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> NeuralModel:
-    """Train an LSTM by maximum likelihood and then against a discriminator.
+    """Train an LSTM by maximum likelihood and then against a discriminator; the weights are those of the best round.
 
-    Texts that all have the same number of words, as those of the oracle, get no end token.
+    The best round, or the start, has the highest BLEU-4 of generated texts against the validation texts, or the lowest
+    Oracle-NLL if an oracle is given. Without either it is the last round. Texts that all have the same number of words,
+    as those of the oracle, get no end token.
 
     Parameters
     ----------
@@ -435,6 +620,8 @@ def train(
         Training texts; blank ones are left out.
     reward
         `seqgan`, `maligan` or `rankgan`.
+    preset
+        `texygen` (the sizes of Texygen) or `laptop`. The other options replace single values of it.
     rounds
         Steps of the generator in adversarial training.
     rollouts
@@ -445,36 +632,59 @@ def train(
         Steps of the discriminator per round.
     warm_up
         Further steps of the discriminator before the first round.
+    oracle
+        The model that wrote the texts, or its file.
+    holdout
+        The share of the texts that is held out for validation if no validation texts are given.
     checkpoint
         A file for the state of adversarial training; that of maximum likelihood is in `NAME.start.safetensors`.
     """
     require("models", torch="torch")
-    game = Game(
-        reward,
-        rounds,
-        rollouts,
-        batch_size,
-        learning_rate,
-        discriminator_steps,
-        discriminator_rate,
-        warm_up,
-        seed,
-        threads,
+    if preset not in PRESETS:
+        raise InputError(Setting("preset", preset), f"; there are: {', '.join(PRESETS)}")
+    chosen = replaced(
+        PRESETS[preset], hidden=hidden, embedding=embedding, epochs=epochs, pretraining_rate=pretraining_rate
+    )
+    game = replaced(
+        chosen.game,
+        reward=reward,
+        rounds=rounds,
+        rollouts=rollouts,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        discriminator_steps=discriminator_steps,
+        discriminator_rate=discriminator_rate,
+        warm_up=warm_up,
+        seed=seed,
+        threads=threads,
     )
     array = texts_of(texts, "training texts")
     array = array.filter(is_not_blank(array))
     lengths = word_tokenizer(tokenizer, lowercase=lowercase)(array).lengths
+    words = Words(tokenizer, lowercase, min_count, max_words, holdout)
+    real = array.to_pylist()
+    if validation is None:
+        real, validation = hold_out(real, holdout, seed)
     model = train_words(
         "lstm",
-        array,
-        lambda size: build_lstm(LstmShape(size, hidden=hidden, embedding=embedding)),
-        words=Words(tokenizer, lowercase, min_count, max_words, holdout),
-        plan=Plan(epochs, batch_size, pretraining_rate, clip=_CLIP, seed=seed, threads=threads),
+        real,
+        lambda size: build_lstm(LstmShape(size, hidden=chosen.hidden, embedding=chosen.embedding)),
+        words=words,
+        plan=Plan(chosen.epochs, game.batch_size, chosen.pretraining_rate, clip=_CLIP, seed=seed, threads=threads),
         validation=validation,
         checkpoint=None if checkpoint is None else check_target(checkpoint).with_suffix(".start.safetensors"),
         progress=progress,
         has_end=len(np.unique(lengths)) != 1,
     )
-    play(model, array, game, checkpoint=checkpoint, progress=progress)
+    play(model, real, game, judge=_judge(model, oracle, validation, seed), checkpoint=checkpoint, progress=progress)
     # A new object: the name of a model is computed once.
     return replace(model)
+
+
+def _judge(model: NeuralModel, oracle: Generator | str | None, validation: Texts, seed: int) -> Judge | None:
+    """What the best round is chosen by; None if there is nothing to choose by."""
+    if oracle is not None:
+        return oracle_likelihood(load(oracle) if isinstance(oracle, str) else oracle, seed)
+    texts = texts_of(validation, "validation texts")
+    texts = texts.filter(is_not_blank(texts))
+    return validation_bleu(model, texts, seed) if len(texts) else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from textassay.models.vocabulary import BEGIN, END, Vocabulary, framed
 FRAME = Frame(BEGIN, END, never=(BEGIN,))
 # Of texts that all have the same length.
 ENDLESS = Frame(BEGIN, None, never=(BEGIN, END))
+T = TypeVar("T")
+
 # Texts that are scored together, and tokens whose logits are computed together.
 _BATCH, _TOKENS = 256, 1024
 # The most texts that are held out for validation.
@@ -284,7 +286,7 @@ def train_words(
     vocabulary = words.learn(array) if vocabulary is None else vocabulary
     rows = without_ends(split_rows(*vocabulary.encode(array)), has_end)
     if validation is None:
-        rows, held_out = _hold_out(rows, words.holdout, plan.seed)
+        rows, held_out = hold_out(rows, words.holdout, plan.seed)
     else:
         held_out = without_ends(split_rows(*vocabulary.encode(validation)), has_end)
         held_out = [row for row in held_out if len(row) > 1 + has_end]
@@ -295,8 +297,8 @@ def train_words(
     return NeuralModel(kind, vocabulary, network, max(map(len, rows)) - 1 - has_end, losses, has_end)
 
 
-def _hold_out(rows: list[I64], share: float, seed: int) -> tuple[list[I64], list[I64]]:
-    """Training and validation rows, each in the order of the texts."""
+def hold_out(rows: list[T], share: float, seed: int) -> tuple[list[T], list[T]]:
+    """Rows or texts for training and for validation, each in the order of the texts."""
     n_out = min(int(share * len(rows)), _MOST_HELD_OUT)
     chosen = set(np.random.default_rng(seed).permutation(len(rows))[:n_out].tolist())
     kept = [row for place, row in enumerate(rows) if place not in chosen]
