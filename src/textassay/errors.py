@@ -13,6 +13,7 @@ _OPTIONS = {
     "n_resamples": "--resamples",
     "n_runs": "--runs",
     "n_starts": "--starts",
+    "n_seeds": "--seeds",
     "width": "--beam",
 }
 

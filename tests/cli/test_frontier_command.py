@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.cli.refusal import assert_refused
+from textassay import InputError, frontier
 
 
 def test_a_toy_distribution_is_analysed_and_all_forms_are_written(tmp_path: Path, run_command: Command) -> None:
@@ -33,10 +34,22 @@ def test_probabilities_and_texts_are_distinguished(tmp_path: Path, run_command: 
     assert "t (30 texts)" in found.stdout
 
 
+def test_numbers_are_not_texts(tmp_path: Path, run_command: Command) -> None:
+    for name in ("p.csv", "p.txt"):
+        (tmp_path / name).write_text("p\n0.5\n0.3\n0.2\n" if name == "p.csv" else "0.5\n0.3\n0.2\n")
+        message = "p: all 3 texts are numbers; wanted texts, or --probabilities if these are probabilities"
+        assert_refused(run_command("frontier", str(tmp_path / name), "-p", "cr/nrr"), message)
+        asked = frontier(tmp_path / name, pairs="cr/nrr", probabilities=True)
+        assert asked["p"].n == 3
+    with pytest.raises(InputError, match=r"wanted texts, or probabilities=\.\.\. if"):
+        frontier(tmp_path / "p.csv", pairs="cr/nrr")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["toy:5", "--points", "1"], "--points 1; wanted a whole number from 2 to 2,000"),
+        (["toy:5", "--seeds", "0"], "--seeds 0; wanted a whole number from 1 to 100"),
         (["toy:5", "--starts", "0"], "--starts 0; wanted a whole number"),
         (["toy:5", "oracle:1"], "sources of different kinds (toy, oracle); wanted --pairs"),
         (["missing.txt"], "missing.txt: no such file"),

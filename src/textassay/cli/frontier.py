@@ -54,6 +54,12 @@ def frontier(
     encoding: options.Encoding = "utf-8",
     points: Annotated[int, typer.Option(metavar="N", help="Number of points of an exact frontier.")] = 81,
     starts: Annotated[int, typer.Option(metavar="N", help="Number of starts of the optimiser on oracle.")] = 12,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="For bs-n and cn-n on texts: number of draws of halves and mixtures, for an interval."
+        ),
+    ] = 4,
     seed: options.Seed = 0,
     json: options.Json = None,
     csv: Annotated[str | None, typer.Option(metavar="FILE|-", help="Write CSV with one row per point.")] = None,
@@ -85,6 +91,7 @@ def frontier(
             lowercase=lowercase,
             n_points=points,
             n_starts=starts,
+            n_seeds=seeds,
             seed=seed,
             progress=progress,
         )

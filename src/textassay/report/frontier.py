@@ -1,7 +1,7 @@
 """The report of a frontier study: its table and verdicts, charts, page, terminal view, Markdown and CSV."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from rich.text import Text
 from textassay.corpus.printable import printable, share, shortened
 from textassay.report import markdown
 from textassay.report.charts.curves import Spotted, Trace, curve_chart, legend
-from textassay.report.table import LEVELS, csv_text, level_of, setting_text
+from textassay.report.table import LEVELS, csv_text, level_of, level_text, setting_text
 from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, named_lines, notes, plain_table
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Frontier, SourceColumn
@@ -89,12 +89,20 @@ def _row(source: SourceColumn, analysis: Analysis) -> Row:
         source,
         analysis,
         qdisc=number(0.0 if abs(result.estimate) < _ROUNDING else result.estimate),
-        drate=_share(parts.get("drate", math.nan)),
+        drate=_drate(parts),
         quality=number(analysis.quality),
         diversity=number(analysis.diversity),
         self_ratio=number(parts["self_ratio"]) if "self_ratio" in parts else "",
         ref_ratio=number(parts["ref_ratio"]) if "ref_ratio" in parts else "",
     )
+
+
+def _drate(parts: Mapping[str, float]) -> str:
+    """DRate, with its interval over draws if there are several."""
+    known = _share(parts.get("drate", math.nan))
+    if "drate_low" not in parts:
+        return known
+    return f"{known} [{_share(parts['drate_low'])}, {_share(parts['drate_high'])}]"
 
 
 def _share(value: float) -> str:
@@ -134,8 +142,13 @@ def legend_lines(found: Frontier) -> list[str]:
     """How to read the table."""
     lines = [
         "QDisc: the highest quality at the diversity of the real distribution, minus the quality of the real one",
-        "DRate: QDisc as a share of the range of quality on the frontier",
+        "DRate: QDisc as a share of the range of quality",
     ]
+    draws = [row.analysis.result.interval for row in rows(found) if row.analysis.result.interval is not None]
+    if draws:
+        lines.append(
+            f"[ ]: {level_text(draws[0].level)} interval of the mean over draws of halves and mixtures, for these texts"
+        )
     if any(row.analysis.verdict.level == "incompatible" for row in rows(found)):
         lines.append("incompatible: some other distribution has more quality than the real one at no less diversity")
     if any(row.self_ratio for row in rows(found)):
@@ -169,7 +182,13 @@ def _theory(analysis: Analysis) -> str:
 
 def settings(found: Frontier) -> list[tuple[str, str]]:
     """Terms and values of what was measured with."""
-    names = {"tokenizer": "Tokenizer", "starts": "Starts of the optimiser", "seed": "Seed", "version": "Version"}
+    names = {
+        "tokenizer": "Tokenizer",
+        "starts": "Starts of the optimiser",
+        "seeds": "Draws",
+        "seed": "Seed",
+        "version": "Version",
+    }
     values = [(term, setting_text(found, name)) for name, term in names.items()]
     return [("Sources", heading(found)), *((term, value) for term, value in values if value)]
 

@@ -5,13 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
+from tests.laws import corpus
 from tests.studies.frontier.test_mixtures import random_texts
 from textassay.errors import InputError
+from textassay.studies.frontier.distribution import Distribution
 from textassay.studies.frontier.own_functions import own_pair
+from textassay.studies.frontier.pairs import parse_pair
 from textassay.studies.frontier.result import Frontier
 from textassay.studies.frontier.sources import read_probabilities
-from textassay.studies.frontier.study import frontier
+from textassay.studies.frontier.study import _judge_estimated, _OverSeeds, frontier
 
 
 def test_the_toy_distribution_has_the_verdicts_of_figures_1_and_4() -> None:
@@ -106,6 +110,60 @@ def test_a_distribution_beyond_the_limit_of_nsbleu_is_not_decided() -> None:
     assert "g is concave only below 0.4" in found.notes[0]
 
 
+@pytest.mark.parametrize("pair", ["cr/nsbleu1-4", "bleu1-5/nsbleu1-4"])
+def test_a_restricted_space_proves_no_optimality(pair: str) -> None:
+    """The real distribution is the best below the limit of g, but others beyond it are better and more diverse."""
+    real = Distribution.of([0.5, 0.3, 0.2])
+    found = frontier({"p": real}, pairs=pair)["p"].analyses[0]
+    parsed = parse_pair(pair)
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet([5, 3, 2], 200_000)
+    quality, diversity = parsed.quality.of(shares, real), parsed.diversity.of(shares, real)
+    better = (quality > found.quality) & (diversity >= found.diversity)
+    assert better.any()
+    assert (shares[better].max(axis=1) > parsed.diversity.limit).all()
+    assert found.verdict.level == "untested"
+    assert "frontier here" not in found.verdict.sentence
+
+
+@pytest.mark.parametrize("pair", ["cr/nsbleu1-8", "cr/nrr", "ll/nrr"])
+def test_the_range_of_quality_is_that_of_all_distributions(pair: str) -> None:
+    """From the most diverse distribution to the most probable outcome alone."""
+    parsed, real = parse_pair(pair), Distribution.of(np.arange(1.0, 21.0) / 210)
+    result = frontier({"p": real}, pairs=pair)["p"][pair]
+    alone, even = np.eye(20)[:1], np.full((1, 20), 0.05)
+    highest, lowest = (float(parsed.quality.of(shares, real)[0]) for shares in (alone, even))
+    assert result.parts["range"] == pytest.approx(highest - lowest)
+    assert result.parts["drate"] == pytest.approx(result.estimate / result.parts["range"])
+
+
+def test_estimates_have_an_interval_over_draws() -> None:
+    """It holds the mean of the draws, and what is not clear of 0 is no gap."""
+    texts = corpus(5, 600)
+    found = frontier({"t": texts}, pairs="bs-2,cn-2", n_seeds=4)["t"]
+    alone = [frontier({"t": texts}, pairs="bs-2,cn-2", n_seeds=1, seed=seed)["t"] for seed in range(4)]
+    for pair in ("bs-2", "cn-2"):
+        values = [one[pair].estimate for one in alone]
+        assert all(one[pair].interval is None for one in alone)
+        result = found[pair]
+        assert result.estimate == pytest.approx(np.mean(values))
+        assert len(set(values)) == 4
+        mean, half = float(np.mean(values)), float(stdtrit(3, 0.975) * np.std(values, ddof=1) / 2)
+        assert result.interval is not None
+        assert (result.interval.low, result.interval.high) == pytest.approx((mean - half, mean + half))
+        assert result.parts["drate_low"] < result.parts["drate"] < result.parts["drate_high"]
+
+
+@pytest.mark.parametrize(("low", "level"), [(-1e-6, "untested"), (1e-6, "incompatible")])
+def test_a_gap_counts_if_its_interval_is_above_zero(low: float, level: str) -> None:
+    gap = _OverSeeds(1e-5, low, 2e-5, 4)
+    found = _judge_estimated(gap, gap, is_compatible=False, n=100)
+    assert found.level == level
+    assert ("not distinguishable from 0 over 4 draws" in found.sentence) == (level == "untested")
+    compatible = _judge_estimated(gap, gap, is_compatible=True, n=100).sentence
+    assert ("not distinguishable from 0" in compatible) == (level == "untested")
+
+
 def test_two_probabilities_are_on_every_frontier_which_proves_nothing() -> None:
     found = frontier([0.4, 0.2, 0.2, 0.2], pairs="ll/nrr")
     assert found["distribution"].analyses[0].verdict.sentence.startswith("incompatible in general")
@@ -115,6 +173,7 @@ def test_probabilities_are_read_from_files(tmp_path: Path) -> None:
     for name, text in (
         ("lines.txt", "0.5\n0.25\n\n0.25\n"),
         ("column.csv", "name,p\na,0.5\nb,0.25\nc,0.25\n"),
+        ("bare.csv", "0.5\n0.25\n0.25\n"),
         ("records.jsonl", '{"prob": 0.5}\n{"prob": 0.25}\n{"prob": 0.25}\n'),
     ):
         (tmp_path / name).write_text(text)

@@ -1,9 +1,10 @@
 """Sources of a frontier study: files of probabilities, synthetic distributions, and texts."""
 
 import hashlib
+import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -32,7 +33,8 @@ class Source:
     """A source before it is analysed.
 
     `distribution` is known for all but texts, and `probabilities` are those of all texts of the small space, in order.
-    Texts have all their words in `whole`; `real` and `reference` are the samples that mixtures are compared on.
+    Texts have all their words in `whole`; `real` and `reference` are the samples that mixtures are compared on, and
+    `halves` gives those of any seed.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Source:
     whole: Sequences | None = None
     real: Sequences | None = None
     reference: Sequences | None = None
+    halves: Callable[[int], tuple[Sequences, Sequences]] | None = None
 
     def shares(self, *, space: str, n: int) -> Distribution:
         """The distribution; that of texts is the empirical one of their n-grams, or of the texts."""
@@ -73,12 +76,19 @@ def is_synthetic(source: object) -> bool:
     return isinstance(source, str) and _SYNTHETIC.fullmatch(source) is not None
 
 
-def open_sources(source: Any, *, reference: Any, settings: Settings, seed: int) -> list[Source]:
-    """Every source that is given, by name if it is a dict."""
-    return [
-        _opened(name, given, reference=reference, settings=settings, seed=seed)
-        for name, given in _named(source).items()
-    ]
+def open_sources(
+    source: Any, *, reference: Any, settings: Settings, seed: int, probabilities: bool = False
+) -> list[Source]:
+    """Every source that is given, by name if it is a dict; with `probabilities`, files hold these and not texts."""
+    named = _named(source)
+    if probabilities:
+        named = {name: _as_distribution(name, given) for name, given in named.items()}
+    return [_opened(name, given, reference=reference, settings=settings, seed=seed) for name, given in named.items()]
+
+
+def _as_distribution(name: str, given: Any) -> Any:
+    known = isinstance(given, Distribution) or _is_numbers(given) or is_synthetic(given)
+    return given if known else read_probabilities(given, name=name)[1]
 
 
 def _named(source: Any) -> dict[str, Any]:
@@ -132,11 +142,19 @@ def _oracle(name: str, sigma: float, seed: int) -> Source:
 def _texts(name: str, given: Any, *, reference: Any, settings: Settings, seed: int) -> Source:
     """Texts and their reference; without one, two halves of the texts."""
     sample = given if isinstance(given, Sample) else read_sample(given, name=name)
+    _check_no_numbers(name, sample)
     if reference is None:
-        real, other = sample.split(len(sample) // 2, stream(seed, "halves", sample.digest))
+        real, other = _split(sample, seed)
     else:
         real, other = sample, reference if isinstance(reference, Sample) else read_sample(reference, name="reference")
     views = [Material(each, settings).view(Sequences) for each in (sample, real, other)]
+
+    def halves(other_seed: int) -> tuple[Sequences, Sequences]:
+        if reference is not None or other_seed == seed:
+            return views[1], views[2]
+        first, second = (Material(each, settings).view(Sequences) for each in _split(sample, other_seed))
+        return first, second
+
     return Source(
         name,
         TEXTS,
@@ -145,7 +163,26 @@ def _texts(name: str, given: Any, *, reference: Any, settings: Settings, seed: i
         whole=views[0],
         real=views[1],
         reference=views[2],
+        halves=halves,
     )
+
+
+def _split(sample: Sample, seed: int) -> tuple[Sample, Sample]:
+    return sample.split(len(sample) // 2, stream(seed, "halves", sample.digest))
+
+
+def _check_no_numbers(name: str, sample: Sample) -> None:
+    """Refuse texts that are all numbers: they are probabilities that were read as texts."""
+    if len(sample) and all(map(_is_number, sample.texts.to_pylist())):
+        seen = f"{name}: all {len(sample):,} texts are numbers; wanted texts, or "
+        raise InputError(seen, Setting("probabilities"), " if these are probabilities")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 # Names of a column with probabilities.
@@ -157,15 +194,20 @@ def read_probabilities(
 ) -> tuple[str, Distribution]:
     """A distribution and its name: one number per line, or a column of numbers.
 
-    Without `field`, the column is called `probability`, `prob` or `p`, or it is the only one.
+    Without `field`, the column is called `probability`, `prob` or `p`, or it is the only one. A CSV file of one column
+    needs no header: one that is a number is the first probability.
     """
     opened = open_source(
         source, Expected(texts=True), name=name, kind="distribution", encoding=encoding, notes=Counter()
     )
     numbers: list[float] = []
+    heads: set[str] = set()
     for table in read_tables(opened, wanted="one probability per row"):
         chosen = _field(table, field)
         cells = list(table.column(chosen))
+        if field is None and table.head not in heads and len(table.fields) == 1 and _is_number(chosen):
+            numbers.append(number_of(chosen, table.head, "probability"))
+        heads.add(table.head)
         numbers += [number_of(cell, table.place(row), chosen) for row, cell in enumerate(cells) if not is_blank(cell)]
     return opened.name, Distribution.of(numbers, name=opened.where)
 

@@ -3,11 +3,12 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from textassay.corpus.arrays import F64
 from textassay.corpus.printable import many, quoted, share, shortened
@@ -15,7 +16,7 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Progress, Silent
-from textassay.inference.result import Result, signature
+from textassay.inference.result import Interval, Result, signature
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.frontier.compatibility import Fit, check_conditions, fit_slope, induced_divergence
 from textassay.studies.frontier.distribution import Distribution
@@ -34,7 +35,8 @@ class Discrepancy:
     """How far the real distribution is below the frontier.
 
     `qdisc` is the highest quality of a distribution that is at least as diverse as the real one, minus the quality of
-    the real one; `drate` is its share of the range of quality on the frontier. `w` is the parameter of the frontier
+    the real one; `drate` is its share of the range of quality, which ends at the quality of the most probable outcome
+    alone. `w` is the parameter of the frontier
     point with the diversity of the real distribution. `is_bound` is true if g is not concave everywhere: only
     distributions within its limit were considered, so that the discrepancy is a lower bound.
     """
@@ -69,13 +71,15 @@ def discrepancy(pair: Pair, real: Distribution) -> Discrepancy:
     quality, diversity = (float(side.of(real.values, real)) for side in (pair.quality, pair.diversity))
     top, even = highest_quality(pair, real), optima(pair, real, np.zeros(1))
     best = float(pair.quality.of(top, real))
+    # Of all distributions, those beyond the limit of g included.
+    highest = float(pair.quality.f(real.values).max())
     at, w = best, bound(pair, real)
     if real.is_uniform:
         at, w = quality, 0.0
     elif diversity > float(pair.diversity.of(top, real)):
         w = _weight_at(pair, real, diversity)
         at = float(optima(pair, real, np.array([w])).quality[0])
-    return Discrepancy(quality, diversity, at, float(even.quality[0]), best, w, is_bound=pair.diversity.limit < 1)
+    return Discrepancy(quality, diversity, at, float(even.quality[0]), highest, w, is_bound=pair.diversity.limit < 1)
 
 
 def _weight_at(pair: Pair, real: Distribution, diversity: float) -> float:
@@ -117,8 +121,10 @@ def frontier(
     space: str = "ngrams",
     tokenizer: str = "words",
     lowercase: bool = False,
+    probabilities: bool = False,
     n_points: int = 81,
     n_starts: int = 12,
+    n_seeds: int = 4,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Frontier:
@@ -144,10 +150,15 @@ def frontier(
         For QUALITY/DIVERSITY pairs on texts: the distribution of n-grams (`"ngrams"`), or of whole texts (`"texts"`).
     tokenizer, lowercase
         How texts are split into words.
+    probabilities
+        Sources are files of probabilities: one per line, or a column.
     n_points
         Points of an exact frontier.
     n_starts
         Starts of the optimiser.
+    n_seeds
+        For pairs on texts: the number of draws of halves and mixtures, each with a seed of its own. QDisc and DRate are
+        means over them, with an interval if there are two or more.
     seed
         The seed of the random number generator.
     progress
@@ -166,14 +177,14 @@ def frontier(
     >>> round(found["distribution"]["ll/nrr"].estimate, 4)
     0.0046
     """
-    _check_numbers(n=n, n_points=n_points, n_starts=n_starts, seed=seed)
+    _check_numbers(n=n, n_points=n_points, n_starts=n_starts, n_seeds=n_seeds, seed=seed)
     if space not in ("ngrams", "texts"):
         raise InputError(Setting("space", space), "; wanted ngrams or texts")
     settings = ViewSettings(get_tokenizer(tokenizer, lowercase=lowercase))
-    sources = open_sources(source, reference=reference, settings=settings, seed=seed)
+    sources = open_sources(source, reference=reference, settings=settings, seed=seed, probabilities=probabilities)
     chosen = _chosen_pairs(pairs, sources)
     counter = progress or Silent()
-    options = _Options(n, space, n_points, n_starts, seed, settings.tokenizer.signature, counter)
+    options = _Options(n, space, n_points, n_starts, n_seeds, seed, settings.tokenizer.signature, counter)
     columns = [_column(each, chosen, options) for each in sources]
     return Frontier(
         tuple(column for column, _ in columns),
@@ -189,13 +200,15 @@ class _Options:
     space: str
     n_points: int
     n_starts: int
+    n_seeds: int
     seed: int
     tokenizer: str
     progress: Progress
 
 
 def _check_numbers(**values: int) -> None:
-    limits = {"n": (1, _LARGEST_N), "n_points": (2, 2000), "n_starts": (1, 10_000), "seed": (0, 2**63)}
+    limits = {"n": (1, _LARGEST_N), "n_points": (2, 2000), "n_starts": (1, 10_000), "n_seeds": (1, 100)}
+    limits["seed"] = (0, 2**63)
     for name, value in values.items():
         low, high = limits[name]
         if not is_whole(value) or not low <= value <= high:
@@ -206,7 +219,7 @@ def _settings(sources: Sequence[Source], options: _Options) -> Settings:
     has_texts = any(source.kind == TEXTS for source in sources)
     found: dict[str, str | int] = {}
     if has_texts:
-        found |= {"tokenizer": options.tokenizer, "space": options.space, "n": options.n}
+        found |= {"tokenizer": options.tokenizer, "space": options.space, "n": options.n, "seeds": options.n_seeds}
     if any(source.kind == ORACLE for source in sources):
         found["starts"] = options.n_starts
     return {**found, "seed": options.seed, "version": __version__}
@@ -261,7 +274,7 @@ def _column(source: Source, chosen: Sequence[str | Pair], options: _Options) -> 
 def _steps(source: Source, chosen: Sequence[str | Pair], options: _Options) -> int:
     exact = sum(isinstance(pair, Pair) for pair in chosen)
     others = len(chosen) - exact
-    return exact + (others * options.n_starts if source.kind == ORACLE else 12 * bool(others))
+    return exact + (others * options.n_starts if source.kind == ORACLE else 12 * options.n_seeds * bool(others))
 
 
 def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> Analysis:
@@ -292,7 +305,7 @@ def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> A
         _result(
             source, pair.name, math.nan if gap.is_outside else gap.qdisc, parts, options, space, undefined=_OUTSIDE
         ),
-        _judge_exact(fit, gap),
+        _judge_exact(fit, gap, limit=limit),
         curves=(Curve("Pareto frontier", "w", tuple(points)),),
         divergences=tuple(induced_divergence(pair, fit, real, curve.shares).tolist()) if fit.is_exact else (),
         conditions=check_conditions(pair, largest=float(real.values[0])),
@@ -325,19 +338,26 @@ def _optimised(source: Source, name: str, options: _Options) -> Analysis:
 
 
 def _estimated(source: Source, names: Sequence[str], options: _Options) -> dict[str, Analysis]:
-    assert source.real is not None
-    assert source.reference is not None
+    assert source.halves is not None
     wanted = [(name[:2], int(name[3:])) for name in names]
-    found = estimate_pairs(
-        source.real, source.reference, wanted, name=source.name, seed=options.seed, progress=options.progress
-    )
-    return {name: _estimate(source, name, each, options) for name, each in zip(names, found, strict=True)}
+    runs = [
+        estimate_pairs(*source.halves(seed), wanted, name=source.name, seed=seed, progress=options.progress)
+        for seed in range(options.seed, options.seed + options.n_seeds)
+    ]
+    return {
+        name: _estimate(source, name, found, options)
+        for name, found in zip(names, zip(*runs, strict=True), strict=True)
+    }
 
 
-def _estimate(source: Source, name: str, found: Estimate, options: _Options) -> Analysis:
+def _estimate(source: Source, name: str, runs: Sequence[Estimate], options: _Options) -> Analysis:
+    """The means over all draws, with the curves of the first."""
+    found = runs[0]
+    qdisc, drate = (_over_seeds([getattr(run, ratio) for run in runs]) for ratio in ("qdisc", "drate"))
+    ratios = {ratio: float(np.mean([getattr(run, ratio) for run in runs])) for ratio in ("self_ratio", "ref_ratio")}
     parts = {
-        "drate": found.drate, "self_ratio": found.self_ratio, "ref_ratio": found.ref_ratio, "quality": found.quality,
-        "diversity": found.diversity, "range": found.range,
+        "drate": drate.mean, "drate_low": drate.low, "drate_high": drate.high, **ratios, "quality": found.quality,
+        "diversity": found.diversity, "range": found.range, "seeds": len(runs),
         "noise_length": found.best.noise_length if found.best else math.nan,
     }  # fmt: skip
     curves = tuple(
@@ -350,10 +370,42 @@ def _estimate(source: Source, name: str, found: Estimate, options: _Options) -> 
         ESTIMATED,
         found.quality,
         found.diversity,
-        _result(source, name, found.qdisc, parts, options, tokens, undefined=_NOT_DIVERSE),
-        _judge_estimated(found.qdisc, found.drate, is_compatible=name.startswith("cn"), n=source.n),
+        replace(
+            _result(source, name, qdisc.mean, parts, options, tokens, undefined=_NOT_DIVERSE), interval=qdisc.interval
+        ),
+        _judge_estimated(qdisc, drate, is_compatible=name.startswith("cn"), n=source.n),
         curves=curves,
     )
+
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class _OverSeeds:
+    """The mean of a number over draws, and the interval of this mean by Student's t; NaN without one."""
+
+    mean: float
+    low: float = math.nan
+    high: float = math.nan
+    draws: int = 1
+
+    @property
+    def interval(self) -> Interval | None:
+        return None if math.isnan(self.low) else Interval(self.low, self.high, _LEVEL, "seeds")
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is above 0: of several draws, the interval; of one, the number itself."""
+        return self.mean > 0 if math.isnan(self.low) else self.low > 0
+
+
+def _over_seeds(values: Sequence[float]) -> _OverSeeds:
+    mean, n = float(np.mean(values)), len(values)
+    if n < 2 or math.isnan(mean):
+        return _OverSeeds(mean, draws=n)
+    half = float(stdtrit(n - 1, (1 + _LEVEL) / 2)) * float(np.std(values, ddof=1)) / math.sqrt(n)
+    return _OverSeeds(mean, mean - half, mean + half, n)
 
 
 def _triples(points: Sequence[Any]) -> list[tuple[float, float, float]]:
@@ -371,6 +423,7 @@ def _result(
     undefined: str | None = None,
 ) -> Result:
     data = {source.kind: f"{source.n}/{source.digest}"}
+    seeds = {"seed": options.seed} | ({"seeds": options.n_seeds} if "seeds" in parts else {})
     return Result(
         metric="qdisc",
         options={"pair": pair},
@@ -381,14 +434,17 @@ def _result(
         p_value=None,
         parts={name: float(value) for name, value in parts.items() if math.isfinite(value)},
         undefined=undefined if math.isnan(qdisc) else None,
-        signature=signature("qdisc", {"pair": pair}, settings=settings, data=data, resampling={"seed": options.seed}),
+        signature=signature("qdisc", {"pair": pair}, settings=settings, data=data, resampling=seeds),
         seconds=0.0,
         n=source.n,
     )
 
 
-def _judge_exact(fit: Fit, found: Discrepancy) -> Verdict:
-    """The verdict by Theorem 3, and by the gap on this distribution."""
+def _judge_exact(fit: Fit, found: Discrepancy, *, limit: float) -> Verdict:
+    """The verdict by Theorem 3, and by the gap on this distribution.
+
+    Where g is concave only below a limit, better distributions may have larger probabilities than were considered.
+    """
     if fit.is_exact:
         weight = Fraction(fit.alpha).limit_denominator(1000)
         divergence = f"{weight} quality + {1 - weight} diversity measures a divergence (Theorem 3)"
@@ -397,6 +453,9 @@ def _judge_exact(fit: Fit, found: Discrepancy) -> Verdict:
         return Verdict.of("incompatible", _gap(found.qdisc, found.drate))
     if found.is_outside:
         return Verdict.of("untested", f"not decided: {_OUTSIDE}")
+    if found.is_bound:
+        searched = f"no better distribution has probabilities up to {limit:.3g} only, and others were not considered"
+        return Verdict.of("untested", f"not decided: {searched}")
     return Verdict.of(
         "incompatible",
         "incompatible in general (Theorem 3 does not hold), but the real distribution is on the frontier here",
@@ -414,17 +473,21 @@ def _judge_optimised(qdisc: float, drate: float, *, is_compatible: bool, n_start
     return Verdict.of("untested", f"not decided: {searched} no better distribution")
 
 
-def _judge_estimated(qdisc: float, drate: float, *, is_compatible: bool, n: int) -> Verdict:
+def _judge_estimated(qdisc: _OverSeeds, drate: _OverSeeds, *, is_compatible: bool, n: int) -> Verdict:
     """The verdict on a pair from mixtures of real texts and noise."""
+    unclear = f"the gap is not distinguishable from 0 over {many(qdisc.draws, 'draw')} of texts and mixtures"
     if is_compatible:
-        cause = f"the estimate ({share(max(drate, 0.0))} of the range of quality) is due to sampling {n:,} texts"
-        details = [] if math.isnan(drate) else [cause]
+        cause = f"the estimate ({share(max(drate.mean, 0.0))} of the range of quality) is due to sampling {n:,} texts"
+        details = [] if math.isnan(qdisc.mean) else [cause if qdisc.is_clear else unclear]
         return Verdict.of("compatible", "compatible: CND is its divergence (section 5.2)", details=details)
-    if math.isnan(qdisc):
+    if math.isnan(qdisc.mean):
         return Verdict.of("untested", f"not decided: {_NOT_DIVERSE}")
-    if qdisc <= 0:
+    if qdisc.mean <= 0:
         return Verdict.of("untested", "not decided: no mixture is better than real text")
-    estimated = f"{_gap(qdisc, drate)}, estimated on {n:,} texts"
+    if not qdisc.is_clear:
+        return Verdict.of("untested", f"not decided: {unclear}")
+    least = qdisc.mean if qdisc.interval is None else qdisc.interval.low
+    estimated = f"{_gap(least, drate.mean if math.isnan(drate.low) else drate.low)}, estimated on {n:,} texts"
     return Verdict.of("incompatible", estimated)
 
 
