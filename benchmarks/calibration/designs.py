@@ -46,7 +46,7 @@ from textassay.encoders.minilm import minilm, minilm_int8
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
 from textassay.inference.dependence import check_dependence
-from textassay.inference.overall.bank import BANK, TERMS
+from textassay.inference.overall.bank import bank_description
 from textassay.inference.overall.test import OverallPlan, overall_test
 from textassay.inference.p_values import is_significant
 from textassay.metrics.views import Material, Settings
@@ -61,19 +61,7 @@ MANY_RUNS = 1600
 ENCODED, ENCODED_IMAGES = 4000, None
 ENCODER = minilm
 
-VECTOR_MEMBERS = {member.name for member in BANK if member.reads_vectors}
-
 Key = tuple[str, str, str, int]
-
-
-def bank_name(*, vectors: bool) -> str:
-    """The terms of the overall test, so that results of an earlier bank are not taken for results of this one."""
-    parts = []
-    for term in TERMS:
-        members = [name for name in term.members if vectors or name not in VECTOR_MEMBERS]
-        if members:
-            parts.append(f"{term.weight:g} {'&'.join(members)}")
-    return " + ".join(parts)
 
 
 def encoded_captions() -> Any:
@@ -105,7 +93,7 @@ class Job:
     def key(self, seed: int) -> Key:
         """What a result is kept under; tests by another bank are other results."""
         what = f"{self.design.name}: {self.design.texts}"
-        bank = bank_name(vectors=self.run is with_encoder)
+        bank = bank_description(vectors=self.run is with_encoder)
         return self.part, what if "warning" in self.part else f"{what} ({bank})", self.way, seed
 
 

@@ -12,7 +12,7 @@ from corpora import Draw
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
-from textassay.inference.overall.bank import BANK, PARTS, bank_statistics
+from textassay.inference.overall.bank import BANK, bank_description, bank_statistics
 from textassay.inference.overall.pair_matrix import gram_counts
 from textassay.inference.overall.test import combine
 from textassay.inference.p_values import p_value
@@ -27,8 +27,7 @@ EXCHANGES = 999
 # In larger samples fewer exchanges save most of the time, and cost a little power.
 LARGE, FEWER_EXCHANGES = 1000, 199
 # The number is raised when the members' statistics or their combination change, so that results are not mixed.
-_TERMS = ("+".join(f"{'&'.join(term.members)}*{term.weight:g}" for term in part.terms) for part in PARTS)
-OUR_VERSION = " | ".join(f"{part.weight:g}: {terms}" for part, terms in zip(PARTS, _TERMS, strict=True)) + " 3"
+OUR_VERSION = bank_description() + " 3"
 
 
 @dataclass(frozen=True, eq=False)

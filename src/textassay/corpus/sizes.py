@@ -1,8 +1,13 @@
 """Sizes: many metrics depend on the sample size, so samples are cut to one size by default.
 
 Estimates and intervals are made on the cut samples. Tests are valid for samples of unequal sizes and use all texts.
+
+Groups of unequal sizes are another matter. One text per prompt on one side and ten on the other do not exchange: means
+of ten texts vary less than single texts. Where the sizes of the groups differ between the samples, equally many texts
+are drawn from each group, and a group with fewer texts is left out.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +23,9 @@ FEWEST_TEXTS = 2
 MOST_TIMES = 20
 # Samples cut by whole groups may differ in size; beyond this ratio they do not compare.
 UNEVEN = 1.1
+# Two samples' group sizes differ if their distribution functions are further apart than this at some size, times the
+# root of the sum of one over each number of groups (Kolmogorov and Smirnov, 5 %).
+_KS = 1.36
 
 
 @dataclass(frozen=True)
@@ -56,15 +64,23 @@ def cut_samples(
             raise InputError(f"{role}: {len(sample)} text; comparing needs at least {FEWEST_TEXTS}")
         if limit is not None and len(sample) < limit:
             raise InputError(f"{role}: {len(sample):,} texts; ", Setting("size", limit), " needs as many")
+    tested, equal = _pairs(reference, candidates, seed), ()
+    whole = everyone
+    even = _evened(list(everyone.values()), seed)
+    if even is not None:
+        per_group, (reference, *others) = even
+        candidates = dict(zip(candidates, others, strict=True))
+        everyone = dict(zip(everyone, (reference, *others), strict=True))
+        equal = (_evened_note(per_group, whole, everyone),)
     smallest = min(len(sample) for sample in everyone.values())
     wanted = smallest if size == "match" else limit
     if wanted is None:
-        tested = _pairs(reference, candidates, seed)
-        return _halved(reference, candidates, smallest, seed, tested=tested, baseline=baseline)
+        return _halved(reference, candidates, smallest, seed, tested=tested, notes=equal, baseline=baseline)
     smaller = {name: sample.cut(wanted, stream(seed, "cut", sample.digest)) for name, sample in candidates.items()}
     used, spare = reference.split(wanted, stream(seed, "cut", reference.digest))
-    tested = _pairs(reference, candidates, seed) if size == "match" else _pairs(used, smaller, seed)
-    notes = _notes(everyone, wanted, (used, *smaller.values()), tests_all=size == "match", tested=tested)
+    if size != "match":
+        tested = _pairs(used, smaller, seed)
+    notes = equal + _notes(everyone, wanted, (used, *smaller.values()), tests_all=size == "match", tested=tested)
     if len(spare) >= wanted:
         held_out = spare.cut(wanted, stream(seed, "yardstick", spare.digest))
         return Cut(used, smaller, held_out, used, used, tested, notes)
@@ -166,13 +182,88 @@ def _pairs(reference: Sample, candidates: Mapping[str, Sample], seed: int) -> di
     """Candidate and reference of each test."""
     found = {}
     for name, sample in candidates.items():
-        most = MOST_TIMES * min(len(sample), len(reference))
-        groups = MOST_TIMES * min(sample.count_independent(), reference.count_independent())
+        mine, real = _exchangeable(sample, reference, seed)
+        most = MOST_TIMES * min(len(mine), len(real))
+        groups = MOST_TIMES * min(mine.count_independent(), real.count_independent())
         found[name] = (
-            sample.cut(most, stream(seed, "test", sample.digest), groups=groups),
-            reference.cut(most, stream(seed, "test", reference.digest), groups=groups),
+            mine.cut(most, stream(seed, "test", mine.digest), groups=groups),
+            real.cut(most, stream(seed, "test", real.digest), groups=groups),
         )
     return found
+
+
+def _exchangeable(sample: Sample, reference: Sample, seed: int) -> tuple[Sample, Sample]:
+    """Both samples with groups that can be exchanged: texts of a shared group are, whatever their numbers.
+
+    Groups of one sample only move as a whole, so they need equally many texts where the sizes of the groups differ.
+    """
+    if sample.groups is None or reference.groups is None:
+        return sample, reference
+    names, numbers = group_numbers(sample.groups, reference.groups)
+    sides = numbers[: len(sample)], numbers[len(sample) :]
+    counts = [np.bincount(side, minlength=names) for side in sides]
+    shared = (counts[0] > 0) & (counts[1] > 0)
+    single = [sizes * ~shared for sizes in counts]
+    if not _uneven(*(sizes[sizes > 0] for sizes in single)):
+        return sample, reference
+    each = _texts_per_group([sizes[sizes > 0] for sizes in single])
+    wanted = [np.where(shared, sizes, np.where(sizes >= each, each, 0)) for sizes in counts]
+    mine, real = (
+        side.take(_per_group(where, share, stream(seed, "even groups", side.digest)))
+        for side, where, share in zip((sample, reference), sides, wanted, strict=True)
+    )
+    return mine, real
+
+
+def _evened(samples: Sequence[Sample], seed: int) -> tuple[int, list[Sample]] | None:
+    """The samples with equally many texts per group, and how many; None if their groups are alike in size."""
+    if any(sample.groups is None for sample in samples):
+        return None
+    numbers = [group_numbers(sample.groups)[1] for sample in samples]
+    sizes = [np.bincount(groups) for groups in numbers]
+    if not any(_uneven(sizes[0], other) for other in sizes[1:]):
+        return None
+    each = _texts_per_group(sizes)
+    return each, [
+        sample.take(_per_group(groups, np.where(count >= each, each, 0), stream(seed, "even groups", sample.digest)))
+        for sample, groups, count in zip(samples, numbers, sizes, strict=True)
+    ]
+
+
+def _uneven(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    """Do the sizes of the groups of two samples come from different distributions?"""
+    if not len(one) or not len(other):
+        return False
+    at = np.union1d(one, other)
+    gaps = np.searchsorted(np.sort(one), at, "right") / len(one) - np.searchsorted(np.sort(other), at, "right") / len(
+        other
+    )
+    return bool(np.abs(gaps).max() >= min(1.0, _KS * math.sqrt(1 / len(one) + 1 / len(other))))
+
+
+def _texts_per_group(sizes: Sequence[NDArray[np.int64]]) -> int:
+    """How many texts to draw from each group: more texts, but not at the price of many groups that have fewer.
+
+    A group counts for something between one text, if its texts say the same, and all its texts: for the root of their
+    number.
+    """
+    best, most = 1, 0.0
+    for each in np.unique(np.concatenate(sizes)).tolist():
+        groups = [int((count >= each).sum()) for count in sizes]
+        worth = math.sqrt(each) / sum(1 / n if n else math.inf for n in groups)
+        if worth > most:
+            best, most = int(each), worth
+    return best
+
+
+def _evened_note(each: int, before: Mapping[str, Sample], after: Mapping[str, Sample]) -> str:
+    kept = {name: sample.count_independent() for name, sample in after.items()}
+    lost = sum(sample.count_independent() - kept[name] for name, sample in before.items())
+    left_out = f", and {many(lost, 'group')} with fewer left out" if lost else ""
+    return (
+        f"the samples have groups of different sizes, which do not compare: {many(each, 'text')} drawn from each group"
+        f"{left_out}"
+    )
 
 
 def _notes(

@@ -343,6 +343,22 @@ PARTS = (
 )
 
 
+def bank_description(*, vectors: bool = True) -> str:
+    """The parts, terms and weights of the overall test in one line, so that results of two banks are not mixed.
+
+    >>> bank_description(vectors=False)[:48]
+    '4: 1 words + 0.25 bigrams + 1 phrases + 0.5 edge'
+    """
+    used = {member.name for member in BANK if vectors or not member.reads_vectors}
+    described = []
+    for part in PARTS:
+        terms = [(term.weight, "&".join(name for name in term.members if name in used)) for term in part.terms]
+        named = " + ".join(f"{weight:g} {names}" for weight, names in terms if names)
+        if any(set(term.members) <= used for term in part.terms):
+            described.append(f"{part.weight:g}: {named}")
+    return "; ".join(described)
+
+
 def views_of_bank(material: Material) -> tuple[type[Any], ...]:
     """The views of a material that the members of the bank read."""
     vectors = () if material.settings.encoder is None else (Vectors,)
