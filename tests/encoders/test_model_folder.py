@@ -407,6 +407,8 @@ HOSTILE = {
     "another config": (
         _settings_that_say("sentence_bert_config.json", model_args={"config": "/x"}), "sets config to '/x'",
     ),
+    "many layers": (_settings_that_say("config.json", n_layer=10**7), "sets n_layer to 10000000; wanted at most 1,000"),
+    "many labels": (_settings_that_say("config.json", text_config={"num_labels": 1e12}), "sets num_labels to 1"),
     "linked weights": (_link("model.safetensors", "model.safetensors"), "model.safetensors is a link to"),
     "linked folder": (_link("2_Dense", "."), "2_Dense is a link to"),
     "code in a router": (_router({"a": "own_code.Module"}), "code that comes with the model; it is never run"),

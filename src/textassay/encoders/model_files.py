@@ -300,6 +300,7 @@ def _check_named(asked: str, file: Path, known: frozenset[Path]) -> None:
     if file.name.endswith(_INDEX):
         names, ending = _weight_names(asked, file), ".safetensors"
     elif file.name == "config.json":
+        _check_counts(asked, _settings(asked, file))
         weights = _settings(asked, file).get("transformers_weights")
         names, ending = [] if weights is None else [weights], ".safetensors"
     elif file.name == "tokenizer_config.json":
@@ -311,6 +312,20 @@ def _check_named(asked: str, file: Path, known: frozenset[Path]) -> None:
         if not inside or not str(name).removesuffix(".index.json").endswith(ending):
             wanted = f"wanted {ending[1:]} files of this folder" if ending else "wanted files of this folder"
             raise bad_model(asked, f"{file.name} names {shortened(str(name), 80)!r}; {wanted}")
+
+
+# The most parts of a network that are made one by one before any weight is read.
+_MOST_PARTS = {"layer": 1000, "expert": 10_000, "head": 100_000, "label": 100_000, "position": 10**8}
+
+
+def _check_counts(asked: str, settings: dict[str, Any]) -> None:
+    """Raise an error for numbers of layers and other parts that no model has: making them would not end."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            _check_counts(asked, value)
+        most = next((most for part, most in _MOST_PARTS.items() if part in key), None)
+        if most is not None and isinstance(value, int | float) and value > most:
+            raise bad_model(asked, f"config.json sets {key} to {shortened(str(value), 40)}; wanted at most {most:,}")
 
 
 def _weight_names(asked: str, file: Path) -> list[object]:

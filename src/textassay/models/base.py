@@ -22,6 +22,10 @@ Texts = Sample | Iterable[str]
 
 # More tokens than any vocabulary has.
 _MOST_TOP_K = 1_000_000_000
+# Quotients of logits and a smaller temperature may be no finite numbers.
+_LEAST_TEMPERATURE = 1e-12
+# More texts at once need more memory than computers have.
+MOST_TEXTS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,9 @@ class Decoding:
             greedy: tuple[str | Setting, ...] = ("; greedy decoding is ", Setting("top_k", 1))
             hint = greedy if self.temperature == 0 else ()
             raise InputError(Setting("temperature", self.temperature), "; wanted a finite number above 0", *hint)
+        if self.temperature < _LEAST_TEMPERATURE:
+            wanted = f"; wanted at least {_LEAST_TEMPERATURE:g}; greedy decoding is "
+            raise InputError(Setting("temperature", self.temperature), wanted, Setting("top_k", 1))
         if self.top_k is not None and is_number(self.top_k) and self.top_k > _MOST_TOP_K:
             raise InputError(Setting("top_k", self.top_k), f"; wanted at most {_MOST_TOP_K:,} tokens")
         if self.top_k is not None and not (is_whole(self.top_k) and self.top_k >= 1):
@@ -167,6 +174,8 @@ def check_prompts(prompts: Sequence[str] | None, n: int) -> Sequence[str] | None
     """The prompts, or an error if there is not one per text."""
     if not is_whole(n) or n < 0:
         raise InputError(Setting("n", n), "; wanted a whole number of texts, 0 or more")
+    if n > MOST_TEXTS:
+        raise InputError(Setting("n", n), f"; wanted at most {MOST_TEXTS:,} texts")
     if prompts is not None and len(prompts) != n:
         raise InputError(f"prompts: {len(prompts):,} for {n:,} texts; wanted one per text")
     return prompts

@@ -32,6 +32,8 @@ from textassay.models.storage import ModelFile, Tensors, damaged
 
 BEGIN = 0
 LENGTH = 20
+# No text is longer; a file that states more would make sampling endless.
+_MOST_WORDS = 10**6
 # The order of the released files; `og` is the output gate.
 _GATES = ("i", "f", "og", "c")
 _NAMES = ("embedding", *(f"{letter}{gate}" for letter in "wub" for gate in _GATES), "wo", "bo")
@@ -239,6 +241,8 @@ def restored(file: ModelFile) -> Oracle:
     """The oracle in a model file."""
     dimensions = {name: 1 if name.startswith("b") else 2 for name in _NAMES}
     weights = {name: file.need(name, "float32", number) for name, number in dimensions.items()}
+    if file.setting("length", int) > _MOST_WORDS:
+        raise damaged(file.where, f"texts of more than {_MOST_WORDS:,} words")
     try:
         return Oracle(weights, file.setting("length", int))
     except InputError as error:

@@ -141,7 +141,14 @@ def read(path: str | os.PathLike[str], *, kind: str | None = None) -> ModelFile:
     except SafetensorError as error:
         why = shortened(" ".join(str(error).split()), 120)
         raise InputError(f"{where}: not a model file, or damaged or cut off ({why}); wanted {EXTENSION}") from None
+    _check_finite(where, tensors)
     return ModelFile(where, found, config, tensors)
+
+
+def _check_finite(where: str, tensors: Tensors) -> None:
+    for name, array in tensors.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise damaged(where, f"tensor {shortened(repr(name), 60)} has values that are not finite numbers")
 
 
 def _checked(where: str, header: Mapping[str, str], wanted: str | None) -> tuple[str, dict[str, Any]]:

@@ -166,6 +166,22 @@ def test_line_breaks_and_unknown_words_are_noted(folder: Path, run_command: Comm
         ("sample other.safetensors", "a safetensors file with no format in its header"),
         ("sample m.safetensors --temperature 0", "wanted a finite number above 0; greedy decoding is --top-k 1"),
         ("sample m.safetensors --temperature -1", "--temperature -1.0; wanted a finite number above 0"),
+        (
+            "sample m.safetensors --temperature 1e-320",
+            "--temperature 1e-320; wanted at least 1e-12; greedy",
+        ),
+        ("sample m.safetensors -n 99999999999", "-n: 99,999,999,999 texts; wanted at most 100,000,000"),
+        ("sample m.safetensors -n 99999999 --prompts real.txt", "texts; wanted at most 100,000,000"),
+        ("train lstm:hidden=999999999 real.txt --out m2.safetensors", "hidden=999999999; wanted at most 1,000,000"),
+        (
+            "train lstm:hidden=999999 real.txt --out m2.safetensors",
+            "lstm: a network of about 4.0e+12 weights; wanted at",
+        ),
+        ("train lstm:layers=10000000 real.txt --out m2.safetensors", "layers=10000000; wanted at most 1,000"),
+        ("train lstm:threads=9999 real.txt --out m2.safetensors", "threads=9999; wanted at most 1,024"),
+        ("train lstm:batch_size=99999999999 real.txt --out m2.safetensors", "wanted at most 1,000,000"),
+        ("train gpt2:hidden=999999:heads=1 real.txt --out m2.safetensors", "gpt2: a network of about 2.4e+13 weights"),
+        ("train seqgan:hidden=999999 real.txt --out m2.safetensors", "seqgan: a network of about 4.0e+12 weights"),
         ("sample m.safetensors --top-p 1.5", "--top-p 1.5; wanted a number above 0, at most 1"),
         ("sample m.safetensors --greedy --beam 3", "--greedy and --beam; wanted one of them"),
         ("sample m.safetensors --greedy --top-k 3", "--greedy with --top-k; wanted only one way of decoding"),
@@ -197,6 +213,26 @@ def test_bad_input_is_one_line(
     assert done.stderr.startswith("textassay: ")
     assert done.stderr.count("\n") == 1
     assert problem in done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("ngram", ()), ("lstm:epochs=1:hidden=8", ("--checkpoint", "state.safetensors"))]
+)
+def test_a_full_disk_is_named(folder: Path, kind: str, options: tuple[str, ...]) -> None:
+    """Files end at a limit, as on a full disk: the error names the file that could not be written."""
+    if kind.startswith("lstm"):
+        pytest.importorskip("torch")
+    limit = "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
+    program = limit + "runpy.run_module('textassay', run_name='__main__')"
+    arguments = ["train", kind, "real.txt", "--out", "new.safetensors", *options]
+    before = sorted(path.name for path in folder.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    named = options[-1] if options else "new.safetensors"
+    assert done.stderr.splitlines()[-1] == f"textassay: {named}: cannot be written (file too large)"
+    assert done.returncode == 2
     assert sorted(path.name for path in folder.iterdir()) == before
 
 

@@ -72,6 +72,7 @@ def sample(
         if prompts:
             read = read_sample(prompts, field=field, encoding=encoding)
             options.note([read], quiet=quiet)
+            _check_number((n or 1) * len(read))
             begun = [prompt for prompt in read.texts.to_pylist() for _ in range(n or 1)]
         chosen = {"max_tokens": max_tokens, "resume": resume}
         if beam is not None:
@@ -90,6 +91,7 @@ def _check_modes(greedy: bool, beam: int | None, n: int | None, given: Sequence[
     mode = "--greedy" if greedy else "--beam" if beam is not None else None
     if n is not None and n < 1:
         raise InputError(f"-n {n}; wanted 1 or more")
+    _check_number(n or 1)
     if mode is None:
         return
     if greedy and beam is not None:
@@ -99,6 +101,14 @@ def _check_modes(greedy: bool, beam: int | None, n: int | None, given: Sequence[
     if n is not None and n > 1:
         what = "the same text for each prompt" if prompted else "one text"
         raise InputError(f"{mode} with -n {n}; {mode} gives {what}, so wanted 1")
+
+
+def _check_number(n: int) -> None:
+    from textassay.errors import InputError
+    from textassay.models.base import MOST_TEXTS
+
+    if n > MOST_TEXTS:
+        raise InputError(f"-n: {n:,} texts; wanted at most {MOST_TEXTS:,}")
 
 
 def _generated(

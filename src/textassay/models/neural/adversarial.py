@@ -45,6 +45,7 @@ from textassay.models.neural.training import (
     SAVE_EVERY,
     Plan,
     SavedState,
+    check_size,
     check_whole,
     damage_named,
     deferred_interrupt,
@@ -104,10 +105,11 @@ class Game:
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:
             raise InputError(Setting("reward", self.reward), f"; there are: {', '.join(REWARDS)}")
-        for name in ("rollouts", "batch_size", "discriminator_steps", "threads"):
-            check_whole(name, getattr(self, name))
+        for name in ("rollouts", "batch_size", "discriminator_steps"):
+            check_whole(name, getattr(self, name), most=10**6)
+        check_whole("threads", self.threads, most=1024)
         for name in ("rounds", "warm_up"):
-            check_whole(name, getattr(self, name), 0)
+            check_whole(name, getattr(self, name), 0, most=10**9)
         for name in ("learning_rate", "discriminator_rate"):
             if not (is_number(getattr(self, name)) and 0 < getattr(self, name) <= 10):
                 raise InputError(Setting(name, getattr(self, name)), "; wanted a number above 0, at most 10")
@@ -658,6 +660,7 @@ def train(
         seed=seed,
         threads=threads,
     )
+    check_size(reward, LstmShape(1, hidden=hidden, embedding=embedding).n_weights)
     array = texts_of(texts, "training texts")
     array = array.filter(is_not_blank(array))
     lengths = word_tokenizer(tokenizer, lowercase=lowercase)(array).lengths

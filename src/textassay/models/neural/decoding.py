@@ -14,11 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64
+from textassay.errors import InputError
 from textassay.models.base import Decoding
 
 # A network computes slightly different logits one token at a time and for a whole text. A token whose logit is this
 # close below the cut counts as inside when a text is scored, so that no text that was sampled has probability 0.
 _SLACK = 1e-4
+_LARGEST = float(np.finfo(np.float32).max)
 # Texts that are sampled together.
 _BATCH = 256
 
@@ -67,6 +69,8 @@ def _cut(logits: F32 | F64, decoding: Decoding) -> tuple[F32 | F64, F32 | F64]:
     """The logits divided by the temperature, and the smallest of them that remains in each row."""
     scaled = logits if decoding.temperature == 1.0 else logits / logits.dtype.type(decoding.temperature)
     n_tokens = scaled.shape[1]
+    if not np.isfinite(scaled.max(axis=1, initial=-_LARGEST)).all():
+        raise InputError("the model computes logits that are not finite numbers; wanted a model with usable weights")
     lowest = np.full(len(scaled), -np.inf, scaled.dtype)
     if decoding.top_k is not None and decoding.top_k < n_tokens:
         place = n_tokens - decoding.top_k

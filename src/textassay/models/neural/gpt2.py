@@ -10,7 +10,7 @@ from textassay.encoders.base import quiet, require
 from textassay.errors import InputError, Setting
 from textassay.models.base import Progress, Texts
 from textassay.models.neural.network import NeuralModel, Words, restored_model, train_words
-from textassay.models.neural.training import Plan, check_whole, replaced
+from textassay.models.neural.training import Plan, check_size, check_whole, replaced
 from textassay.models.storage import ModelFile
 from textassay.models.vocabulary import Vocabulary
 
@@ -27,12 +27,20 @@ class Gpt2Shape:
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "layers", "hidden", "heads", "positions"):
-            check_whole(name, getattr(self, name))
+        check_whole("vocabulary", self.vocabulary)
+        check_whole("layers", self.layers, most=1000)
+        for name in ("hidden", "heads", "positions"):
+            check_whole(name, getattr(self, name), most=10**6)
         if self.hidden % self.heads:
             raise InputError(Setting("hidden", self.hidden), f"; wanted a multiple of the {self.heads} heads")
         if not (is_number(self.dropout) and 0 <= self.dropout < 1):
             raise InputError(Setting("dropout", self.dropout), "; wanted a number of at least 0 and below 1")
+
+    @property
+    def n_weights(self) -> int:
+        """The number of weights, with those of words, positions and layers."""
+        layer = 12 * self.hidden**2 + 13 * self.hidden
+        return (self.vocabulary + self.positions + 2) * self.hidden + self.layers * layer
 
 
 PRESETS = {
@@ -165,6 +173,7 @@ def train(
         raise InputError(Setting("preset", preset), f"; there are: {', '.join(PRESETS)}")
     shape, plan = PRESETS[preset]
     shape = replaced(shape, layers=layers, hidden=hidden, heads=heads, positions=positions, dropout=dropout)
+    check_size("gpt2", shape.n_weights)
     plan = replaced(plan, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
     return train_words(
         "gpt2",
@@ -182,4 +191,4 @@ def train(
 def restored(file: ModelFile) -> NeuralModel:
     """The model in a file."""
     require("models", torch="torch", transformers="transformers")
-    return restored_model(file, lambda settings: build(Gpt2Shape(**settings)))
+    return restored_model(file, Gpt2Shape, build)

@@ -9,7 +9,7 @@ from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting
 from textassay.models.base import Progress, Texts
 from textassay.models.neural.network import NeuralModel, Words, restored_model, train_words
-from textassay.models.neural.training import Plan, check_whole, replaced
+from textassay.models.neural.training import Plan, check_size, check_whole, replaced
 from textassay.models.storage import ModelFile
 from textassay.models.vocabulary import Vocabulary
 
@@ -29,10 +29,19 @@ class LstmShape:
     initial: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "layers", "hidden", "embedding"):
-            check_whole(name, getattr(self, name))
+        check_whole("vocabulary", self.vocabulary)
+        check_whole("layers", self.layers, most=1000)
+        for name in ("hidden", "embedding"):
+            check_whole(name, getattr(self, name), most=10**6)
         if not (is_number(self.dropout) and 0 <= self.dropout < 1):
             raise InputError(Setting("dropout", self.dropout), "; wanted a number of at least 0 and below 1")
+
+    @property
+    def n_weights(self) -> int:
+        """The number of weights, with those of words, layers and output."""
+        layers = 4 * self.hidden * (self.embedding + self.hidden + 2)
+        layers += (self.layers - 1) * 4 * self.hidden * (2 * self.hidden + 2)
+        return self.vocabulary * (self.embedding + self.hidden + 1) + layers
 
 
 @dataclass(frozen=True)
@@ -160,6 +169,7 @@ def train(
         raise InputError(Setting("preset", preset), f"; there are: {', '.join(PRESETS)}")
     chosen = PRESETS[preset]
     shape = replaced(chosen.shape, layers=layers, hidden=hidden, embedding=embedding, dropout=dropout)
+    check_size("lstm", shape.n_weights)
     plan = replaced(chosen.plan, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
     return train_words(
         "lstm",
@@ -176,4 +186,4 @@ def train(
 
 def restored(file: ModelFile) -> NeuralModel:
     """The model in a file."""
-    return restored_model(file, lambda settings: build(LstmShape(**settings)))
+    return restored_model(file, LstmShape, build)

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
+from textassay.corpus.printable import shortened
 from textassay.corpus.sample import is_not_blank
 from textassay.corpus.values import is_number
 from textassay.encoders.base import require
@@ -42,6 +43,8 @@ T = TypeVar("T")
 _BATCH, _TOKENS = 256, 1024
 # The most texts that are held out for validation.
 _MOST_HELD_OUT = 5000
+# No text is longer; a file that states more would make sampling endless.
+_MOST_WORDS = 10**6
 
 
 class WordNetwork(Network, TrainedNetwork, Protocol):
@@ -317,16 +320,42 @@ def weights_of(network: TrainedNetwork) -> Tensors:
     return {f"network.{name}": value.numpy() for name, value in network.modules.state_dict().items()}
 
 
-def restored_model(file: ModelFile, build: Callable[[dict[str, Any]], WordNetwork]) -> NeuralModel:
-    """The model in a file; `build` makes a network from its settings."""
+class Shape(Protocol):
+    """The shape of a network."""
+
+    @property
+    def n_weights(self) -> int: ...
+
+
+_Shape = TypeVar("_Shape", bound=Shape)
+
+
+def restored_model(
+    file: ModelFile, shape_of: Callable[..., _Shape], build: Callable[[_Shape], WordNetwork]
+) -> NeuralModel:
+    """The model in a file; `shape_of` checks the settings of its network, and `build` makes it."""
     require("models", torch="torch")
     vocabulary = Vocabulary.restored(file)
     with damage_named(file):
-        network = build(file.setting("network", dict))
+        network = build(_shape(file, shape_of))
         network.modules.load_state_dict(part_of(file, "network"), strict=True)
         losses = tuple(Losses(**loss) for loss in file.setting("losses", list))
     if network.settings["vocabulary"] != len(vocabulary):
         raise damaged(file.where, f"{len(vocabulary)} words for a network of {network.settings['vocabulary']}")
     network.modules.eval()
     most_words, has_end = file.setting("most_words", int), file.setting("has_end", bool)
+    if not 1 <= most_words <= _MOST_WORDS:
+        raise damaged(file.where, f"texts of {shortened(str(most_words), 40)} words")
     return NeuralModel(file.kind, vocabulary, network, most_words, losses, has_end)
+
+
+def _shape(file: ModelFile, shape_of: Callable[..., _Shape]) -> _Shape:
+    """The shape in the settings of a file; a network is only made if the file has as many weights."""
+    try:
+        shape = shape_of(**file.setting("network", dict))
+    except InputError as error:
+        raise damaged(file.where, str(error)) from None
+    n_weights = sum(array.size for name, array in file.tensors.items() if name.startswith("network."))
+    if shape.n_weights > n_weights:
+        raise damaged(file.where, f"{n_weights:,} weights; its settings need {shape.n_weights:.4g}")
+    return shape

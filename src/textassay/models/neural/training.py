@@ -66,8 +66,8 @@ class Plan:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "threads"):
-            check_whole(name, getattr(self, name))
+        for name, most in (("epochs", 10**6), ("batch_size", 10**6), ("threads", 1024)):
+            check_whole(name, getattr(self, name), most=most)
         if not (is_number(self.learning_rate) and 0 < self.learning_rate <= 10):
             raise InputError(Setting("learning_rate", self.learning_rate), "; wanted a number above 0, at most 10")
         if not (is_number(self.clip) and 0 <= self.clip < math.inf):
@@ -83,10 +83,31 @@ def replaced(preset: _Settings, **changes: Any) -> _Settings:
     return replace(preset, **{name: value for name, value in changes.items() if value is not None})
 
 
-def check_whole(name: str, value: object, least: int = 1) -> None:
-    """Raise an error unless the value is a whole number of at least `least`."""
+def check_whole(name: str, value: object, least: int = 1, *, most: int | None = None) -> None:
+    """Raise an error unless the value is a whole number of at least `least`, and of at most `most` if it is given."""
     if not (is_whole(value) and int(value) >= least):  # type: ignore[call-overload]
         raise InputError(Setting(name, value), f"; wanted a whole number of {least} or more")
+    if most is not None and int(value) > most:  # type: ignore[call-overload]
+        raise InputError(Setting(name, value), f"; wanted at most {most:,}")
+
+
+def check_size(kind: str, n_weights: int) -> None:
+    """Raise an error for a network that this computer has no memory to train: 16 bytes per weight.
+
+    They are the weight, its gradient and the two moments of Adam.
+    """
+    most = _memory() // 16
+    if n_weights > most:
+        seen = f"{kind}: a network of about {n_weights:.1e} weights"
+        raise InputError(f"{seen}; wanted at most {most:.1e}, which this computer has the memory to train")
+
+
+def _memory() -> int:
+    """The bytes of memory of this computer."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # systems without sysconf, such as Windows
+        return 2**36
 
 
 @dataclass(frozen=True)
@@ -356,7 +377,7 @@ def damage_named(file: ModelFile) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, OverflowError, MemoryError) as error:
         raise damaged(file.where, shortened(" ".join(str(error).split()), 160)) from None
 
 

@@ -359,7 +359,7 @@ def _table(file: ModelFile, below: list[Ngrams]) -> Ngrams:
     n, lower = len(below) + 1, below[-1]
     keys = file.need(f"ngrams.{n}.keys", "int64")
     counts = _counts(file, n, size=len(keys))
-    rises = (np.diff(keys) > 0).all() and counts.min(initial=1) >= 1
+    rises = (keys[1:] > keys[:-1]).all() and counts.min(initial=1) >= 1
     if not len(keys) or not rises or keys[0] < 0 or keys[-1] // lower.n_symbols >= len(lower.keys):
         raise damaged(file.where, f"its n-grams of order {n} are not in order")
     contexts, symbols = keys // lower.n_symbols, keys % lower.n_symbols
