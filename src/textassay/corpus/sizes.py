@@ -58,20 +58,14 @@ def cut_samples(
 ) -> Cut:
     """Cut every sample to a common size (`match`: the smallest), to a number of texts, or not at all (`all`)."""
     limit = _limit(size)
+    tested = _pairs(reference, candidates, seed)
+    reference, candidates, equal = _evened(reference, candidates, seed)
     everyone = {"reference": reference} | {f"candidate {name}": sample for name, sample in candidates.items()}
     for role, sample in everyone.items():
         if len(sample) < FEWEST_TEXTS:
             raise InputError(f"{role}: {len(sample)} text; comparing needs at least {FEWEST_TEXTS}")
         if limit is not None and len(sample) < limit:
             raise InputError(f"{role}: {len(sample):,} texts; ", Setting("size", limit), " needs as many")
-    tested, equal = _pairs(reference, candidates, seed), ()
-    whole = everyone
-    even = _evened(list(everyone.values()), seed)
-    if even is not None:
-        per_group, (reference, *others) = even
-        candidates = dict(zip(candidates, others, strict=True))
-        everyone = dict(zip(everyone, (reference, *others), strict=True))
-        equal = (_evened_note(per_group, whole, everyone),)
     smallest = min(len(sample) for sample in everyone.values())
     wanted = smallest if size == "match" else limit
     if wanted is None:
@@ -80,7 +74,7 @@ def cut_samples(
     used, spare = reference.split(wanted, stream(seed, "cut", reference.digest))
     if size != "match":
         tested = _pairs(used, smaller, seed)
-    notes = equal + _notes(everyone, wanted, (used, *smaller.values()), tests_all=size == "match", tested=tested)
+    notes = (*equal, *_notes(everyone, wanted, (used, *smaller.values()), tests_all=size == "match", tested=tested))
     if len(spare) >= wanted:
         held_out = spare.cut(wanted, stream(seed, "yardstick", spare.digest))
         return Cut(used, smaller, held_out, used, used, tested, notes)
@@ -215,19 +209,27 @@ def _exchangeable(sample: Sample, reference: Sample, seed: int) -> tuple[Sample,
     return mine, real
 
 
-def _evened(samples: Sequence[Sample], seed: int) -> tuple[int, list[Sample]] | None:
-    """The samples with equally many texts per group, and how many; None if their groups are alike in size."""
-    if any(sample.groups is None for sample in samples):
-        return None
-    numbers = [group_numbers(sample.groups)[1] for sample in samples]
-    sizes = [np.bincount(groups) for groups in numbers]
+def _evened(
+    reference: Sample, candidates: Mapping[str, Sample], seed: int
+) -> tuple[Sample, Mapping[str, Sample], tuple[str, ...]]:
+    """The samples with equally many texts per group, and a note; as they are if their groups are alike in size."""
+    samples = [reference, *candidates.values()]
+    groups = [sample.groups for sample in samples if sample.groups is not None]
+    if len(groups) < len(samples):
+        return reference, candidates, ()
+    numbers = [group_numbers(names)[1] for names in groups]
+    sizes = [np.bincount(of_side) for of_side in numbers]
     if not any(_uneven(sizes[0], other) for other in sizes[1:]):
-        return None
+        return reference, candidates, ()
     each = _texts_per_group(sizes)
-    return each, [
-        sample.take(_per_group(groups, np.where(count >= each, each, 0), stream(seed, "even groups", sample.digest)))
-        for sample, groups, count in zip(samples, numbers, sizes, strict=True)
-    ]
+    real, *others = (
+        sample.take(_per_group(of_side, np.where(count >= each, each, 0), stream(seed, "even groups", sample.digest)))
+        for sample, of_side, count in zip(samples, numbers, sizes, strict=True)
+    )
+    lost = sum(int((count < each).sum()) for count in sizes)
+    left_out = f", and {many(lost, 'group')} with fewer left out" if lost else ""
+    note = f"the samples have groups of different sizes: {many(each, 'text')} drawn from each group{left_out}"
+    return real, dict(zip(candidates, others, strict=True)), (note,)
 
 
 def _uneven(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
@@ -254,16 +256,6 @@ def _texts_per_group(sizes: Sequence[NDArray[np.int64]]) -> int:
         if worth > most:
             best, most = int(each), worth
     return best
-
-
-def _evened_note(each: int, before: Mapping[str, Sample], after: Mapping[str, Sample]) -> str:
-    kept = {name: sample.count_independent() for name, sample in after.items()}
-    lost = sum(sample.count_independent() - kept[name] for name, sample in before.items())
-    left_out = f", and {many(lost, 'group')} with fewer left out" if lost else ""
-    return (
-        f"the samples have groups of different sizes, which do not compare: {many(each, 'text')} drawn from each group"
-        f"{left_out}"
-    )
 
 
 def _notes(
