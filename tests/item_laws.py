@@ -94,13 +94,16 @@ def labelling_is_measuring_anew(request: Request) -> None:
 def part_of(pool: ItemPool, labels: Labels, row: int) -> ItemPool:
     """The texts that a row of labels uses, as an item of its own."""
     chosen = np.concatenate([np.flatnonzero(labels.candidate[row]), np.flatnonzero(labels.reference[row])])
-    square, joint = np.ix_(chosen, chosen), pool.joint
+    square = np.ix_(chosen, chosen)
     return ItemPool(
         labels.sizes,
         {name: scores[square] for name, scores in pool.scores.items()},
         {name: distances[square] for name, distances in pool.distances.items()},
         pool.vectors[chosen],
-        None if joint is None else JointCounts(tuple(t[chosen] for t in joint.occurrences), joint.lengths[chosen]),
+        {
+            name: JointCounts(tuple(t[chosen] for t in counts.occurrences), counts.lengths[chosen], counts.smoothing)
+            for name, counts in pool.joint.items()
+        },
     )
 
 

@@ -172,10 +172,44 @@ BUILT_IN = {
 NEEDS_ENCODER = ("bert",)
 
 
+# The options of distances, and their values, the default first.
+OPTIONS = {"bleu": {"smoothing": ("method1", "none")}}
+
+
+def with_distance_options(spec: str) -> str:
+    """A specification in which options of the distance are a part of its name.
+
+    >>> with_distance_options("score:distance=bleu:smoothing=none:over=joint")
+    'score:distance=bleu smoothing=none:over=joint'
+    """
+    parts = [part.strip() for part in spec.split(":")]
+    place = next((at for at, part in enumerate(parts) if part.startswith("distance=") or part in OPTIONS), None)
+    if place is None:
+        return spec
+    known = OPTIONS.get(parts[place].removeprefix("distance="), {})
+    given = [part for part in parts if part.partition("=")[0].strip() in known]
+    rest = [part for part in parts if part not in given]
+    for option, values in ((part.partition("=")[0].strip(), part.partition("=")[2].strip()) for part in given):
+        if values not in known[option]:
+            raise InputError(f"{option}={values}; wanted {' or '.join(known[option])}")
+    chosen = [part for part in given if part.partition("=")[2].strip() != known[part.partition("=")[0].strip()][0]]
+    rest[rest.index(parts[place])] = " ".join([parts[place], *chosen])
+    return ":".join(rest)
+
+
+def base_name(name: str) -> str:
+    """The name of a distance without its options.
+
+    >>> base_name("bleu smoothing=none")
+    'bleu'
+    """
+    return name.partition(" ")[0] if name.partition(" ")[0] in OPTIONS else name
+
+
 def check_distance(name: str, own: Sequence[str] = ()) -> None:
     """Raise an error for an unknown distance."""
     names = [*BUILT_IN, *own]
-    if name in names:
+    if name in names or base_name(name) in names:
         return
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
@@ -185,8 +219,8 @@ def check_distance(name: str, own: Sequence[str] = ()) -> None:
 def get_distance(name: str, surroundings: Surroundings) -> Distance:
     """The distance of this name, made for these texts."""
     check_distance(name)
-    make: Callable[[Surroundings], Distance] = importlib.import_module(BUILT_IN[name]).make
-    return make(surroundings)
+    make: Callable[..., Distance] = importlib.import_module(BUILT_IN[base_name(name)]).make
+    return make(surroundings, **dict(option.split("=") for option in name.split()[1:]))
 
 
 def pooled_scores(distance: Distance, numbers: I64) -> tuple[F64, F64]:

@@ -76,15 +76,15 @@ class ItemPool(Memo):
 
     `scores` and `distances` are square matrices by the name of a distance: row i, column j has text i as hypothesis
     against text j as reference. `vectors` are the sentence vectors of the texts, or nothing without an encoder. `joint`
-    is what BLEU against several references together is computed from, if it was requested. `undefined` has the reasons
-    why distances mean nothing here, by name; their scores and distances are NaN.
+    is what BLEU against several references together is computed from, by name, if it was requested. `undefined` has
+    the reasons why distances mean nothing here, by name; their scores and distances are NaN.
     """
 
     sizes: tuple[int, int]
     scores: Mapping[str, F64]
     distances: Mapping[str, F64]
     vectors: F32 = field(default_factory=_no_vectors)
-    joint: JointCounts | None = None
+    joint: Mapping[str, JointCounts] = field(default_factory=dict)
     undefined: Mapping[str, str] = field(default_factory=dict)
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
@@ -138,7 +138,7 @@ class Pools:
             {name: scores for name, (scores, _) in found.items()} | dict(more),
             {name: distances for name, (_, distances) in found.items()},
             _no_vectors() if self.values is None else self.values[numbers],
-            next((d.joint(numbers) for d in self.distances.values() if self.joint and isinstance(d, Bleu)), None),
+            {n: d.joint(numbers) for n, d in self.distances.items() if self.joint and isinstance(d, Bleu)},
             {name: reason for name, reason in reasons.items() if reason},
         )
 

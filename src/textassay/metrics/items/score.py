@@ -20,8 +20,7 @@ def under_labels(pool: ItemPool, labels: Labels, /, *, distance: str, over: Over
         precision, recall = (pool.scores[f"{distance} {share}"] for share in ("precision", "recall"))
         return best_shares(precision, recall, labels, beta=BETA)
     if over == "joint":
-        assert pool.joint is not None, "the counts of the texts are missing"
-        return joint_means(pool.joint, labels)
+        return joint_means(pool.joint[distance], labels)
     return pair_means(pool.scores[distance], labels, over=over)
 
 
@@ -62,7 +61,8 @@ def score(item: ItemPool, /, *, distance: str = "meteor", over: Over = "mean") -
     only, is ROUGE-L as in the COCO caption tools: an F-score of a candidate's best precision and best recall, which may
     come from two references. `joint`, for `distance=bleu` only, is BLEU against all references together, as it was
     defined: counts are clipped to the largest count in any reference, and the closest length counts (NLTK's
-    `sentence_bleu` with several references).
+    `sentence_bleu` with several references). `distance=bleu` has an option of its own: `smoothing=none` is BLEU without
+    smoothing, which is 0 if any order has no match.
 
     It sees how close single candidates are to the references.
 

@@ -13,7 +13,14 @@ from textassay.corpus.item_set import Item, ItemSet, TextTable, read_items, tabl
 from textassay.corpus.printable import quoted
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import Tokenizer, get_tokenizer
-from textassay.distances.base import NEEDS_ENCODER, Surroundings, check_distance, get_distance
+from textassay.distances.base import (
+    NEEDS_ENCODER,
+    Surroundings,
+    base_name,
+    check_distance,
+    get_distance,
+    with_distance_options,
+)
 from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import show_all
@@ -108,7 +115,9 @@ def _choose(
     own = distances if isinstance(distances, Mapping) else {}
     for name, function in own.items():
         check_own(name, function)
-    metrics, distances = listed(metrics), listed(distances) if isinstance(distances, str) else list(distances)
+    metrics = list(map(with_distance_options, listed(metrics)))
+    distances = listed(distances) if isinstance(distances, str) else list(distances)
+    distances = [name if name in own else with_distance_options(name) for name in distances]
     for name in distances:
         check_distance(name, list(own))
     specs, notes = list(metrics), []
@@ -127,7 +136,7 @@ def _choose(
         if "distance" in request.options:
             check_distance(request.options["distance"], list(own))
         over = str(request.options.get("over"))
-        if over in _ONLY and request.options["distance"] != _ONLY[over]:
+        if over in _ONLY and base_name(request.options["distance"]) != _ONLY[over]:
             seen = request.options["distance"]
             raise InputError(f"over={over} is for distance={_ONLY[over]}; the distance is {seen!r}")
         if _needs_encoder(request) and not encodes:

@@ -354,10 +354,10 @@ def _estimate(source: Source, name: str, runs: Sequence[Estimate], options: _Opt
     """The means over all draws, with the curves of the first."""
     found = runs[0]
     qdisc, drate = (_over_seeds([getattr(run, ratio) for run in runs]) for ratio in ("qdisc", "drate"))
-    ratios = {ratio: float(np.mean([getattr(run, ratio) for run in runs])) for ratio in ("self_ratio", "ref_ratio")}
+    ratios = {ratio: _over_seeds([getattr(run, ratio) for run in runs]).mean for ratio in ("self_ratio", "ref_ratio")}
     parts = {
         "drate": drate.mean, "drate_low": drate.low, "drate_high": drate.high, **ratios, "quality": found.quality,
-        "diversity": found.diversity, "range": found.range, "seeds": len(runs),
+        "diversity": found.diversity, "range": found.range, "seeds": qdisc.draws,
         "noise_length": found.best.noise_length if found.best else math.nan,
     }  # fmt: skip
     curves = tuple(
@@ -401,10 +401,12 @@ class _OverSeeds:
 
 
 def _over_seeds(values: Sequence[float]) -> _OverSeeds:
-    mean, n = float(np.mean(values)), len(values)
-    if n < 2 or math.isnan(mean):
+    """Over the draws with a value: a mixture may be less diverse than real text by chance."""
+    known = [value for value in values if not math.isnan(value)]
+    mean, n = float(np.mean(known)) if known else math.nan, len(known)
+    if n < 2:
         return _OverSeeds(mean, draws=n)
-    half = float(stdtrit(n - 1, (1 + _LEVEL) / 2)) * float(np.std(values, ddof=1)) / math.sqrt(n)
+    half = float(stdtrit(n - 1, (1 + _LEVEL) / 2)) * float(np.std(known, ddof=1)) / math.sqrt(n)
     return _OverSeeds(mean, mean - half, mean + half, n)
 
 
