@@ -48,7 +48,8 @@ def test_every_generator_is_measured_once_and_the_tables_show_it(folder: str) ->
     assert rows["BLEU-5"] == [0.0, None, None, None, None, None, None]
     assert list(lstm.rows[0].numbers) == [0.490, 0.412, 0.393, 0.353, 0.322]
     assert [round(value or 0, 6) for value in ngram.rows[0].numbers] == [0.8, 0.6, 0.4, 0.2, 0]
-    assert [claim.agrees for claim in found.claims][:3] == [True, True, True]
+    # One seed has no interval, so that nothing is decided.
+    assert {claim.decision for claim in found.claims} == {"undecided"}
     assert len(found.panels) == 2
 
 

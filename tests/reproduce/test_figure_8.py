@@ -104,7 +104,7 @@ def test_the_committed_result_has_these_numbers(found: Reproduction) -> None:
         [cell.estimate for grid in each.grids for row in grid.cells for cell in row] for each in (committed, found)
     )
     assert shown == pytest.approx(expected, rel=1e-6)
-    assert committed.claims == found.claims
+    assert [claim.decision for claim in committed.claims] == [claim.decision for claim in found.claims]
 
 
 def findings(trm: F64, score: F64) -> Findings:

@@ -145,7 +145,7 @@ def _report(found: "Reproduction", seconds: float, *, quiet: bool) -> None:
     from textassay.cli.outputs import output_console
 
     if not quiet:
-        agreeing = f"{found.n_agreeing} of {len(found.claims)} claims agree"
+        agreeing = f"{found.n_agreeing} of {len(found.claims)} statements hold"
         output_console().print(Text(f"{found.name}: {agreeing} ({seconds:.1f} s)", style="bold"))
         output_console().print(Text(f"  {found.conclusion}"))
 

@@ -12,7 +12,8 @@ from textassay.corpus.printable import printable
 from textassay.metrics.registry import citation
 from textassay.report.markdown import escaped, fenced, table
 from textassay.report.terminal import plain_table
-from textassay.reproduce.result import Cell, Claim, Grid, Line, Matrix, Numbers, Panel, Reproduction, Row
+from textassay.reproduce.claims import Claim
+from textassay.reproduce.result import Cell, Grid, Line, Matrix, Numbers, Panel, Reproduction, Row
 from textassay.studies.outcome import number, plus_minus
 
 
@@ -39,18 +40,20 @@ def _all_numbers(reproduction: Reproduction) -> list[Numbers]:
 
 def _claims(reproduction: Reproduction) -> Table:
     shown = plain_table()
-    shown.add_column("published", ratio=2)
-    shown.add_column("found here", ratio=5)
-    shown.add_column("agrees", no_wrap=True)
+    for column, ratio in zip(_CLAIM_COLUMNS, (3, 4, 3, 1), strict=True):
+        shown.add_column(column, ratio=ratio, no_wrap=column == "decision")
     for claim in reproduction.claims:
-        shown.add_row(
-            Text(claim.published), Text(claim.found), Text(_agrees(claim), "green" if claim.agrees else "bold red")
-        )
+        *sentences, decision = _claim_cells(claim)
+        shown.add_row(*map(Text, sentences), Text(decision, _STYLES[claim.decision]))
     return shown
 
 
-def _agrees(claim: Claim) -> str:
-    return "yes" if claim.agrees else "no"
+_CLAIM_COLUMNS = ("the paper states", "found here", "holds if", "decision")
+_STYLES = {"holds": "green", "fails": "bold red", "undecided": "yellow"}
+
+
+def _claim_cells(claim: Claim) -> list[str]:
+    return [claim.published, claim.found, claim.wanted, claim.decision]
 
 
 def _grid(grid: Grid) -> Table:
@@ -136,7 +139,7 @@ def render_page(paper: str, found: Sequence[Reproduction], missing: Sequence[tup
     title = citation(paper).split(". ")[-2]
     lines = [f"# Reproduced: {escaped(title)}", "", *_wrapped(escaped(citation(paper))), ""]
     rows = [[f"[{made.name}](#{made.name})", _agreeing(made), escaped(made.conclusion)] for made in found]
-    lines += [*table(["reproduction", "claims that agree", "in one sentence"], rows, right=3), ""]
+    lines += [*table(["reproduction", "statements that hold", "conclusion"], rows, right=3), ""]
     if missing:
         lines += ["Not made again here:", "", *(f"- {escaped(what)}: {reason}." for what, reason in missing), ""]
     for made in found:
@@ -154,8 +157,8 @@ def _section(reproduction: Reproduction, picture: str | None, level: str) -> lis
     options = "".join(f" --{name} {value}" for name, value in reproduction.options.items())
     lines = ["```sh", f"textassay reproduce {reproduction.name}{data}{options}", "```", ""]
     lines += [*_wrapped(escaped(reproduction.design)), "", *_wrapped(f"**{escaped(reproduction.conclusion)}**"), ""]
-    claims = [[escaped(claim.published), escaped(claim.found), _agrees(claim)] for claim in reproduction.claims]
-    lines += [*table(["published", "found here", "agrees"], claims, right=3), ""]
+    claims = [[escaped(cell) for cell in _claim_cells(claim)] for claim in reproduction.claims]
+    lines += [*table(list(_CLAIM_COLUMNS), claims, right=4), ""]
     if picture is not None:
         lines += [f"![{escaped(reproduction.title)}]({quote(picture)})", ""]
     for grid in reproduction.grids:

@@ -1,28 +1,32 @@
 """Tables 1, 3 and 4 and Figures 3 and 7 of the triangle-rank paper: exact p-values of the captions of single images.
 
-The captions of a model and the references of an image are exchanged in all ways; the p-value of a metric is the share
-of the ways in which it is at least as far off as observed.
+The captions of a model and the references of an image are exchanged in all ways. The p-value of a metric is the share
+of the ways with a value at least as extreme as observed: towards worse values, or towards larger ones whatever they
+mean (the upper tail of the raw statistic).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item, TextTable, read_items
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Surroundings, get_distance
 from textassay.encoders.base import get_encoder
 from textassay.errors import InputError, Setting
-from textassay.inference.item_figures import measure_item, ways
-from textassay.inference.p_values import mean_log_p, mean_p
+from textassay.inference.item_figures import measure_ways, ways
+from textassay.inference.p_values import p_value
 from textassay.inference.result import signature
 from textassay.metrics.items.item_pool import Pools
-from textassay.metrics.registry import parse_requests
-from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
+from textassay.metrics.registry import Request, parse_requests
+from textassay.reproduce.claims import Check, Claim, Measured
+from textassay.reproduce.result import CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
 
 _PAPER = "chan2022"
 _FEWEST, _REFERENCES = 10, 5
@@ -51,13 +55,27 @@ _SPECS = {
     "TRM-METEOR": "trm:distance=meteor",
     "CIDEr-D": "score:distance=cider",
     "TRM-CIDEr-D": "trm:distance=cider",
-    "BLEU-4": "score:distance=bleu",
-    "ROUGE-L": "score:distance=rouge_l",
     "BERT": "score:distance=bert",
     "TRM-BERT": "trm:distance=bert",
     "MMD-BERT": "mmd",
     "MAUVE-BERT": "mauve",
 }
+
+
+# Of Table 1, with several references: the best one, or BLEU against all together.
+_SINGLE_SPECS = {
+    "BERT": "score:distance=bert",
+    "CIDEr-D": "score:distance=cider",
+    "BLEU-4": "score:distance=bleu:over=joint",
+    "METEOR": "score:distance=meteor:over=max",
+    "ROUGE-L": "score:distance=rouge_l:over=max",
+}
+_DISTANCES = ("BERT", "MMD-BERT")
+# Towards worse values, as tests have it, or towards larger values of the raw statistic.
+Tail = Literal["worse", "upper"]
+# The candidates and the references of an image.
+Sides = tuple[Sequence[str], Sequence[str]]
+_OVER_IMAGES = "intervals over images"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,24 +84,39 @@ class Images:
 
     items: tuple[Item, ...]
     everyone: tuple[Item, ...]
+    requests: Mapping[str, Request]
     pools: Pools
     encoder: str
     digest: str
     notes: tuple[str, ...]
 
-    def p_values(self, metric: str, sides: Sequence[tuple[Sequence[str], Sequence[str]]], seed: int) -> list[float]:
+    def p_values(self, metric: str, sides: Sequence[Sides], seed: int, *, tail: Tail = "worse") -> F64:
         """The p-value of a metric for the candidates and references of each image."""
-        (request,) = parse_requests([_SPECS[metric]], on="items")
+        request = self.requests[metric]
         found = []
         for candidates, references in sides:
             pool = self.pools.pool(candidates, references)
             every = ways(len(candidates), len(references), most=1000, n_resamples=0, seed=seed)
-            found.append(measure_item(request, pool, every).p_value)
-        return found
+            figures, values = measure_ways(request, pool, every)
+            # BERT is printed as a distance: its larger values are the worse ones.
+            upper = tail == "upper" and metric not in _DISTANCES
+            found.append(p_value(values[0], values, exact=every.exact) if upper else figures.p_value)
+        return np.array(found)
+
+    def log_p(self, metric: str, sides: Sequence[Sides], seed: int, *, tail: Tail = "worse") -> F64:
+        """The natural logarithms of the p-values; NaN for an image where the metric has no value."""
+        return np.log(self.p_values(metric, sides, seed, tail=tail))
 
 
-def _open(files: Sequence[Path], run: Run, metrics: Sequence[str], encoder: str | None = None) -> Images:
+def _open(
+    files: Sequence[Path],
+    run: Run,
+    metrics: Sequence[str],
+    encoder: str | None = None,
+    specs: Mapping[str, str] = _SPECS,
+) -> Images:
     """Images drawn at random, with the distances that the metrics need."""
+    requests = dict(zip(metrics, parse_requests([specs[name] for name in metrics], on="items"), strict=True))
     everything = read_items(files[0])
     enough = [item for item in everything.items if len(set(item.references)) >= _REFERENCES]
     if not _FEWEST <= run.n_items <= len(enough):
@@ -92,15 +125,16 @@ def _open(files: Sequence[Path], run: Run, metrics: Sequence[str], encoder: str 
     items = tuple(enough[place] for place in sorted(chosen.tolist()))
     texts = [text for item in items for own in item.candidates.values() for text in own]
     table = TextTable.of([item.references for item in everything.items], others=texts, tokenizer=get_tokenizer("plain"))
-    encoder = encoder or run.by_scale("lsa", "lsa", "minilm")
+    encoder = encoder or run.by_scale("lsa", "minilm", "minilm")
     sample = Sample.of(table.texts, name="captions")
     seen = get_encoder(encoder, reference=sample, candidates={}) if any("BERT" in name for name in metrics) else None
     surroundings = Surroundings(table, seen)
-    names = {spec.partition("=")[2] for spec in (_SPECS[name] for name in metrics) if "=" in spec}
+    names = {request.options["distance"] for request in requests.values() if "distance" in request.options}
     distances = {name: get_distance(name, surroundings) for name in sorted(names)}
     values = seen.encode(table.texts) if seen is not None else None
     notes = tuple(note for distance in distances.values() for note in getattr(distance, "notes", ()))
-    return Images(items, tuple(enough), Pools(table, distances, values), encoder, everything.digest, notes)
+    pools = Pools(table, distances, values, joint="bleu" in distances)
+    return Images(items, tuple(enough), requests, pools, encoder, everything.digest, notes)
 
 
 def _signature(run: Run, images: Images) -> str:
@@ -113,7 +147,7 @@ def _signature(run: Run, images: Images) -> str:
     )
 
 
-_VECTORS = "BERT means vectors of {encoder} here; the paper's are of MiniLM, which the scale paper uses."
+_VECTORS = "BERT means vectors of {encoder} here; the paper's are of MiniLM, which larger scales use."
 
 
 def _vector_note(images: Images) -> tuple[str, ...]:
@@ -123,41 +157,47 @@ def _vector_note(images: Images) -> tuple[str, ...]:
 def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
     """Mean p-values with one candidate per image: of a model, and of a person."""
     metrics = list(TABLE_1["human"])
-    images = _open(files, run, metrics)
+    images = _open(files, run, metrics, specs=_SINGLE_SPECS)
     model = [(next(iter(item.candidates.values()))[:1], item.references[: _REFERENCES - 1]) for item in images.items]
     human = [
         (item.references[_REFERENCES - 1 : _REFERENCES], item.references[: _REFERENCES - 1]) for item in images.items
     ]
     run.progress.start("measuring", len(metrics))
-    found: dict[str, tuple[float, float]] = {}
+    found: dict[str, Tails] = {}
     for metric in metrics:
-        by_model, by_people = (images.p_values(metric, sides, run.seed) for sides in (model, human))
-        found[metric] = mean_p(by_model), mean_p(by_people)
+        found[metric] = Tails(
+            *(images.p_values(metric, sides, run.seed, tail=tail) for tail in _TAILS for sides in (model, human))
+        )
         run.progress.step(1)
-    claims = _single_claims(found)
     return Reproduction(
         name=run.name,
         title="Table 1: p-values with a single candidate per image",
         paper=_PAPER,
         design=f"{len(images.items):,} images of COCO: one caption by a model, or one held-out reference, against four "
-        "references. Mean over images of the exact p-value, among the five ways to choose the candidate.",
+        "references. Mean over images of the exact p-value, among the five ways to choose the candidate: of the upper "
+        "tail (values at least as large as observed) and of the tail of worse values. For BERT, a distance, both are "
+        "the same.",
         differs=(
             "The captions of CLIPCap and VLP are not available here; the model is that of the captions in the file.",
             "The printed values fit the mean of the images' p-values, which is computed here, not the harmonic mean.",
+            "The paper does not state which tail it counts; METEOR and ROUGE-L take the best reference, and BLEU all "
+            "references together.",
             *_vector_note(images),
         ),
-        claims=claims,
-        conclusion=_single_sentence(claims),
+        claims=_single_claims(found),
         options=run.options,
         signature=_signature(run, images),
         notes=images.notes,
         tables=(
             Numbers(
                 "Mean p-value",
-                ("CLIPCap, published", "VLP, published", "human, published", "model, ours", "human, ours"),
+                (
+                    *(f"{name}, published" for name in ("CLIPCap", "VLP", "human")),
+                    *(f"{whose}, {tail} tail, ours" for tail in _TAILS for whose in ("model", "human")),
+                ),
                 tuple(
-                    Row(metric, (*(TABLE_1[name][metric] for name in ("CLIPCap", "VLP", "human")), *pair))
-                    for metric, pair in found.items()
+                    Row(metric, (*(TABLE_1[name][metric] for name in TABLE_1), *map(_mean, tails.all)))
+                    for metric, tails in found.items()
                 ),
                 3,
             ),
@@ -165,92 +205,165 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
     )
 
 
-def _single_claims(found: Mapping[str, tuple[float, float]]) -> tuple[Claim, ...]:
-    lowest = min(min(pair) for pair in found.values())
-    closer = sum(a > b for a, b in found.values())
+_TAILS: tuple[Tail, ...] = ("upper", "worse")
+
+
+@dataclass(frozen=True, eq=False)
+class Tails:
+    """The p-values of a metric of each image, for a model's caption and for a person's, by both tails."""
+
+    model: F64
+    human: F64
+    model_worse: F64
+    human_worse: F64
+
+    @property
+    def all(self) -> tuple[F64, ...]:
+        """In the order of the table."""
+        return self.model, self.human, self.model_worse, self.human_worse
+
+
+def _mean(values: F64) -> float | None:
+    return Measured.over(values).estimate
+
+
+def _single_claims(found: Mapping[str, Tails]) -> tuple[Claim, ...]:
+    clear = "the margin is about the largest printed difference of two models"
     return (
         Claim(
-            "no metric tells a single candidate from people (all p > 0.05)",
-            f"the lowest mean p-value is {lowest:.2f}; with five texts no p-value can be below 0.2",
-            lowest > 0.05,
+            "no metric tells a single candidate from people (p > 0.05)",
+            tuple(
+                Check(f"{metric}, {whose}", Measured.over(values), 0.05)
+                for metric, tails in found.items()
+                for whose, values in (("model", tails.model), ("human", tails.human))
+            ),
+            "above",
+            0.0,
+            f"{_OVER_IMAGES}; with five texts no p-value can be below 0.2",
         ),
         Claim(
-            "a model's caption has a higher p-value than a person's by most metrics (CLIPCap: 4 of 5)",
-            f"by {closer} of {len(found)} metrics",
-            closer >= 3,
+            "the p-values of people are those of Table 1",
+            tuple(
+                Check(metric, Measured.over(tails.human), TABLE_1["human"][metric]) for metric, tails in found.items()
+            ),
+            "within",
+            0.1,
+            f"upper tail; {clear}; {_OVER_IMAGES}",
+        ),
+        Claim(
+            "a model's caption has a higher p-value than a person's by METEOR, CIDEr-D and ROUGE-L",
+            tuple(
+                Check(metric, Measured.over(found[metric].model - found[metric].human))
+                for metric in ("METEOR", "CIDEr-D", "ROUGE-L")
+            ),
+            "above",
+            0.0,
+            f"upper tail; {_OVER_IMAGES}",
+        ),
+        Claim(
+            "a model's caption has a lower p-value than a person's by BERT",
+            (Check("BERT", Measured.over(found["BERT"].model - found["BERT"].human)),),
+            "below",
+            0.0,
+            _OVER_IMAGES,
+        ),
+        Claim(
+            "the printed values are closer to the upper tail of the raw statistic than to the tail of worse values",
+            tuple(
+                Check(f"{metric}, {whose}", _closer(upper, worse, TABLE_1[printed][metric]))
+                for metric, tails in found.items()
+                if metric not in _DISTANCES
+                for whose, printed, upper, worse in (
+                    ("model", "CLIPCap", tails.model, tails.model_worse),
+                    ("human", "human", tails.human, tails.human_worse),
+                )
+            ),
+            "above",
+            0.0,
+            f"how much farther the tail of worse values is from the printed value; {_OVER_IMAGES}",
         ),
     )
 
 
-def _single_sentence(claims: Sequence[Claim]) -> str:
-    alone, above = (claim.agrees for claim in claims)
-    if not alone:
-        return "Unlike the paper, some metric tells single candidates apart."
-    first = "As in the paper, one candidate per image is too few: no metric tells it from the other references"
-    return f"{first}." if above else f"{first}; but here people's captions have the higher p-values by most metrics."
+def _closer(first: F64, second: F64, printed: float) -> Measured:
+    """How much farther the mean of the second values is from a printed one; its interval is that of a linear sum."""
+    sides = [np.sign(np.nanmean(values) - printed) for values in (first, second)]
+    return Measured.over(sides[1] * (second - printed) - sides[0] * (first - printed))
 
 
 def reproduce_table_3(files: Sequence[Path], run: Run) -> Reproduction:
     """Mean log p-values of human captions against human captions of the same image."""
     images = _open(files, run, list(TABLE_3))
-    sides = [(item.references[:2], item.references[2:_REFERENCES]) for item in images.items]
     run.progress.start("measuring", len(TABLE_3))
-    found: dict[str, float] = {}
-    rejected: dict[str, float] = {}
+    found: dict[str, F64] = {}
     for metric in TABLE_3:
-        p_values = images.p_values(metric, sides, run.seed)
-        found[metric] = mean_log_p(p_values)
-        rejected[metric] = float(np.mean([p <= 0.1 for p in p_values]))
+        each_out = [
+            images.log_p(metric, _without(images, place), run.seed, tail="upper") for place in range(_REFERENCES)
+        ]
+        found[metric] = np.mean(each_out, axis=0)
         run.progress.step(1)
-    higher = [name for name in ("METEOR", "CIDEr-D", "BERT") if found[f"TRM-{name}"] > found[name]]
-    most = max(rejected, key=lambda name: rejected[name])
-    claims = (
-        Claim(
-            "no method finds a difference between people",
-            f"log p from {min(found.values()):.2f} to {max(found.values()):.2f}; the lowest possible p-value (0.1) is "
-            f"reached by at most {rejected[most]:.0%} of the images ({most}), 10 % by chance",
-            rejected[most] <= 0.2,
-        ),
-        Claim(
-            "TRM has a higher p-value than its score, with METEOR, CIDEr-D and BERT",
-            f"with {', '.join(higher) or 'none of them'}",
-            len(higher) == 3,
-        ),
-    )
+    chance = float(np.log(np.arange(1, _REFERENCES + 1) / _REFERENCES).mean())
+    basis = f"about a fifth of the distance between the printed values of METEOR and TRM-CIDEr-D; {_OVER_IMAGES}"
+    plain = [metric for metric in TABLE_3 if not metric.startswith("TRM")]
     return Reproduction(
         name=run.name,
         title="Table 3: log p-values of human captions",
         paper=_PAPER,
-        design=f"{len(images.items):,} images of COCO: two of the references against three others; the mean over "
-        "images of the natural log of the exact p-value, among all ten ways to choose the two. It would be -0.79 if "
-        "all p-values were equally likely.",
+        design=f"{len(images.items):,} images of COCO: each of five references is the candidate once, against the four "
+        "others; the mean over candidates and images of the natural log of the exact p-value, among all five ways to "
+        "choose the candidate, by the upper tail (values at least as large as observed).",
         differs=(
-            "The paper has ten against ten captions of the c40 split of COCO, which is not available here.",
+            "The paper describes ten against ten captions of the c40 split of COCO, which is not available here. Its "
+            "printed values of scores fit five captions of which one is left out.",
             *_vector_note(images),
         ),
-        claims=claims,
-        conclusion=_people_sentence(claims, higher),
+        claims=(
+            *(
+                Claim(
+                    f"the log p-values of {what} are those of Table 3",
+                    tuple(Check(metric, Measured.over(found[metric]), TABLE_3[metric]) for metric in metrics),
+                    "within",
+                    0.03,
+                    basis,
+                )
+                for what, metrics in (
+                    ("scores and MMD", plain),
+                    ("TRM", [metric for metric in TABLE_3 if metric not in plain]),
+                )
+            ),
+            Claim(
+                "TRM has a higher p-value than its score",
+                tuple(
+                    Check(f"TRM-{name} less {name}", Measured.over(found[f"TRM-{name}"] - found[name]))
+                    for name in _SCORES
+                ),
+                "above",
+                0.0,
+                _OVER_IMAGES,
+            ),
+        ),
         options=run.options,
         signature=_signature(run, images),
-        notes=images.notes,
+        notes=(
+            *images.notes,
+            f"Without ties the five p-values of an image are 0.2, 0.4, 0.6, 0.8 and 1, and their mean log is "
+            f"{chance:.2f} whatever the captions are. Only ties raise it, so this table says little about metrics.",
+        ),
         tables=(
             Numbers(
                 "Mean of the log p-values",
                 ("published", "ours"),
-                tuple(Row(metric, (printed, found[metric])) for metric, printed in TABLE_3.items()),
+                tuple(Row(metric, (printed, _mean(found[metric]))) for metric, printed in TABLE_3.items()),
                 3,
             ),
         ),
     )
 
 
-def _people_sentence(claims: Sequence[Claim], higher: Sequence[str]) -> str:
-    first = (
-        "As in the paper, no metric tells people from people" if claims[0].agrees else "Some metric tells people apart"
-    )
-    if claims[1].agrees:
-        return f"{first}, and TRM has higher p-values than the score it is built on."
-    return f"{first}; that TRM has higher p-values than its score shows for {len(higher)} of 3 scores only."
+def _without(images: Images, place: int) -> list[Sides]:
+    """One reference of each image as the candidate, against its other ones."""
+    five = [item.references[:_REFERENCES] for item in images.items]
+    return [(texts[place : place + 1], (*texts[:place], *texts[place + 1 :])) for texts in five]
 
 
 def _stand_ins(images: Images) -> list[tuple[str, ...]]:
@@ -269,25 +382,30 @@ _NO_MODEL = (
 )
 
 
+# The log p-value of each image, by metric, with the first of the other captions as candidate, with the first two, ...
+Curves = Mapping[str, Sequence[F64]]
+
+
 def _by_number(
     images: Images, others: Sequence[Sequence[str]], metrics: Sequence[str], run: Run
-) -> dict[str, list[float]]:
-    """The mean log p-value of each metric with the first of the other captions as candidate, with the first two, ..."""
-    found: dict[str, list[float]] = {metric: [] for metric in metrics}
+) -> dict[str, list[F64]]:
+    found: dict[str, list[F64]] = {metric: [] for metric in metrics}
     run.progress.start("measuring", _REFERENCES * len(metrics))
     for n in range(1, _REFERENCES + 1):
         pairs = zip(images.items, others, strict=True)
         sides = [(texts[:n], item.references[:_REFERENCES]) for item, texts in pairs]
         for metric in metrics:
-            p_values = [p for p in images.p_values(metric, sides, run.seed) if not np.isnan(p)]
-            found[metric].append(mean_log_p(p_values) if p_values else float("nan"))
+            found[metric].append(images.log_p(metric, sides, run.seed))
             run.progress.step(1)
     return found
 
 
-def _lines(found: Mapping[str, Sequence[float]]) -> tuple[Line, ...]:
+def _lines(found: Curves) -> tuple[Line, ...]:
     return tuple(
-        Line(name, tuple(CurveAt(n, value) for n, value in enumerate(curve, 1) if not np.isnan(value)))
+        Line(
+            name,
+            tuple(CurveAt(n, mean) for n, values in enumerate(curve, 1) if (mean := _mean(values)) is not None),
+        )
         for name, curve in found.items()
     )
 
@@ -297,8 +415,6 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
     images = _open(files, run, _FIGURE_3)
     repeated = [next(iter(item.candidates.values()))[:1] * _REFERENCES for item in images.items]
     elsewhere, narrow = (_by_number(images, others, _FIGURE_3, run) for others in (_stand_ins(images), repeated))
-    gains = [{name: _gain(found, name) for name in _SCORES} for found in (elsewhere, narrow)]
-    claims = _sensitivity_claims(elsewhere, narrow)
     return Reproduction(
         name=run.name,
         title="Figure 3: log p-values over the number of candidates",
@@ -311,8 +427,7 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
             "The printed gains are those of O2NA on MSR-VTT.",
             *_vector_note(images),
         ),
-        claims=claims,
-        conclusion=_sensitivity_sentence(*gains),
+        claims=_sensitivity_claims(elsewhere, narrow),
         options=run.options,
         signature=_signature(run, images),
         notes=(
@@ -332,49 +447,42 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
 
 _SCORES = ("METEOR", "CIDEr-D", "BERT")
 _FIGURE_3 = (*(metric for name in _SCORES for metric in (name, f"TRM-{name}")), "MMD-BERT")
-_PRINTED_GAINS = {"METEOR": " (by 162 %)", "CIDEr-D": " (by 49 %)"}
+_PRINTED_GAINS = " (by 162 % with METEOR, by 49 % with CIDEr-D)"
 
 
 # With five candidates and five references TRM is symmetric, and its lowest p-value is twice that of a score.
 _COMPARED = 3
 
 
-def _sensitivity_claims(
-    elsewhere: Mapping[str, Sequence[float]], narrow: Mapping[str, Sequence[float]]
-) -> tuple[Claim, ...]:
-    falling = [name for name, curve in elsewhere.items() if curve[-1] < curve[1]]
+def _sensitivity_claims(elsewhere: Curves, narrow: Curves) -> tuple[Claim, ...]:
+    def gain(found: Curves, name: str) -> Check:
+        curves = [found[metric][_COMPARED - 1] for metric in (f"TRM-{name}", name)]
+        return Check(f"log p of TRM-{name} less that of {name}", Measured.over(curves[0] - curves[1]))
+
     return (
         Claim(
             "every metric becomes more sensitive with more candidates",
-            f"{len(falling)} of {len(elsewhere)} have a lower log p-value with 5 captions of another image than with 2",
-            len(falling) == len(elsewhere),
+            tuple(
+                Check(
+                    f"{name}: log p with 5 captions of another image less that with 2",
+                    Measured.over(curve[-1] - curve[1]),
+                )
+                for name, curve in elsewhere.items()
+            ),
+            "below",
+            0.0,
+            _OVER_IMAGES,
         ),
         *(
             Claim(
-                f"TRM with {name} is more sensitive than {name}{_PRINTED_GAINS.get(name, '')}",
-                f"{case}: log p-value {found[f'TRM-{name}'][_COMPARED - 1]:.2f}, that of {name} "
-                f"{found[name][_COMPARED - 1]:.2f} ({100 * _gain(found, name):+.0f} %)",
-                _gain(found, name) > 0,
+                f"TRM is more sensitive than the score on the same distance, with {case}{_PRINTED_GAINS}",
+                tuple(gain(found, name) for name in _SCORES),
+                "below",
+                0.0,
+                f"{_COMPARED} candidates; {_OVER_IMAGES}",
             )
             for case, found in (("captions of another image", elsewhere), ("one repeated caption", narrow))
-            for name in _SCORES
         ),
-    )
-
-
-def _gain(found: Mapping[str, Sequence[float]], name: str) -> float:
-    """By how much the log p-value of TRM is larger in size than that of the score on the same distance."""
-    return found[f"TRM-{name}"][_COMPARED - 1] / found[name][_COMPARED - 1] - 1
-
-
-def _sensitivity_sentence(elsewhere: Mapping[str, float], narrow: Mapping[str, float]) -> str:
-    varied, repeated = (sum(gain > 0 for gain in gains.values()) for gains in (elsewhere, narrow))
-    if varied == repeated == len(_SCORES):
-        return "As in the paper, TRM is more sensitive than the score on the same distance, in both cases."
-    return (
-        "As in the paper, more candidates make every metric more sensitive; TRM is more sensitive than the score on "
-        f"the same distance with {repeated} of {len(_SCORES)} distances if the candidates lack variety (one repeated "
-        f"caption), but with {varied} of {len(_SCORES)} if they are varied captions of a similar image."
     )
 
 
@@ -385,24 +493,31 @@ _ENCODERS = ("bow:5000", "lsa", "minilm")
 def reproduce_figure_7(files: Sequence[Path], run: Run) -> Reproduction:
     """MMD with several encoders: log p-values over the number of candidates, and of people against people."""
     encoders = run.by_scale(_ENCODERS[:2], _ENCODERS[:2], _ENCODERS)
-    curves: dict[str, list[float]] = {}
-    people: dict[str, float] = {}
+    curves: dict[str, list[F64]] = {}
+    people: dict[str, F64] = {}
     for name in encoders:
         images = _open(files, run, ("MMD-BERT",), name)
         curves[name] = _by_number(images, _stand_ins(images), ("MMD-BERT",), run)["MMD-BERT"]
-        halves = [(item.references[:2], item.references[2:_REFERENCES]) for item in images.items]
-        people[name] = mean_log_p(images.p_values("MMD-BERT", halves, run.seed))
-    best = min(curves, key=lambda name: curves[name][-1])
+        people[name] = images.log_p("MMD-BERT", _halves(images), run.seed)
+    bag, *trained = encoders
     claims = (
         Claim(
             "MMD with a trained encoder is more sensitive than with a bag of words",
-            f"with 5 candidates: {', '.join(f'{name} {curve[-1]:.2f}' for name, curve in curves.items())}",
-            best != _ENCODERS[0],
+            tuple(
+                Check(f"{name} less {bag}, {n} candidates", Measured.over(curves[name][n - 1] - curves[bag][n - 1]))
+                for name in trained
+                for n in range(2, _REFERENCES + 1)
+            ),
+            "below",
+            0.0,
+            f"log p-values; {_OVER_IMAGES}",
         ),
         Claim(
             "with every encoder, people are not distinguished from people",
-            ", ".join(f"{name} {value:.2f}" for name, value in people.items()) + " (-0.79 if all p are equally likely)",
-            min(people.values()) > -1.0,
+            tuple(Check(name, Measured.over(values), _BY_CHANCE) for name, values in people.items()),
+            "within",
+            0.2,
+            f"the target is the mean log p-value if all are equally likely; {_OVER_IMAGES}",
         ),
     )
     return Reproduction(
@@ -418,10 +533,6 @@ def reproduce_figure_7(files: Sequence[Path], run: Run) -> Reproduction:
             "The speed of encoders is in the benchmarks.",
         ),
         claims=claims,
-        conclusion="As in the paper, vectors of meaning or of co-occurrence are more sensitive than a bag of words, "
-        "and none distinguishes people from people."
-        if all(claim.agrees for claim in claims)
-        else f"{sum(claim.agrees for claim in claims)} of {len(claims)} findings show; {best} is the most sensitive.",
         options=run.options,
         signature=_signature(run, images),
         panels=(Panel("MMD", "candidates", "mean log p-value", _lines(curves)),),
@@ -429,7 +540,7 @@ def reproduce_figure_7(files: Sequence[Path], run: Run) -> Reproduction:
             Numbers(
                 "People against people: mean log p-value",
                 ("ours",),
-                tuple(Row(name, (value,)) for name, value in people.items()),
+                tuple(Row(name, (_mean(values),)) for name, values in people.items()),
             ),
         ),
     )
@@ -439,21 +550,16 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
     """Log p-values of MAUVE and METEOR with five candidates and five references."""
     images = _open(files, run, ("METEOR", "MAUVE-BERT"))
     others = _stand_ins(images)
-    cases = {
+    cases: dict[str, list[Sides]] = {
         "captions of another image": [
             (texts, item.references[:_REFERENCES]) for item, texts in zip(images.items, others, strict=True)
         ],
-        "human": [(item.references[:2], item.references[2:_REFERENCES]) for item in images.items],
+        "human": _halves(images),
     }
     found = {
-        case: (
-            mean_log_p(images.p_values("MAUVE-BERT", sides, run.seed)),
-            mean_log_p(images.p_values("METEOR", sides, run.seed)),
-        )
+        case: {metric: images.log_p(metric, sides, run.seed) for metric in ("MAUVE-BERT", "METEOR")}
         for case, sides in cases.items()
     }
-    model = found["captions of another image"]
-    claims = _few_claims(model, found["human"])
     return Reproduction(
         name=run.name,
         title="Table 4: log p-values of MAUVE and METEOR with few captions",
@@ -466,12 +572,7 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
             "The human captions are two against three, the paper's five against five.",
             *_vector_note(images),
         ),
-        claims=claims,
-        conclusion="As in the paper, MAUVE is less sensitive than METEOR if there are few captions, and does not tell "
-        "people apart."
-        if all(claim.agrees for claim in claims)
-        else f"{sum(claim.agrees for claim in claims)} of {len(claims)} findings of the paper show: MAUVE has a log "
-        f"p-value of {model[0]:.2f} and METEOR of {model[1]:.2f} for captions of another image.",
+        claims=_few_claims(found["captions of another image"], found["human"]),
         options=run.options,
         signature=_signature(run, images),
         notes=images.notes,
@@ -481,7 +582,7 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
                 ("MAUVE", "METEOR"),
                 tuple(
                     [Row(f"{name}, published", pair) for name, pair in TABLE_4.items()]
-                    + [Row(f"{case}, ours", pair) for case, pair in found.items()]
+                    + [Row(f"{case}, ours", tuple(map(_mean, pair.values()))) for case, pair in found.items()]
                 ),
                 3,
             ),
@@ -489,16 +590,30 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
     )
 
 
-def _few_claims(model: tuple[float, float], human: tuple[float, float]) -> tuple[Claim, ...]:
+def _few_claims(model: Mapping[str, F64], human: Mapping[str, F64]) -> tuple[Claim, ...]:
+    printed = [mauve - meteor for name, (mauve, meteor) in TABLE_4.items() if name != "human"]
     return (
         Claim(
             "MAUVE is much less sensitive than METEOR with five candidates (CLIPCap: -0.40 against -2.56)",
-            f"{model[0]:.2f} against {model[1]:.2f}",
-            model[0] > model[1],
+            (Check("log p of MAUVE less that of METEOR", Measured.over(model["MAUVE-BERT"] - model["METEOR"])),),
+            "above",
+            min(printed) / 2,
+            f"half of the smallest printed difference, {min(printed):.2f}; {_OVER_IMAGES}",
         ),
         Claim(
-            "MAUVE finds no difference between people (-0.22)",
-            f"{human[0]:.2f}",
-            human[0] > -1.0,
+            "MAUVE and METEOR find no difference between people (-0.22 and -0.72)",
+            tuple(Check(metric, Measured.over(values), _BY_CHANCE - 0.1) for metric, values in human.items()),
+            "above",
+            0.0,
+            f"at most 0.1 below {_BY_CHANCE:.2f}, the mean log p-value if all are equally likely; {_OVER_IMAGES}",
         ),
     )
+
+
+# The mean log p-value of two against three captions, if all ten are equally likely.
+_BY_CHANCE = float(np.log(np.arange(1, 11) / 10).mean())
+
+
+def _halves(images: Images) -> list[Sides]:
+    """Two of the references of each image against three others."""
+    return [(item.references[:2], item.references[2:_REFERENCES]) for item in images.items]

@@ -13,7 +13,7 @@ from textassay.inference.plan import Progress, Silent
 from textassay.reproduce import caption_tests as trm
 from textassay.reproduce import discrepancy_ngrams as ddn
 from textassay.reproduce import huse_paper as huse
-from textassay.reproduce import joint_paper as msj
+from textassay.reproduce import joint_oracle, joint_samples, joint_sweeps
 from textassay.reproduce import quality_diversity_paper as qd
 from textassay.reproduce.discrepancy_paper import reproduce_generators, reproduce_published
 from textassay.reproduce.result import SCALES, Reproduction, Run
@@ -87,7 +87,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "mixtures with noise and real text, by BLEU and by CR",
         "li2020",
         _CORPORA,
-        (300, 40_000, 40_000),
+        (2_000, 40_000, 40_000),
         qd.reproduce_figure_2,
         fewest=_FEWEST_TEXTS,
     ),
@@ -122,7 +122,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "QDisc, DRate, Self-Ratio and Ref-Ratio on real texts",
         "li2020",
         _CORPORA,
-        (300, 40_000, 40_000),
+        (2_000, 40_000, 40_000),
         qd.reproduce_table_2,
         fewest=_FEWEST_TEXTS,
     ),
@@ -216,9 +216,9 @@ REPRODUCTIONS: dict[str, Reproducible] = {
     "msj-table-1": Reproducible(
         "BLEU, Self-BLEU, MS-Jaccard and Frechet distance of six models",
         "montahaei2019",
-        msj.TABLE_1_FILES,
+        joint_samples.TABLE_1_FILES,
         (150, 10_000, 10_000),
-        msj.reproduce_table_1,
+        joint_samples.reproduce_table_1,
         fewest=_FEWEST_TEXTS,
     ),
     "msj-table-4": Reproducible(
@@ -226,7 +226,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "montahaei2019",
         (),
         (100, 2_000, 50_000),
-        msj.reproduce_table_4,
+        joint_oracle.reproduce_table_4,
         "a GPU: four models over 5,000 words, 50,000 texts, 80 epochs and 500 adversarial rounds",
         fewest=_FEWEST_TEXTS,
     ),
@@ -235,7 +235,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "montahaei2019",
         _CORPORA,
         (60, 1_000, 20_000),
-        msj.reproduce_figure_1,
+        joint_sweeps.reproduce_figure_1,
         fewest=_FEWEST_TEXTS,
     ),
     "msj-figure-4": Reproducible(
@@ -243,7 +243,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "montahaei2019",
         _CORPORA,
         (60, 1_000, 20_000),
-        msj.reproduce_figure_4,
+        joint_sweeps.reproduce_figure_4,
         "hours of a laptop: a vector for each of a million texts",
         fewest=_FEWEST_TEXTS,
     ),
@@ -253,6 +253,13 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         (_RATINGS, "huse/summarization_items.csv"),
         (200, 200, 200),
         huse.reproduce_table_1,
+    ),
+    "huse-table-2": Reproducible(
+        "examples of failures: their ratings, log-probabilities and votes",
+        "hashimoto2019",
+        (_RATINGS,),
+        (200, 200, 200),
+        huse.reproduce_table_2,
     ),
     "huse-figure-3": Reproducible(
         "models in the plane of HUSE-D and HUSE-Q",

@@ -16,8 +16,9 @@ from textassay.inference.result import signature
 from textassay.metrics.learned.model_distances import TwoLogProbs, oracle_discrepancy
 from textassay.models.base import Generator
 from textassay.models.choose import train_model
+from textassay.reproduce.claims import Check, Claim, Measured, steps
 from textassay.reproduce.discrepancy_paper import ORACLE_DD, REAL_TAU, SHARES, SYNTHETIC_DD, SYNTHETIC_TAU
-from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
+from textassay.reproduce.result import CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
 from textassay.reproduce.sweeps import draw_texts, generate, measure, values
 from textassay.studies.agreement.correlation import tau_b
 from textassay.studies.agreement.study import dominated_shares
@@ -112,32 +113,33 @@ def _tau_numbers(
     )
 
 
-def _tau_claims(published: Mapping[str, tuple[float, ...]], ours: Mapping[str, tuple[float, ...]]) -> list[Claim]:
+_ONE_SEED = "one seed, so that no interval is known"
+
+
+def _tau_claims(published: Mapping[str, tuple[float, ...]], ours: Mapping[str, tuple[float, ...]]) -> tuple[Claim, ...]:
     n = len(next(iter(published.values())))
-    shown = {metric: ", ".join(f"{tau:.2f}" for tau in taus[:n]) for metric, taus in ours.items()}
-    others = {metric: sum(taus[:n]) for metric, taus in ours.items() if metric != "DD"}
-    best = max(others, key=lambda metric: others[metric])
-    return [
-        Claim("DD ranks the generators perfectly (tau 1)", shown["DD"], all(tau > 0.999 for tau in ours["DD"][:n])),
+    groups = [f"5 {kind}" for kind in _KINDS] + ["all 10"]
+    dd = ours["DD"]
+    return (
+        Claim(
+            "DD ranks the generators perfectly (tau 1)",
+            tuple(Check(group, Measured.over([tau]), 1.0) for group, tau in zip(groups, dd[:n], strict=False)),
+            "within",
+            0.005,
+            _ONE_SEED,
+        ),
         Claim(
             "no other metric ranks them as well as DD",
-            "; ".join(f"{metric} {shown[metric]}" for metric in others),
-            others[best] < sum(ours["DD"][:n]) - 1e-9,
+            tuple(
+                Check(f"tau of DD less that of {metric}, {group}", Measured.over([own - other]))
+                for metric, taus in ours.items()
+                if metric != "DD"
+                for group, own, other in zip(groups, dd[:n], taus[:n], strict=False)
+            ),
+            "above",
+            0.0,
+            _ONE_SEED,
         ),
-    ]
-
-
-def _tau_sentence(claims: Sequence[Claim], ours: Mapping[str, tuple[float, ...]], n: int) -> str:
-    perfect, alone = (claim.agrees for claim in claims)
-    equal = [metric for metric, taus in ours.items() if metric != "DD" and sum(taus[:n]) >= sum(ours["DD"][:n]) - 1e-9]
-    first = (
-        "As in the paper, DD ranks the generators perfectly" if perfect else "DD does not rank all generators perfectly"
-    )
-    if alone:
-        return f"{first}, and no other metric does as well."
-    verb = "rank" if len(equal) > 1 else "ranks"
-    return (
-        f"{first}, but {' and '.join(equal)} {verb} them at least as well, so that DD is not shown to be better here."
     )
 
 
@@ -149,7 +151,6 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
     generators = Generators.trained(training, size, run.seed)
     scores = _scores(generators, reference, train_model(_SCORER + _SPLIT, others), run.progress, run.seed)
     ours = _taus(scores, {name: -float(name.split()[-1]) for name in generators.texts})
-    claims = tuple(_tau_claims(REAL_TAU, ours))
     return Reproduction(
         name=run.name,
         title="Table 4: Kendall's tau of metrics with the order of generators, real texts",
@@ -157,8 +158,7 @@ def reproduce_table_4(files: Sequence[Path], run: Run) -> Reproduction:
         design=f"3-gram and 5-gram models are trained on 20 to 100 % of {n:,} captions and generate {size:,} each, "
         f"against {size:,} other captions. The gold order is that of the training texts: more is better.",
         differs=_MODELS,
-        claims=claims,
-        conclusion=_tau_sentence(claims, ours, 2),
+        claims=_tau_claims(REAL_TAU, ours),
         options=run.options,
         signature=_signature(run, drawn.digest),
         tables=(_tau_numbers("Kendall's tau-b", REAL_TAU, ours), _score_numbers(scores)),
@@ -229,23 +229,33 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
     """The oracle dd and its estimate by a classifier, of generators of synthetic texts."""
     found = _synthetic(tuple(files), *_sizes(run), run.seed)
     estimates = found.scores["DD"]
-    falls = {
-        kind: all(found.dd[f"{kind} {a}"] > found.dd[f"{kind} {b}"] for a, b in pairwise(SHARES)) for kind in _KINDS
-    }
-    below = sum(estimates[name] < found.dd[name] for name in found.dd)
     tau = tau_b(list(estimates.values()), list(found.dd.values()))
     claims = (
         Claim(
-            "the oracle dd falls with more training texts, for both kinds",
-            "; ".join(f"{kind}: {_listed(found.dd, kind)}" for kind in _KINDS),
-            all(falls.values()),
+            "the oracle dd falls with more training texts",
+            tuple(
+                check
+                for kind in _KINDS
+                for check in steps(kind, SHARES, [[found.dd[f"{kind} {share}"]] for share in SHARES])
+            ),
+            "below",
+            0.0,
+            _ONE_SEED,
         ),
         Claim(
             "the estimate is below the oracle dd for all generators",
-            f"for {below} of {len(found.dd)}",
-            below == len(found.dd),
+            tuple(Check(name, Measured.over([estimates[name] - found.dd[name]])) for name in found.dd),
+            "below",
+            0.0,
+            _ONE_SEED,
         ),
-        Claim("the estimate has the order of the oracle dd (tau 1)", f"tau {tau:.2f}", tau > 0.999),
+        Claim(
+            "the estimate has the order of the oracle dd (tau 1)",
+            (Check("tau", Measured.over([tau]), 1.0),),
+            "within",
+            0.005,
+            _ONE_SEED,
+        ),
     )
     return Reproduction(
         name=run.name,
@@ -254,7 +264,6 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
         design=_synthetic_design(found),
         differs=_MODELS,
         claims=claims,
-        conclusion=_oracle_sentence([claim.agrees for claim in claims], tau),
         options=run.options,
         signature=_signature(run, found.digest),
         tables=(
@@ -274,35 +283,17 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
     )
 
 
-def _listed(scores: Mapping[str, float], kind: str) -> str:
-    return ", ".join(f"{scores[f'{kind} {share}']:.3f}" for share in SHARES)
-
-
-def _oracle_sentence(agrees: Sequence[bool], tau: float) -> str:
-    falls, below, ordered = agrees
-    first = (
-        "As in the paper, the oracle dd falls with more training texts"
-        if falls
-        else "The oracle dd does not always fall"
-    )
-    second = "the classifier finds only a part of it" if below else "the estimate is not always below it"
-    third = "and orders the generators in the same way" if ordered else f"and its order agrees with tau {tau:.2f} only"
-    return f"{first}; {second}, {third}."
-
-
 def reproduce_table_5(files: Sequence[Path], run: Run) -> Reproduction:
     """Kendall's tau of metrics with the oracle dd, on synthetic texts."""
     found = _synthetic(tuple(files), *_sizes(run), run.seed)
     ours = _taus(found.scores, found.dd)
-    claims = tuple(_tau_claims(SYNTHETIC_TAU, ours))
     return Reproduction(
         name=run.name,
         title="Table 5: Kendall's tau of metrics with the oracle dd, synthetic texts",
         paper=_PAPER,
         design=_synthetic_design(found),
         differs=_MODELS,
-        claims=claims,
-        conclusion=_tau_sentence(claims, ours, 3),
+        claims=_tau_claims(SYNTHETIC_TAU, ours),
         options=run.options,
         signature=_signature(run, found.digest),
         tables=(
@@ -370,21 +361,30 @@ def _figure_2(
 ) -> Reproduction:
     n, size = _sizes(run)
     bleu, scores = ordered.values()
-    shown = ", ".join(f"{tau:.1f}" for tau in taus)
+    dominates = "share of the points of a generator that the next larger one dominates"
     claims = (
         Claim(
             "BLEU and Self-BLEU do not rank the generators",
-            f"of the points of a generator, the next larger one dominates {bleu:.0%} on average",
-            bleu < 0.9,
+            (Check(dominates, Measured.over([bleu]), 0.9),),
+            "below",
+            0.0,
+            _ONE_SEED,
         ),
-        Claim("FED does not rank the generators", f"tau over temperatures: {shown}", min(taus) < 0.999),
         Claim(
-            "LM score and reverse LM score rank GPT-2, but not LSTM",
-            f"of the points of a generator, the next larger one dominates {scores:.0%} on average",
-            scores > 0.5,
+            "FED does not rank the generators",
+            (Check("the lowest tau over temperatures", Measured.over([min(taus)]), 1.0),),
+            "below",
+            0.005,
+            _ONE_SEED,
+        ),
+        Claim(
+            "LM score and reverse LM score rank the generators",
+            (Check(dominates, Measured.over([scores]), 0.5),),
+            "above",
+            0.0,
+            _ONE_SEED,
         ),
     )
-    failing = sum(claim.agrees for claim in claims[:2])
     return Reproduction(
         name=run.name,
         title="Figure 2: metrics of generators over temperatures, real texts",
@@ -397,11 +397,6 @@ def _figure_2(
             "Only one kind of generator is drawn.",
         ),
         claims=claims,
-        conclusion="As in the paper, neither BLEU with Self-BLEU nor FED ranks the generators at all temperatures."
-        if failing == 2
-        else f"{failing} of the 2 failures that the paper reports show on captions: "
-        f"a larger generator dominates {bleu:.0%} of the points of the next smaller one by BLEU and Self-BLEU, and tau "
-        f"of FED is {min(taus):.1f} or more.",
         options=run.options,
         signature=_signature(run, digest),
         panels=_figure_2_panels(planes, frechet),

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,8 @@ from textassay.inference.plan import Silent
 from textassay.inference.result import Result, option_fields, result_of, sample_field, signature
 from textassay.metrics.registry import Request, parse_requests
 from textassay.models.choose import train_model
-from textassay.reproduce.result import Claim, CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
+from textassay.reproduce.claims import Check, Claim, Measured, steps
+from textassay.reproduce.result import CurveAt, Line, Numbers, Panel, Reproduction, Row, Run
 from textassay.reproduce.sweeps import TOKENIZER, draw_texts, measure
 from textassay.studies.agreement.correlation import tau_b, tau_p_value
 from textassay.studies.compare.result import Column, Comparison
@@ -76,8 +76,9 @@ def reproduce_published(_files: Sequence[Path], run: Run) -> Reproduction:
             x, y = ([values[name] for name in _GROUPS[group]] for values in (scores, gold))
             tau, (p_value, _) = tau_b(x, y), tau_p_value(x, y)
             rows.append(Row(f"{metric}, {group}", (printed, tau, p_value)))
-            found = f"{tau:.2f} (exact p {_p_text(p_value)})"
-            claims.append(Claim(f"{metric}, {group}: {printed:.2f}", found, abs(tau - printed) <= _ROUNDING))
+            checks = (Check("tau", Measured.exact(tau), printed),)
+            statement = f"tau of {metric}, {group}, is {printed:.2f}"
+            claims.append(Claim(statement, checks, "within", _ROUNDING, "two printed digits; exact numbers"))
     return Reproduction(
         name=run.name,
         title="Kendall's tau from the printed tables",
@@ -86,27 +87,10 @@ def reproduce_published(_files: Sequence[Path], run: Run) -> Reproduction:
         "against the oracle dd (Table 2), and DD on the real corpus (Table 3) against the share of training texts.",
         differs=("BLEU-5 and the LM score are printed as coefficients only, so theirs cannot be computed again.",),
         claims=tuple(claims),
-        conclusion=_published_sentence(rows),
         options=run.options,
         signature=signature(run.name, {}, data={"generators": run.n_items}, resampling={}),
         tables=(Numbers("Kendall's tau-b", ("published", "computed here", "exact p"), tuple(rows), None),),
     )
-
-
-def _p_text(p_value: float) -> str:
-    """A p-value in four digits, and as a bound where these would be zeros."""
-    return f"= {p_value:.4f}" if p_value >= 0.00005 else "< 0.0001"
-
-
-def _published_sentence(rows: Sequence[Row]) -> str:
-    off = [row for row in rows if abs((row.numbers[0] or 0.0) - (row.numbers[1] or 0.0)) > _ROUNDING]
-    others = f"{len(rows) - len(off)} of {len(rows)} printed coefficients follow from the printed scores"
-    if not off:
-        return f"{others}."
-    wrong = "; ".join(
-        f"{row.name} is printed as {row.numbers[0]:.2f}, but the scores give {row.numbers[1]:.2f}" for row in off
-    )
-    return f"{others}; {wrong}."
 
 
 # The metrics of the experiment: name, specification, and whether higher values are better. Self-BLEU counts as the
@@ -201,15 +185,13 @@ def reproduce_generators(files: Sequence[Path], run: Run) -> Reproduction:
     experiment = Experiment.of(run)
     found = _measure_all(experiment, files, run)
     taus = {name: {kind: _taus(found, experiment, kind, name) for kind in _KINDS} for name in _METRICS}
-    falling = tuple(_falling_claims(found, experiment))
     return Reproduction(
         name=run.name,
         title="Tables 3 and 4: DD falls with more training texts, and ranks generators by them",
         paper="cai2020",
         design=_design(experiment),
         differs=_differences(experiment),
-        claims=(*falling, *_tau_claims(taus)),
-        conclusion=_generator_sentence(taus, falling),
+        claims=(*_falling_claims(found, experiment), *_tau_claims(taus)),
         options=run.options,
         signature=signature(
             run.name,
@@ -361,39 +343,46 @@ def _by_share(found: Found, experiment: Experiment, kind: str, metric: str) -> l
     return [[found[Unit(kind, share, seed)][metric] for seed in range(experiment.seeds)] for share in SHARES]
 
 
+_OVER_SEEDS = "intervals over seeds"
+
+
 def _falling_claims(found: Found, experiment: Experiment) -> Iterator[Claim]:
     for kind in _KINDS:
-        means = {name: [float(np.mean(row)) for row in _by_share(found, experiment, kind, name)] for name in _DD}
-        falls = {name: all(later < earlier for earlier, later in pairwise(row)) for name, row in means.items()}
-        shown = "; ".join(f"{name[4:]} {row[0]:.2f} to {row[-1]:.2f}" for name, row in means.items())
-        wrong = [name[4:] for name, does in falls.items() if not does]
-        where = f"; not at every step with {', '.join(wrong)}" if wrong else ""
         published = "0.490 to 0.322" if kind == "LSTM" else "not printed for this kind"
-        yield Claim(f"{kind}: DD falls with every fifth of training texts ({published})", shown + where, not wrong)
-
-
-def _mean_taus(taus: Mapping[str, Mapping[str, Sequence[float]]], kind: str) -> dict[str, float]:
-    """The mean tau of each metric over seeds; 0 for a metric that gives all generators of a seed the same value."""
-    return {name: float(np.mean(np.nan_to_num(by_kind[kind]))) for name, by_kind in taus.items()}
+        checks = [check for name in _DD for check in steps(name, SHARES, _by_share(found, experiment, kind, name))]
+        statement = f"{kind}: DD falls with every fifth of training texts ({published})"
+        yield Claim(statement, tuple(checks), "below", 0.0, _OVER_SEEDS)
 
 
 def _tau_claims(taus: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterator[Claim]:
-    means = _mean_taus(taus, "LSTM")
-    best = max(means, key=lambda name: means[name])
-    dd = {name: means[name] for name in _DD}
-    shown = ", ".join(f"{name[4:]} {tau:.2f}" for name, tau in dd.items())
-    yield Claim("LSTM: DD ranks all five generators correctly (tau 1.0)", shown, min(dd.values()) >= 1 - _ROUNDING)
+    of_lstm = {name: np.nan_to_num(by_kind["LSTM"]) for name, by_kind in taus.items()}
+    network = of_lstm["DD, network"]
+    yield Claim(
+        "LSTM: DD ranks all five generators correctly (tau 1.0)",
+        tuple(Check(name, Measured.over(of_lstm[name]), 1.0) for name in _DD),
+        "within",
+        _ROUNDING,
+        f"two printed digits; {_OVER_SEEDS}",
+    )
     for source, name in _PUBLISHED_NAMES.items():
         if source != "DD":
             yield Claim(
                 f"LSTM: {source} ranks less well than DD (tau {REAL_TAU[source][0]})",
-                f"{name} {means[name]:.2f}, DD of the network {means['DD, network']:.2f}",
-                means[name] < means["DD, network"],
+                (Check(f"tau of DD of the network less that of {name}", Measured.over(network - of_lstm[name])),),
+                "above",
+                0.0,
+                _OVER_SEEDS,
             )
     yield Claim(
         "LSTM: no metric ranks better than DD",
-        f"the highest mean is that of {best}, {means[best]:.2f}",
-        means[best] <= max(dd.values()) + _ROUNDING,
+        tuple(
+            Check(f"tau of DD of the network less that of {name}", Measured.over(network - values))
+            for name, values in of_lstm.items()
+            if name not in _DD
+        ),
+        "above",
+        0.0,
+        _OVER_SEEDS,
     )
 
 
@@ -469,14 +458,3 @@ def _differences(experiment: Experiment) -> tuple[str, ...]:
         f"vectors of {experiment.encoder}.",
         "LM score and reverse LM score use 5-gram models, and the vocabulary of the real texts.",
     )
-
-
-def _generator_sentence(taus: Mapping[str, Mapping[str, Sequence[float]]], claims: Sequence[Claim]) -> str:
-    mean = _mean_taus(taus, "LSTM")
-    dd = ", ".join(f"{name[4:]} {mean[name]:.2f}" for name in _DD)
-    falls = "DD falls" if all(claim.agrees for claim in claims) else "DD does not fall everywhere"
-    found = f"{falls} with more training texts; it orders the LSTMs with a mean tau of {dd} (published 1.0)"
-    better = [name for name in mean if name not in _DD and mean[name] >= mean["DD, network"]]
-    if not better:
-        return f"{found}, and no other metric orders them as well as DD of the network."
-    return f"{found}, and {', '.join(better)} order them as well as DD of the network, so DD is not better here."

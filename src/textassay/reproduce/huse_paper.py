@@ -1,5 +1,6 @@
 """Table 1 and Figures 3, 4 and 5 of the HUSE paper, from its 4,000 ratings of news summaries and its printed scores."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import Bool
+from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.ratings.files import read_ratings
 from textassay.corpus.ratings.rated_items import RatedItems, balanced
 from textassay.errors import InputError, Setting
@@ -14,12 +16,12 @@ from textassay.inference.plan import LocalEngine
 from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings
-from textassay.metrics.ratings.votes import share_around
 from textassay.metrics.registry import Request, parse_requests
-from textassay.reproduce.result import Area, Claim, CurveAt, Line, NamedPoint, Numbers, Panel, Reproduction, Row, Run
-from textassay.studies.huse.item_votes import decision_map
+from textassay.reproduce.claims import Check, Claim, Measured
+from textassay.reproduce.result import Area, CurveAt, Line, NamedPoint, Numbers, Panel, Reproduction, Row, Run
+from textassay.studies.huse.item_votes import decision_map, judged_items
 from textassay.studies.huse.result import TITLES, DecisionMap, StabilityPoint
-from textassay.studies.huse.stability import stability
+from textassay.studies.huse.stability import n_parts, stability
 
 # Summarization at temperature 1.0, the one setting of Table 1 whose ratings are available.
 PUBLISHED = {"huse": 0.53, "huse_q": 0.58, "huse_d": 0.95}
@@ -31,9 +33,12 @@ TABLE_1 = {
     "language model": {"t = 1.0": (0.86, 0.88, 1.02)},
 }
 _LEVEL, _RESAMPLES = 0.95, 999
+N_PARTS = n_parts(200)
 # The paper: 50 items are often enough, 20 ratings per item are not too many for summaries.
 _FEW_ITEMS, _MANY_RATINGS = 50, 20
 _CLOSE = 0.1
+_ROUNDING = 0.005
+_SAME_DATA = "two printed digits; the same ratings, so that the numbers are exact"
 
 
 def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
@@ -50,7 +55,6 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
         Row(TITLES[first.metric], (PUBLISHED[first.metric], first.estimate, *_ends(first), second.estimate, tied))
         for first, second, tied in zip(*results, kept, strict=True)
     ]
-    agrees = all(_agrees(metric, results) for metric in PUBLISHED)
     return Reproduction(
         name=run.name,
         title="HUSE, HUSE-Q and HUSE-D of news summaries",
@@ -62,12 +66,19 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
             "the other six columns of Table 1 are left out: their ratings are not published in this form",
             "intervals, tests and the column without rounding are not in the paper",
         ),
-        claims=tuple(
-            Claim(f"{TITLES[metric]} {value:.2f}", _found(metric, results), _agrees(metric, results))
-            for metric, value in PUBLISHED.items()
+        claims=(
+            Claim(
+                "HUSE, HUSE-Q and HUSE-D of summarization at t = 1.0 are 0.53, 0.58 and 0.95",
+                tuple(
+                    Check(f"{TITLES[metric]} from {source}", Measured.exact(result.estimate), value)
+                    for metric, value in PUBLISHED.items()
+                    for source, result in zip(("ratings", "the items file"), _of(metric, results), strict=True)
+                ),
+                "within",
+                _ROUNDING,
+                _SAME_DATA,
+            ),
         ),
-        conclusion=f"The three scores of summarization at t = 1.0 {'agree' if agrees else 'do not all agree'} with the "
-        "paper to two digits; the other six columns cannot be checked.",
         notes=rated[0].notes,
         options=run.options,
         signature=results[0][0].signature,
@@ -89,17 +100,6 @@ def _of(metric: str, results: Sequence[Sequence[Result]]) -> list[Result]:
     return [result for each in results for result in each if result.metric == metric]
 
 
-def _found(metric: str, results: Sequence[Sequence[Result]]) -> str:
-    ratings, items = _of(metric, results)
-    low, high = _ends(ratings)
-    interval = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
-    return f"{ratings.estimate:.2f}{interval} from ratings, {items.estimate:.2f} from the items file"
-
-
-def _agrees(metric: str, results: Sequence[Sequence[Result]]) -> bool:
-    return all(f"{result.estimate:.2f}" == f"{PUBLISHED[metric]:.2f}" for result in _of(metric, results))
-
-
 def reproduce_figure_5(files: Sequence[Path], run: Run) -> Reproduction:
     """HUSE and HUSE-Q on random parts of the items, and with a random part of the ratings."""
     requests = parse_requests(["huse", "huse_q"], on="ratings")
@@ -107,26 +107,24 @@ def reproduce_figure_5(files: Sequence[Path], run: Run) -> Reproduction:
     _check_items(rated, run.n_items)
     plan = RatedPlan(_LEVEL, _RESAMPLES, run.seed, LocalEngine(), run.progress)
     points = stability(Ratings.of(rated), requests, plan, most_k=16)
-    claims = _claims(points)
     return Reproduction(
         name=run.name,
         title="HUSE on fewer items and with fewer ratings per item",
         paper="hashimoto2019",
         design="Figure 5, summarization: random parts of the 200 items with all 20 ratings, and all items with a "
-        "random part of their ratings; mean over 100 parts, and the range that holds 95 % of them.",
+        f"random part of their ratings; mean over {N_PARTS} parts, and the range that holds 95 % of them.",
         differs=(
             "Figure 5 has other tasks too, whose ratings are not published in this form",
             "the paper draws HUSE alone; at least 32 items are taken, twice the 16 neighbours",
         ),
-        claims=claims,
-        conclusion=_stability_sentence(claims),
+        claims=_claims(points),
         notes=(*rated.notes, "bands close towards the full set, since its parts then have most items in common"),
         options=run.options,
         signature=signature(
             run.name,
             {},
             data={"items": f"{len(rated.items)}/{rated.digest}"},
-            resampling={"k": 16, "parts": 100, "seed": run.seed},
+            resampling={"k": 16, "parts": N_PARTS, "seed": run.seed},
         ),
         panels=(
             _panel("Fewer items", "items", points, requests),
@@ -150,35 +148,41 @@ def _panel(title: str, along: str, points: Sequence[StabilityPoint], requests: S
     return Panel(title, along, "score", tuple(lines), limits=(0.0, 1.0))
 
 
-def _stability_sentence(claims: Sequence[Claim]) -> str:
-    items, ratings = (claim.agrees for claim in claims)
-    first = "close to" if items else "far from"
-    second = (
-        "As in the paper, more than 20 ratings per item are needed" if ratings else "20 ratings per item are enough"
-    )
-    return f"The mean of HUSE on about 50 items is {first} that on all, but single parts vary widely. {second}."
-
-
 def _claims(points: Sequence[StabilityPoint]) -> tuple[Claim, ...]:
-    items = [point for point in points if point.along == "items" and point.metric == "huse"]
-    ratings = [point for point in points if point.along == "ratings" and point.metric == "huse"]
+    items, ratings = (
+        [point for point in points if point.along == along and point.metric == "huse"] for along in ("items", "ratings")
+    )
     whole = items[-1].mean
     few = min(items, key=lambda point: abs(point.n - _FEW_ITEMS))
-    half = min(ratings, key=lambda point: abs(point.n - _MANY_RATINGS / 2))
     return (
         Claim(
-            f"about {_FEW_ITEMS} items are often enough",
-            f"mean {few.mean:.2f} on {few.n} items, {whole:.2f} on all; 95 % of parts from {few.low:.2f} to "
-            f"{few.high:.2f}",
-            abs(few.mean - whole) <= _CLOSE,
+            f"{_FEW_ITEMS} items are often sufficient to give an accurate estimate of HUSE",
+            (
+                Check(
+                    f"HUSE on {few.n} items less HUSE on all",
+                    Measured.between(few.mean - whole, few.low - whole, few.high - whole),
+                ),
+            ),
+            "within",
+            _CLOSE,
+            f"{_CLOSE} is close; the interval holds 95 % of the parts with this many items",
         ),
         Claim(
-            f"summaries need more than {_MANY_RATINGS} ratings per item",
-            f"mean {ratings[0].mean:.2f} with {ratings[0].n}, {half.mean:.2f} with {half.n}, {ratings[-1].mean:.2f} "
-            f"with {ratings[-1].n} ratings: still falling",
-            half.mean - ratings[-1].mean > _CLOSE / 4,
+            f"summaries need more than {_MANY_RATINGS} ratings per item: HUSE falls with every increase up to there",
+            tuple(
+                Check(f"HUSE with {fewer.n} less with {more.n}", _mean_of_parts(fewer).less(_mean_of_parts(more)))
+                for fewer, more in pairwise(ratings)
+            ),
+            "above",
+            0.01,
+            "a fall of 0.01 shows in two digits; intervals of the mean over parts",
         ),
     )
+
+
+def _mean_of_parts(point: StabilityPoint) -> Measured:
+    """The mean over the parts, whose range is that of 95 % of them."""
+    return Measured.give_or_take(point.mean, (point.high - point.low) / (2 * 1.96) / math.sqrt(N_PARTS))
 
 
 def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
@@ -187,45 +191,40 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
     _check_items(rated, run.n_items)
     view = Ratings.of(rated)
     ours = {request.metric.name: request.value(view) for request in parse_requests(list(PUBLISHED), on="ratings")}
-    pairs = [(task, list(models.values())) for task, models in TABLE_1.items() if len(models) > 1]
-    lost = [(task, before, after) for task, (before, after) in pairs]
     wrong = [
         f"{task}, {name}: 1 + {whole:.2f} - {quality:.2f} = {1 + whole - quality:.2f}, printed {diversity:.2f}"
         for task, models in TABLE_1.items()
         for name, (whole, quality, diversity) in models.items()
-        if abs(1 + whole - quality - diversity) > 0.0101
+        if abs(1 + whole - quality - diversity) > 2 * _ROUNDING + _ROUNDING / 2
     ]
     claims = (
         Claim(
-            "annealing and retrieval raise HUSE-Q, but lower HUSE-D and HUSE",
-            "; ".join(f"{task}: HUSE {first[0]:.2f} to {second[0]:.2f}" for task, first, second in lost),
-            all(b[0] < a[0] and b[1] > a[1] and b[2] < a[2] for _, a, b in lost),
-        ),
-        Claim(
             "summarization at t = 1.0 is at HUSE-D 0.95 and HUSE-Q 0.58",
-            f"{ours['huse_d']:.2f} and {ours['huse_q']:.2f} from its ratings",
-            f"{ours['huse_d']:.2f} {ours['huse_q']:.2f}" == "0.95 0.58",
+            tuple(
+                Check(TITLES[metric], Measured.exact(ours[metric]), PUBLISHED[metric])
+                for metric in ("huse_d", "huse_q")
+            ),
+            "within",
+            _ROUNDING,
+            _SAME_DATA,
         ),
-        Claim("HUSE-D is 1 + HUSE - HUSE-Q in every column", "; ".join(wrong) or "in all seven columns", not wrong),
     )
     return Reproduction(
         name=run.name,
         title="Figure 3: models in the plane of HUSE-D and HUSE-Q",
         paper="hashimoto2019",
         design="Seven models by the printed scores of Table 1, and summarization at t = 1.0 as measured from its "
-        "ratings. Dashed lines have equal HUSE (0, 0.25, 0.5 and 0.75). A shaded area has the models of a task that "
-        "are worse at the same proportion of HUSE-D and HUSE-Q.",
+        "ratings. Dashed lines have equal HUSE (0, 0.25, 0.5 and 0.75). A shaded area has the models of a "
+        "task that are worse at the same proportion of HUSE-D and HUSE-Q. Only the last model is measured and "
+        "compared.",
         differs=(
             "Figure 3 has further temperatures, which the paper does not print as numbers; without their ratings they "
             "are left out.",
         ),
         claims=claims,
-        conclusion="The measured point falls on the printed one, and in the printed scores annealing lowers HUSE as "
-        "the paper writes; "
-        + (
-            "the printed HUSE-D of the language model (1.02) does not follow from its HUSE and HUSE-Q, which give 0.98."
-            if wrong
-            else "all printed scores are consistent."
+        notes=(
+            "HUSE-D is 1 + HUSE - HUSE-Q. In the printed scores this is not so to two digits: "
+            + ("; ".join(wrong) or "nowhere"),
         ),
         options=run.options,
         signature=signature(
@@ -267,7 +266,6 @@ def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
     view = Ratings.of(rated)
     means, log_probs, is_model = view.means, view.log_probs("token"), view.is_model
     votes = decision_map(view, k=16, per="token")
-    claims = _plane_claims(view, votes)
     return Reproduction(
         name=run.name,
         title="Figure 4: human and model summaries by rating and log-probability, t = 1.0",
@@ -275,12 +273,7 @@ def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
         design="The 200 summaries at t = 1.0 by log-probability per token and mean rating; in the shaded area most of "
         "the 16 nearest neighbours are from the model.",
         differs=("Figure 4 has panels for t = 0.9 and t = 0.7 too, whose ratings are not available here.",),
-        claims=claims,
-        conclusion="As in the paper, ratings rather than probabilities separate people from the model at t = 1.0, and "
-        "items with high ratings and high probabilities are the hardest to tell apart."
-        if all(claim.agrees for claim in claims)
-        else f"{sum(claim.agrees for claim in claims)} of the {len(claims)} things that the paper describes for t = "
-        "1.0 show in these ratings.",
+        claims=_plane_claims(rated, view),
         options=run.options,
         signature=signature(
             run.name, {}, data={"items": f"{len(rated.items)}/{rated.digest}"}, resampling={"k": 16, "seed": run.seed}
@@ -305,24 +298,52 @@ def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
     )
 
 
-def _plane_claims(view: Ratings, votes: DecisionMap) -> tuple[Claim, ...]:
+# Folds of contexts, each left out once.
+_FOLDS = 20
+
+
+def _plane_claims(rated: RatedItems, view: Ratings) -> tuple[Claim, ...]:
+    contexts = np.unique(view.context, return_inverse=True)[1]
+    folds = [view.take(np.flatnonzero(contexts % _FOLDS != fold)) for fold in range(_FOLDS)]
     means, log_probs = view.means, view.log_probs("token")
-    level, upright = _straight_lines(np.array(votes.share_model) > 0.5)
     upper = (means > np.median(means)) & (log_probs > np.median(log_probs))
-    inside, outside = (_accuracy(view, where) for where in (upper, ~upper))
+    judged = judged_items(rated, view, k=16, tied="released", per="token")
+    right = np.array([item.told for item in judged], dtype=np.float64)
+    inside, outside = (Measured.over(right[where]) for where in (upper, ~upper))
     return (
         Claim(
-            "the boundary is mostly horizontal: ratings separate the sources",
-            f"the best horizontal line agrees with the vote on {level:.0%} of the plane, the best vertical one on "
-            f"{upright:.0%}",
-            level > max(upright, 0.8),
+            "the boundary is mostly horizontal: ratings separate the sources, probabilities do not",
+            (
+                Check(
+                    "share of the plane where the vote is that of the best horizontal line less that of the best "
+                    "vertical one",
+                    Measured.jackknife(_tilt(view), [_tilt(fold) for fold in folds]),
+                ),
+            ),
+            "above",
+            0.1,
+            f"a tenth of the plane; interval by the jackknife over {_FOLDS} folds of contexts",
         ),
         Claim(
             "items with high ratings and high probabilities are almost indistinguishable",
-            f"{inside:.0%} of {int(upper.sum())} such items are classified correctly, {outside:.0%} of the others",
-            inside < outside,
+            (Check(f"share of {int(upper.sum())} such items that is classified correctly", inside, 0.5),),
+            "within",
+            0.15,
+            "half are classified correctly by chance; interval over items",
+        ),
+        Claim(
+            "other items are classified correctly more often",
+            (Check("share of the others less that of these items", outside.less(inside)),),
+            "above",
+            0.0,
+            "interval over items",
         ),
     )
+
+
+def _tilt(view: Ratings) -> float:
+    level, upright = _straight_lines(np.array(decision_map(view, k=16, per="token").share_model) > 0.5)
+    return level - upright
 
 
 def _straight_lines(is_model: Bool) -> tuple[float, float]:
@@ -339,14 +360,6 @@ def _straight_lines(is_model: Bool) -> tuple[float, float]:
         for votes in (is_model, is_model.T)
     )
     return level, upright
-
-
-def _accuracy(view: Ratings, where: Bool) -> float:
-    """The share of these items that the vote of their neighbours classifies correctly."""
-    share = share_around(view.points("token")[where], view.points("token"), view.is_model, k=17)
-    # A point is its own nearest neighbour, so its own vote is taken out.
-    others = (17 * share - view.is_model[where]) / 16
-    return float(((others > 0.5) == view.is_model[where]).mean())
 
 
 _MODEL_AREA = "most neighbours are from the model"
@@ -367,3 +380,96 @@ def _model_areas(found: DecisionMap) -> Iterator[Area]:
                     "most neighbours are from the model", ((left, low), (right, low), (right, high), (left, high))
                 )
             start = end
+
+
+# Table 2: what an example shows, whose text it is, an item of the ratings file, and its printed mean rating and
+# log-probability per token, where there are any.
+TABLE_2 = (
+    ("quality failure", "model", "model-051", 2.6, -2.3),
+    ("quality failure", "reference", "human-051", 4.3, None),
+    ("diversity failure", "model", "model-027", 4.3, None),
+    ("diversity failure", "reference", "human-027", 4.3, None),
+    ("indistinguishable", "model", "model-058", 5.3, None),
+    ("indistinguishable", "reference", "human-058", 4.9, -0.3),
+)
+
+
+def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
+    """The printed examples of failures: their ratings, log-probabilities and the votes of their neighbours."""
+    rated = balanced(read_ratings(str(files[0])), seed=run.seed)
+    _check_items(rated, run.n_items)
+    judged = {each.item.id: each for each in judged_items(rated, Ratings.of(rated), k=16, tied="released", per="token")}
+    if missing := [item for _, _, item, _, _ in TABLE_2 if item not in judged]:
+        raise InputError(f"{files[0]}: no item {quoted(missing)}; wanted the items of the published file")
+    return Reproduction(
+        name=run.name,
+        title="Table 2: examples of quality failures, diversity failures and indistinguishable texts",
+        paper="hashimoto2019",
+        design="The six printed texts in the file of 4,000 ratings: mean rating of 20 people, log-probability per "
+        "token, and the share of the 16 nearest neighbours that come from the same source, by the rating alone and by "
+        "both features.",
+        differs=(
+            "Five of the six log-probabilities are not printed or not legible in the table, so that two are compared.",
+            "The example of a diversity failure is from t = 0.7 in the text of the paper; the ratings here are of "
+            "t = 1.0.",
+        ),
+        claims=(
+            Claim(
+                "the mean ratings of the six texts are 2.6, 4.3, 4.3, 4.3, 5.3 and 4.9",
+                tuple(
+                    Check(f"{kind}, {whose}", Measured.exact(judged[item].rating), printed)
+                    for kind, whose, item, printed, _ in TABLE_2
+                ),
+                "within",
+                _ONE_DIGIT,
+                _SAME_RATINGS,
+            ),
+            Claim(
+                "the log-probabilities per token are -2.3 and -0.3 where they are printed",
+                tuple(
+                    Check(f"{kind}, {whose}", Measured.exact(judged[item].log_prob), printed)
+                    for kind, whose, item, _, printed in TABLE_2
+                    if printed is not None
+                ),
+                "within",
+                _ONE_DIGIT,
+                _SAME_RATINGS,
+            ),
+        ),
+        options=run.options,
+        signature=signature(
+            run.name, {}, data={"items": f"{len(rated.items)}/{rated.digest}"}, resampling={"k": 16, "seed": run.seed}
+        ),
+        tables=(
+            Numbers(
+                "Ratings, log-probabilities and votes",
+                (
+                    "rating, published",
+                    "rating, ours",
+                    "log p, published",
+                    "log p, ours",
+                    "votes for its source by rating",
+                    "by both",
+                ),
+                tuple(
+                    Row(
+                        f"{kind}, {whose}: {shortened(judged[item].item.text or '', 60)}",
+                        (
+                            rating,
+                            judged[item].rating,
+                            log_prob,
+                            judged[item].log_prob,
+                            judged[item].votes_by_rating,
+                            judged[item].votes,
+                        ),
+                    )
+                    for kind, whose, item, rating, log_prob in TABLE_2
+                ),
+            ),
+        ),
+    )
+
+
+# 4.25 is printed as 4.3.
+_ONE_DIGIT = 0.0501
+_SAME_RATINGS = "one printed digit; the same ratings, so that the numbers are exact"

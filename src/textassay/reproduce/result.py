@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 from textassay.errors import InputError
 from textassay.inference.plan import Progress
 from textassay.inference.result import Interval
+from textassay.reproduce.claims import Claim, conclude
 from textassay.studies.compare.result import Comparison
 from textassay.version import __version__
 
@@ -165,20 +166,11 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """What was published, what was found here, and whether that agrees."""
-
-    published: str
-    found: str
-    agrees: bool
-
-
-@dataclass(frozen=True)
 class Reproduction:
     """A table or figure of a paper, made again. `design` is what is done, `differs` how that departs from the paper.
 
-    `options` are the ones that it was made with, as on the command line; `notes` are further remarks. `conclusion` is
-    one sentence on where this agrees with the paper and where not. `files` are the names of the data files.
+    `options` are the ones that it was made with, as on the command line; `notes` are further remarks. `files` are the
+    names of the data files. Where this agrees with the paper and where not follows from the claims alone.
     `scores` are the values of metrics for single systems. The JSON form has them under the keys that `compare` uses, so
     that `agree` reads it.
     """
@@ -189,7 +181,6 @@ class Reproduction:
     design: str
     differs: tuple[str, ...]
     claims: tuple[Claim, ...]
-    conclusion: str
     options: Mapping[str, int | str]
     signature: str
     grids: tuple[Grid, ...] = ()
@@ -199,6 +190,11 @@ class Reproduction:
     matrices: tuple[Matrix, ...] = ()
     files: tuple[str, ...] = ()
     scores: Comparison | None = None
+
+    @property
+    def conclusion(self) -> str:
+        """Where this agrees with the paper and where not, by the claims."""
+        return conclude(self.claims)
 
     @property
     def n_agreeing(self) -> int:
@@ -214,6 +210,8 @@ class Reproduction:
         """JSON text with every number."""
         plain = {"textassay": __version__, **asdict(replace(self, scores=None)), "options": dict(self.options)}
         del plain["scores"]
+        plain["conclusion"] = self.conclusion
+        plain["claims"] = [{**asdict(claim), **claim.to_dict()} for claim in self.claims]
         if self.scores is not None:
             plain |= self.scores.to_dict()
         return json.dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False)

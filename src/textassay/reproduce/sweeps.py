@@ -9,6 +9,8 @@ from textassay.corpus.sample import stream
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Progress
 from textassay.models.base import Generator
+from textassay.reproduce.claims import Measured
+from textassay.reproduce.result import Run
 from textassay.studies.compare.result import Comparison
 from textassay.studies.compare.study import compare
 
@@ -84,3 +86,55 @@ def values(found: Comparison, label: str) -> list[float]:
     """The estimates of one metric, in the order of the candidates."""
     place = found.labels.index(label)
     return [column.results[place].estimate for column in found.columns]
+
+
+# Generated texts are measured in this many parts, which gives their metrics intervals.
+N_PARTS = 5
+
+
+def measure_parts(
+    reference: Sequence[str],
+    candidates: Mapping[str, Sequence[str]],
+    metrics: str,
+    run: Run,
+    *,
+    tokenizer: str = TOKENIZER,
+    lowercase: bool = False,
+    encoder: str | None = None,
+) -> dict[str, dict[str, list[float]]]:
+    """For each metric the values of every part of each candidate, against the whole reference.
+
+    What follows from them holds for these references. Metrics that move with sample size are those of smaller samples,
+    the same for all candidates.
+    """
+    parts = {f"{name}/{part}": texts[part::N_PARTS] for name, texts in candidates.items() for part in range(N_PARTS)}
+    found = measure(
+        reference,
+        parts,
+        metrics,
+        progress=run.progress,
+        tokenizer=tokenizer,
+        lowercase=lowercase,
+        encoder=encoder,
+        seed=run.seed,
+    )
+    return {
+        label: {name: estimates[place * N_PARTS : (place + 1) * N_PARTS] for place, name in enumerate(candidates)}
+        for label in found.labels
+        for estimates in (values(found, label),)
+    }
+
+
+def jackknifed(
+    reference: Sequence[str], texts: Sequence[str], metrics: str, run: Run, *, tokenizer: str
+) -> dict[str, Measured]:
+    """Metrics of some texts, with intervals by leaving out every part of them once."""
+    parts = {str(part): [text for at, text in enumerate(texts) if at % N_PARTS != part] for part in range(N_PARTS)}
+    found = measure(
+        reference, {"all": texts, **parts}, metrics, progress=run.progress, tokenizer=tokenizer, seed=run.seed
+    )
+    return {
+        label: Measured.jackknife(estimates[0], estimates[1:])
+        for label in found.labels
+        for estimates in (values(found, label),)
+    }

@@ -14,7 +14,7 @@ from textassay.studies.huse.study import huse
 def test_table_1(data: Path) -> None:
     """The scales differ in the number of resamples only."""
     table = reproduce("huse-table-1", data=str(data), scale="smoke")
-    assert [claim.agrees for claim in table.claims] == [True] * 3
+    assert [claim.agrees for claim in table.claims] == [True]
     assert [row.numbers[0] for row in table.tables[0].rows] == [0.53, 0.58, 0.95]
     for row in table.tables[0].rows:
         published, ours, low, high, items, _ = row.numbers
@@ -36,6 +36,13 @@ def test_the_table_has_the_intervals_of_the_command(data: Path) -> None:
         assert row.numbers[2:4] == (result.interval.low, result.interval.high)
 
 
+def test_table_2_has_the_ratings_of_the_paper(data: Path) -> None:
+    table = reproduce("huse-table-2", data=str(data), scale="smoke")
+    assert [claim.agrees for claim in table.claims] == [True, True]
+    ratings = [row.numbers[1] for row in table.tables[0].rows]
+    assert ratings == pytest.approx([2.6, 4.25, 4.25, 4.3, 5.25, 4.9])
+
+
 @pytest.mark.slow
 def test_figure_5(data: Path) -> None:
     found = reproduce("huse-figure-5", data=str(data))
@@ -44,7 +51,8 @@ def test_figure_5(data: Path) -> None:
     assert round(ratings.lines[0].points[-1].mean, 2) == 0.53
     means = [point.mean for point in ratings.lines[0].points]
     assert means == sorted(means, reverse=True)
-    assert [claim.agrees for claim in found.claims] == [True, True]
+    # Single parts of 50 items vary by more than 0.1.
+    assert [claim.decision for claim in found.claims] == ["undecided", "holds"]
     assert figure(found).count("<polyline") == 4
 
 
