@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from textassay.corpus.rated_items import RatedItems
-from textassay.corpus.rating_files import read_ratings
+from textassay.corpus.ratings.files import read_ratings
+from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.inference.item_figures import Figures
 from textassay.reproduce import caption_tests, huse_paper
 from textassay.reproduce.catalogue import REPRODUCTIONS, reproduce

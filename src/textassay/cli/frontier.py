@@ -60,6 +60,13 @@ def frontier(
             metavar="N", help="For bs-n and cn-n on texts: number of draws of halves and mixtures, for an interval."
         ),
     ] = 4,
+    noise_lengths: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="For pairs on texts: words of the noise texts, as numbers, median or max, such as 5,median,max.",
+        ),
+    ] = "5,max",
     seed: options.Seed = 0,
     json: options.Json = None,
     csv: Annotated[str | None, typer.Option(metavar="FILE|-", help="Write CSV with one row per point.")] = None,
@@ -92,6 +99,7 @@ def frontier(
             n_points=points,
             n_starts=starts,
             n_seeds=seeds,
+            noise_lengths=noise_lengths,
             seed=seed,
             progress=progress,
         )

@@ -21,6 +21,7 @@ from textassay.studies.frontier.mixtures import (
     largest_cr,
     noise_lengths,
     noise_mixture,
+    parse_noise_lengths,
     quality_at,
 )
 from textassay.studies.frontier.study import frontier
@@ -87,10 +88,25 @@ def test_noise_texts_have_their_length_and_every_word() -> None:
     assert counts.min() > 0.7 * counts.mean()
 
 
-def test_noise_lengths_are_five_the_median_and_the_longest() -> None:
+def test_noise_lengths_are_those_of_the_paper_or_as_given() -> None:
     reference = sequences(["a b c d e f g h"] * 3 + ["a b c d e f g h i j k l"])
-    assert noise_lengths(reference, 2) == [5, 8, 12]
-    assert noise_lengths(reference, 7) == [7, 8, 12]
+    assert noise_lengths(reference, 2) == [5, 12]
+    assert noise_lengths(reference, 2, parse_noise_lengths("5, median,max,5")) == [5, 8, 12]
+    assert noise_lengths(reference, 7) == [7, 12]
+    for bad in ("", "mean", "0", "5,,max", "5.5", "99999"):
+        with pytest.raises(
+            InputError, match=r"noise_lengths='.*'; wanted whole numbers from 1 to 10,000, median or max"
+        ):
+            frontier(random_texts(60, 1), noise_lengths=bad)
+
+
+def test_the_chosen_noise_lengths_are_measured_and_stated() -> None:
+    texts = random_texts(120, 1)
+    column = frontier(texts, pairs="bs-2", noise_lengths="5,median,max")
+    names = [curve.name for curve in column.sources[0].analyses[0].curves]
+    assert len(names) == len(set(names)) >= 2
+    assert "noise:5,median,max" in column.sources[0]["bs-2"].signature
+    assert "noise:5,max" in frontier(texts, pairs="bs-2").sources[0]["bs-2"].signature
 
 
 def test_quality_is_read_at_the_diversity_of_real_text() -> None:

@@ -5,12 +5,14 @@ with several e give a curve in the plane of quality and diversity; held-out real
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from textassay.corpus.hashed_ngrams import Sequences, ranges
+from textassay.corpus.printable import shortened
 from textassay.corpus.sample import stream
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Progress, Silent
@@ -18,9 +20,11 @@ from textassay.metrics.ngrams.bleu import corpus_bleu, corpus_self_bleu
 from textassay.metrics.ngrams.counts import Ngrams, TextNgrams
 from textassay.metrics.ngrams.overlap import cr, nrr
 
-# The shares of noise and the shorter length of a noise text in the paper.
+# A number of words, or that of the median or of the longest text of the reference.
+NoiseLength = int | Literal["median", "max"]
+# The shares of noise and the lengths of noise texts in the paper: 5 words, and as many as the longest text has.
 NOISE = (0.0, 0.2, 0.4, 0.6)
-SHORT_NOISE = 5
+NOISE_LENGTHS: tuple[NoiseLength, ...] = (5, "max")
 
 
 # Quality of texts against a reference, and their diversity, for n-grams up to an order.
@@ -111,9 +115,32 @@ class Estimate:
         return self.qdisc / loss if loss > 0 else math.nan
 
 
-def noise_lengths(reference: Sequences, n: int) -> list[int]:
-    """Lengths of noise texts: 5 and that of the longest text as in the paper, and the median length between them."""
-    return sorted({max(SHORT_NOISE, n), max(int(np.median(reference.lengths)), n), int(reference.lengths.max())})
+def noise_lengths(reference: Sequences, n: int, chosen: Sequence[NoiseLength] = NOISE_LENGTHS) -> list[int]:
+    """The lengths of noise texts, ascending; none is shorter than the n-grams."""
+    known = {"median": int(np.median(reference.lengths)), "max": int(reference.lengths.max())}
+    return sorted({max(known[length] if isinstance(length, str) else length, n) for length in chosen})
+
+
+def parse_noise_lengths(given: str) -> tuple[NoiseLength, ...]:
+    """The lengths of noise texts from text such as `5,max`.
+
+    >>> parse_noise_lengths("5,median,max")
+    (5, 'median', 'max')
+    """
+    found: list[NoiseLength] = []
+    for word in (each.strip() for each in given.split(",")):
+        if word in _BY_NAME:
+            found.append(_BY_NAME[word])
+        elif word.isascii() and word.isdigit() and 1 <= int(word) <= _LONGEST_NOISE:
+            found.append(int(word))
+        else:
+            wanted = f"wanted whole numbers from 1 to {_LONGEST_NOISE:,}, median or max, with commas between them"
+            raise InputError(Setting("noise_lengths", shortened(given, 40)), f"; {wanted}")
+    return tuple(dict.fromkeys(found))
+
+
+_BY_NAME: Mapping[str, NoiseLength] = {"median": "median", "max": "max"}
+_LONGEST_NOISE = 10_000
 
 
 def noise_mixture(
@@ -139,6 +166,7 @@ def estimate_pairs(
     *,
     name: str = "texts",
     noise: Sequence[float] = NOISE,
+    lengths: Sequence[NoiseLength] = NOISE_LENGTHS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Estimate]:
@@ -152,7 +180,7 @@ def estimate_pairs(
     texts, references = TextNgrams.of_sequences(real), TextNgrams.of_sequences(reference)
     truth = [_MEASURES[kind](texts, references, n) for kind, n in pairs]
     curves: list[list[MixtureCurve]] = [[] for _ in pairs]
-    for length in noise_lengths(reference, longest_order):
+    for length in noise_lengths(reference, longest_order, lengths):
         points: list[list[MixturePoint]] = [[] for _ in pairs]
         for share in noise:
             rng = stream(seed, "mixture", length, repr(float(share)))

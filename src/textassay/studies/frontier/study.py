@@ -20,7 +20,7 @@ from textassay.inference.result import Interval, Result, signature
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.frontier.compatibility import Fit, check_conditions, fit_slope, induced_divergence
 from textassay.studies.frontier.distribution import Distribution
-from textassay.studies.frontier.mixtures import Estimate, estimate_pairs
+from textassay.studies.frontier.mixtures import NOISE, Estimate, NoiseLength, estimate_pairs, parse_noise_lengths
 from textassay.studies.frontier.pairs import Pair, parse_pair
 from textassay.studies.frontier.pareto import bound, check_fits, falling_roots, frontier_curve, highest_quality, optima
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Curve, Frontier, SourceColumn
@@ -125,6 +125,7 @@ def frontier(
     n_points: int = 81,
     n_starts: int = 12,
     n_seeds: int = 4,
+    noise_lengths: str = "5,max",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Frontier:
@@ -159,6 +160,9 @@ def frontier(
     n_seeds
         For pairs on texts: the number of draws of halves and mixtures, each with a seed of its own. QDisc and DRate are
         means over them, with an interval if there are two or more.
+    noise_lengths
+        For pairs on texts: words of the noise texts of a mixture, as whole numbers, `median` or `max` (the lengths of
+        the reference). Each length gives a curve, and the largest gap counts. The default is the paper's.
     seed
         The seed of the random number generator.
     progress
@@ -184,7 +188,8 @@ def frontier(
     sources = open_sources(source, reference=reference, settings=settings, seed=seed, probabilities=probabilities)
     chosen = _chosen_pairs(pairs, sources)
     counter = progress or Silent()
-    options = _Options(n, space, n_points, n_starts, n_seeds, seed, settings.tokenizer.signature, counter)
+    lengths = parse_noise_lengths(noise_lengths)
+    options = _Options(n, space, n_points, n_starts, n_seeds, lengths, seed, settings.tokenizer.signature, counter)
     columns = [_column(each, chosen, options) for each in sources]
     return Frontier(
         tuple(column for column, _ in columns),
@@ -201,6 +206,7 @@ class _Options:
     n_points: int
     n_starts: int
     n_seeds: int
+    noise_lengths: tuple[NoiseLength, ...]
     seed: int
     tokenizer: str
     progress: Progress
@@ -219,7 +225,13 @@ def _settings(sources: Sequence[Source], options: _Options) -> Settings:
     has_texts = any(source.kind == TEXTS for source in sources)
     found: dict[str, str | int] = {}
     if has_texts:
-        found |= {"tokenizer": options.tokenizer, "space": options.space, "n": options.n, "seeds": options.n_seeds}
+        found |= {
+            "tokenizer": options.tokenizer,
+            "space": options.space,
+            "n": options.n,
+            "seeds": options.n_seeds,
+            "noise lengths": _listed(options.noise_lengths),
+        }
     if any(source.kind == ORACLE for source in sources):
         found["starts"] = options.n_starts
     return {**found, "seed": options.seed, "version": __version__}
@@ -274,7 +286,8 @@ def _column(source: Source, chosen: Sequence[str | Pair], options: _Options) -> 
 def _steps(source: Source, chosen: Sequence[str | Pair], options: _Options) -> int:
     exact = sum(isinstance(pair, Pair) for pair in chosen)
     others = len(chosen) - exact
-    return exact + (others * options.n_starts if source.kind == ORACLE else 12 * options.n_seeds * bool(others))
+    on_texts = len(NOISE) * len(options.noise_lengths) * options.n_seeds * bool(others)
+    return exact + (others * options.n_starts if source.kind == ORACLE else on_texts)
 
 
 def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> Analysis:
@@ -341,7 +354,14 @@ def _estimated(source: Source, names: Sequence[str], options: _Options) -> dict[
     assert source.halves is not None
     wanted = [(name[:2], int(name[3:])) for name in names]
     runs = [
-        estimate_pairs(*source.halves(seed), wanted, name=source.name, seed=seed, progress=options.progress)
+        estimate_pairs(
+            *source.halves(seed),
+            wanted,
+            name=source.name,
+            lengths=options.noise_lengths,
+            seed=seed,
+            progress=options.progress,
+        )
         for seed in range(options.seed, options.seed + options.n_seeds)
     ]
     return {
@@ -364,14 +384,14 @@ def _estimate(source: Source, name: str, runs: Sequence[Estimate], options: _Opt
         Curve(f"noise of {many(curve.noise_length, 'word')}", "noise", tuple(_triples(curve.points)))
         for curve in found.curves
     )
-    tokens = {"tok": options.tokenizer}
+    settings = {"tok": options.tokenizer, "noise": _listed(options.noise_lengths)}
     return Analysis(
         name,
         ESTIMATED,
         found.quality,
         found.diversity,
         replace(
-            _result(source, name, qdisc.mean, parts, options, tokens, undefined=_NOT_DIVERSE), interval=qdisc.interval
+            _result(source, name, qdisc.mean, parts, options, settings, undefined=_NOT_DIVERSE), interval=qdisc.interval
         ),
         _judge_estimated(qdisc, drate, is_compatible=name.startswith("cn"), n=source.n),
         curves=curves,
@@ -408,6 +428,10 @@ def _over_seeds(values: Sequence[float]) -> _OverSeeds:
         return _OverSeeds(mean, draws=n)
     half = float(stdtrit(n - 1, (1 + _LEVEL) / 2)) * float(np.std(known, ddof=1)) / math.sqrt(n)
     return _OverSeeds(mean, mean - half, mean + half, n)
+
+
+def _listed(lengths: Sequence[NoiseLength]) -> str:
+    return ",".join(map(str, lengths))
 
 
 def _triples(points: Sequence[Any]) -> list[tuple[float, float, float]]:
