@@ -601,11 +601,14 @@ def _few_claims(model: Mapping[str, F64], human: Mapping[str, F64]) -> tuple[Cla
             f"half of the smallest printed difference, {min(printed):.2f}; {_OVER_IMAGES}",
         ),
         Claim(
-            "MAUVE and METEOR find no difference between people (-0.22 and -0.72)",
-            tuple(Check(metric, Measured.over(values), _BY_CHANCE - 0.1) for metric, values in human.items()),
-            "above",
-            0.0,
-            f"at most 0.1 below {_BY_CHANCE:.2f}, the mean log p-value if all are equally likely; {_OVER_IMAGES}",
+            "the log p-values of people are -0.22 by MAUVE and -0.72 by METEOR",
+            tuple(
+                Check(metric, Measured.over(values), printed)
+                for (metric, values), printed in zip(human.items(), TABLE_4["human"], strict=True)
+            ),
+            "within",
+            0.2,
+            f"a tenth of the printed difference of MAUVE and METEOR for models; {_OVER_IMAGES}",
         ),
     )
 
