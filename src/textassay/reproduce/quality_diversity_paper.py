@@ -357,6 +357,7 @@ def _estimated(files: Sequence[Path], run: Run, pairs: Sequence[str]) -> tuple[E
                 reference=reference,
                 pairs=list(pairs),
                 tokenizer=TOKENIZER,
+                n_seeds=1,
                 seed=seed,
                 progress=run.progress,
             ).sources[0]
