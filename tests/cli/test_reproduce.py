@@ -65,7 +65,16 @@ def test_the_folder_may_come_from_the_environment(
 def test_it_prints_both_sides_and_every_number(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["reproduce", NAME, "--data", folder, "--items", "10", "--seed", "3"]) == 0
     shown = capsys.readouterr().out
-    for text in ("the paper states", "found here", "holds if", "decision", "TRM with METEOR", "m = 6", "k = 3", "MSR-VTT"):
+    for text in (
+        "the paper states",
+        "found here",
+        "holds if",
+        "decision",
+        "TRM with METEOR",
+        "m = 6",
+        "k = 3",
+        "MSR-VTT",
+    ):
         assert text in shown
     # Words drawn at random show nothing of correctness, and that is said.
     assert "TRM with METEOR follows correctness" in " ".join(shown.partition("Undecided here: ")[2].split())
@@ -113,7 +122,9 @@ def test_a_table_without_data_runs_without_a_folder(
     monkeypatch.delenv("TEXTASSAY_DATA", raising=False)
     for _ in range(2):  # the second run replaces the files of the first
         assert run(["reproduce", "dd-published", "--scale", "smoke", "--output", str(tmp_path)]) == 0
-    assert "Does not hold here: tau of FED, synthetic (Table 5), 10 generators, is 0.92 (here: tau 0.871" in " ".join(capsys.readouterr().out.split())
+    assert "Does not hold here: tau of FED, synthetic (Table 5), 10 generators, is 0.92 (here: tau 0.871" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dd-published.json", "dd.md"]
 
 
