@@ -74,6 +74,15 @@ def test_other_files_are_refused_and_kept(tmp_path: Path, content: bytes) -> Non
     assert path.read_bytes() == content
 
 
+def test_a_large_foreign_file_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    path.touch()
+    os.truncate(path, 2**40)
+    with pytest.raises(InputError, match=r"large: not a work file of textassay stress; wanted one"):
+        opened(path).__enter__()
+    assert path.stat().st_size == 2**40
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -32,6 +32,8 @@ _FORMAT, _VERSION = "textassay work file", 2
 _EARLIER = (b'{"format": "textassay sweep', b'{"requests": "', b'{"stress": {')
 # Seconds between two requests to the system to write to the disk. A killed process loses nothing either way.
 _SYNC_EVERY = 1.0
+# Bytes that tell a work file from others.
+_BEGINNING = 64
 
 
 @dataclass(eq=False)
@@ -120,6 +122,7 @@ def work_file(
         with write_failures_named(where):
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
+            _check_beginning(os.read(descriptor, _BEGINNING), where, kind)
             yield _restored(descriptor, read_whole(path), where, facts, check)
         finally:
             with suppress(OSError):
@@ -158,6 +161,13 @@ def _check_regular(path: AnyPath, where: str) -> None:
     with write_failures_named(where), suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise InputError(f"{where}: not a regular file; wanted a work file, or the name of a new file")
+
+
+def _check_beginning(content: bytes, where: str, kind: str) -> None:
+    """Refuse a file that begins in another way before all of it is read."""
+    wanted = json.dumps({_FORMAT: _VERSION}).encode()[: len(_FORMAT) + 5]
+    if not wanted.startswith(content[: len(wanted)]):
+        raise _foreign(where, content, kind)
 
 
 def _restored(
