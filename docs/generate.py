@@ -42,6 +42,10 @@ INTERVALS["jackknife:fixed-classifier"] = (
     "([why](../dd.md#every-text-by-all-other-texts))"
 )
 INTERVALS["binomial:held-out"] = "exact binomial, of the accuracy on the held-out part ([how](../dd.md#held-out-texts))"
+INTERVALS["cross-fitted:newcombe"] = (
+    "one-sided limit of a difference of two shares of held-out texts "
+    "([why](../statistics.md#how-large-the-difference-is-the-separable-share))"
+)
 INTERVALS["jackknife:fixed-vocabulary"] = (
     "delete-a-group jackknife with a new model without each group, and fixed words "
     "([why](../language-models.md#intervals-and-tests))"

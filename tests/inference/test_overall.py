@@ -426,19 +426,37 @@ def test_the_error_of_a_combined_p_value_is_its_spread_over_seeds() -> None:
     assert 0.7 < np.sqrt(np.mean(np.square(errors))) / np.std(found, ddof=1) < 2.0
 
 
-def test_the_distance_does_not_depend_on_the_sample_size() -> None:
+def test_the_effect_size_is_the_separable_share() -> None:
     far = [f"v{i}" for i in range(30)]
 
     def mixed(seed: int, size: int) -> list[str]:
         return texts(seed, size - size // 4) + texts(seed + 1, size // 4, words=far)
 
     found = [lexical(mixed(1, n), texts(9, n), n_resamples=99) for n in (200, 800)]
-    assert [each.distance for each in found] == pytest.approx([found[0].distance] * 2, rel=0.25)
-    assert found[1].detectable is not None
-    assert found[0].detectable is not None
-    assert found[1].detectable < found[0].detectable
+    shares = [each.separable for each in found if each.separable is not None]
+    assert [each.estimate for each in shares] == pytest.approx([0.25] * 2, abs=0.05)
+    assert [each.grade for each in shares] == ["clear"] * 2
+    lows = [each.low for each in shares if each.low is not None]
+    assert 0.1 < lows[0] < lows[1] <= 0.25
+    limits = [each.detectable for each in shares if each.detectable is not None]
+    assert limits[1] < limits[0]
     whole = lexical(texts(1, 100, words=far), texts(2, 100), n_resamples=99)
-    assert whole.distance == pytest.approx(1.0, abs=0.02)
+    assert whole.shared_pairs == 0.0
+    assert whole.separable is not None
+    assert whole.separable.grade == "large"
+
+
+def test_without_a_difference_the_share_has_no_grade_and_its_bound_is_0() -> None:
+    """A bound above 0 that the overall test does not confirm is not shown, and Holm's correction may take one away."""
+    same = lexical(texts(1, 60), texts(2, 60)).separable
+    assert same is not None
+    assert (same.low, same.grade) == (0.0, None)
+    found = lexical(texts(1, 60, words=[f"v{i}" for i in range(30)]), texts(2, 60))
+    assert found.separable is not None
+    for p, expected in ((0.01, (found.separable.low, "large")), (0.2, (0.0, None))):
+        corrected = found.corrected(p, differs=p < 0.05).separable
+        assert corrected is not None
+        assert (corrected.low, corrected.grade) == expected
 
 
 def test_copies_are_counted_and_are_no_difference() -> None:
@@ -551,29 +569,8 @@ def test_constant_openings_and_endings_are_no_evidence() -> None:
     assert rejected <= 3
 
 
-def test_pairs_leave_texts_of_one_prompt_out_of_the_distance() -> None:
-    """Texts of one prompt are alike for the prompt's sake; the distance is between other texts."""
-    names = [f"p{i}" for i in range(60)]
-
-    def answers(seed: int) -> list[str]:
-        return [f"{text} about {name} and {name}" for text, name in zip(texts(seed, 60), names, strict=True)]
-
-    plan = OverallPlan(n_resamples=99)
-    paired = overall_test(grouped(answers(1), names), grouped(answers(2), names), plan=plan)
-    assert paired.detectable is not None
-    assert paired.detectable > 0.02
-
-
-def test_what_could_be_found_depends_on_level_and_candidates() -> None:
-    one, other = texts(1, 80), texts(2, 80)
-    limits = [
-        lexical(one, other, n_resamples=999, **settings).detectable
-        for settings in ({}, {"level": 0.99}, {"n_candidates": 6})
-    ]
-    assert None not in limits
-    assert limits[0] < limits[1]  # type: ignore[operator]
-    assert limits[0] < limits[2]  # type: ignore[operator]
-    assert "level:0.95|candidates:1|resamples:999" in lexical(one, other, n_resamples=999).signature
+def test_the_signature_names_level_and_candidates() -> None:
+    assert "level:0.95|candidates:1|resamples:999" in lexical(texts(1, 80), texts(2, 80), n_resamples=999).signature
 
 
 def test_ranks_of_members_are_plain_p_values() -> None:

@@ -59,7 +59,7 @@ def test_the_verdict_speaks_of_meaning(both: Comparison) -> None:
     assert bad.verdict is not None
     assert good.verdict.level == "same"
     assert bad.verdict.level == "differs"
-    assert "different in meaning as the encoder measures it (vector distance" in bad.verdict.sentence
+    assert "of its texts are unlike the reference's" in bad.verdict.sentence
     assert "leaves parts of the reference uncovered (coverage" in bad.verdict.sentence
 
 

@@ -23,6 +23,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.sample import stream
 from textassay.inference.plan import Progress
 from textassay.inference.result import Interval
+from textassay.metrics.learned.separable import SEPARABLE
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool, Resamples
 
@@ -215,7 +216,11 @@ def wilson(share: float, n: float, level: float) -> tuple[float, float]:
     >>> low, round(high, 3)
     (0.0, 0.037)
     """
-    z = float(ndtri(0.5 + level / 2))
+    return _wilson(share, n, float(ndtri(0.5 + level / 2)))
+
+
+def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
+    """The shares from which a share seen in `n` texts is z standard errors away."""
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
     # Rounding must not push the interval past its own estimate.
@@ -296,6 +301,31 @@ def _independent(parts: Mapping[str, float]) -> tuple[float, float]:
     """The number of independent held-out texts, and of those that were classified correctly."""
     n = round(parts["n_effective"], _DIGITS)
     return n, round(parts["accuracy"] * n, _DIGITS)
+
+
+# Each text is classified by classifiers that were trained on the other texts, so what is counted on different texts
+# depends on each other. Where the classifier has learned hardly anything, this makes the variance 1.2 to 1.35 times as
+# large (measured on 50 to 400 real texts against real texts); with a clear difference it adds little.
+CROSS_FITTED = 1.5**0.5
+
+
+def separable_interval(parts: Mapping[str, float], level: float) -> Interval:
+    """The one-sided interval of the separable share: from its lower confidence bound to 1.
+
+    Wilson's limits of both shares are combined as the limits of a difference (Newcombe 1998), with the correlation of
+    shares over common groups, Student's quantiles, and a factor for classifiers that share their training texts.
+
+    >>> parts = {"candidate_rate": 0.5, "reference_rate": 0.1, "correlation": 0.0, "n_units": 100.0}
+    >>> round(separable_interval(parts | {"candidate_effective": 100.0, "reference_effective": 100.0}, 0.95).low, 3)
+    0.275
+    """
+    mine, theirs = parts["candidate_rate"], parts["reference_rate"]
+    t = float(stdtrit(parts["n_units"] - 1, level))
+    down = mine - _wilson(mine, parts["candidate_effective"], t)[0]
+    up = _wilson(theirs, parts["reference_effective"], t)[1] - theirs
+    square = down**2 - 2 * parts["correlation"] * down * up + up**2
+    low = mine - theirs - CROSS_FITTED * math.sqrt(max(square, 0.0))
+    return Interval(min(max(low, 0.0), 1.0), 1.0, level, SEPARABLE)
 
 
 def interval(

@@ -19,6 +19,7 @@ from textassay.inference.intervals import (
     interval,
     leave_groups_out,
     resampling_fields,
+    separable_interval,
     spread,
     summed,
     two_sided,
@@ -41,6 +42,7 @@ from textassay.inference.result import (
     setting_fields,
     signature,
 )
+from textassay.metrics.learned.separable import SEPARABLE
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool
 
@@ -243,6 +245,8 @@ def _interval(
     replicates: Mapping[Request, Replicates],
     roles: Mapping[str, Material],
 ) -> Interval | None:
+    if request.metric.interval == SEPARABLE:
+        return separable_interval(point.parts, plan.level)
     if request.metric.interval != BINOMIAL:
         return interval(request, point.estimate, n=few, level=plan.level, replicates=replicates)
     # Texts of one group are not independent, and a binomial interval would be too short.

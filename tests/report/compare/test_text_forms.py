@@ -68,23 +68,18 @@ def test_the_legend_gives_the_level_as_it_is(level: float, shown: str, chance: s
     assert f"permutation test with p <= {chance}, adjusted" in lines[1]
 
 
-def test_the_legend_explains_only_the_distances_that_a_verdict_names() -> None:
+@pytest.mark.parametrize(
+    ("reason", "explained"),
+    [
+        ("clear difference: at least 27 % of its texts are unlike the reference's", "separable share"),
+        ("6.4 % or more of texts that a classifier recognises would probably have been found", "four of five"),
+    ],
+)
+def test_the_legend_explains_only_the_shares_that_a_verdict_names(reason: str, explained: str) -> None:
     found = comparison(("only",))
-    assert not any("distance" in line for line in legend_lines(found))
-    said = Verdict("differs", ("clearly different in wording (word-pair distance 0.21)",))
-    named = replace(found, candidates=(replace(found.candidates[0], verdict=said),))
-    (line,) = [line for line in legend_lines(named) if "distance" in line]
-    meaning = "0 for equal distributions, 1 if no word pair is shared"
-    assert line == f"word-pair distance: {meaning}; in verdicts only, not a row of the table"
-
-
-def test_the_legend_explains_what_would_probably_have_been_found() -> None:
-    found = comparison(("only",))
-    said = Verdict("same", ("a word-pair distance (from 0 to 1) of 0.37 or more would probably have been found",))
-    named = replace(found, candidates=(replace(found.candidates[0], verdict=said),))
-    explained = "probably: in about four of five comparisons with a distance of that size"
-    assert explained in legend_lines(named)
-    assert explained not in legend_lines(found)
+    named = replace(found, candidates=(replace(found.candidates[0], verdict=Verdict("differs", (reason,))),))
+    assert [explained in line for line in legend_lines(named)].count(True) == 1
+    assert not any(explained in line for line in legend_lines(found))
 
 
 def test_results_at_the_size_of_the_baseline_follow_their_column() -> None:

@@ -161,7 +161,7 @@ def test_a_candidate_called_reference_does_not_hide_the_notes_of_the_reference()
 
 def test_a_family_without_default_metrics_brings_all_of_them() -> None:
     labels = [request.label for request in parse_requests(families=["learned"])]
-    assert labels == ["lm_score", "reverse_lm_score", "dd"]
+    assert labels == ["lm_score", "reverse_lm_score", "dd", "separable"]
     assert "dd" not in [request.label for request in parse_requests()]
     assert "frontier_integral" not in [request.label for request in parse_requests(families=["embedding"])]
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.laws import corpus
 from textassay import compare
+from textassay.inference.effect_size import Separable
 from textassay.inference.overall.test import MemberResult, Overall, OverallPlan
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
@@ -15,6 +16,9 @@ from textassay.studies.outcome import Verdict
 
 SETTING = Setting(0.95)
 MEMBERS = (MemberResult("words", "words", 0.001, 0.002), MemberResult("energy", "sentence vectors", 0.4, 0.6))
+
+
+SHARE = Separable(0.31, 0.279, 0.95, "", "clear", 0.14, None, "")
 
 
 def overall(p: float | None, **changes: Any) -> Overall:
@@ -29,9 +33,8 @@ def overall(p: float | None, **changes: Any) -> Overall:
         floor=0.001,
         undefined=None,
         signature="",
-        distance=0.3,
-        detectable=0.14,
-        vector_distance=0.1,
+        separable=SHARE,
+        shared_pairs=0.6,
         shared_texts=0.0,
         copied=1.0,
         closer=0.5,
@@ -106,7 +109,7 @@ class TestLevels:
 
     @pytest.mark.parametrize(("detectable", "level"), [(0.49, "same"), (0.5, "untested"), (None, "untested")])
     def test_few_texts_are_not_called_the_same(self, detectable: float | None, level: str) -> None:
-        verdict = said([], overall(0.4, detectable=detectable))
+        verdict = said([], overall(0.4, separable=replace(SHARE, detectable=detectable)))
         assert verdict.level == level
         assert ("too few texts" in verdict.sentence) == (level == "untested")
 
@@ -116,7 +119,7 @@ class TestLevels:
         assert said([repetition(0.9, 0.1)], SAME).level == "same"
 
     def test_warnings_are_in_every_verdict(self) -> None:
-        for found in (DIFFERS, SAME, overall(0.4, detectable=0.9), overall(None), overall(1.0, shared_texts=0.5)):
+        for found in (DIFFERS, SAME, overall(0.4, separable=None), overall(None), overall(1.0, shared_texts=0.5)):
             assert said([], found, warnings=["texts are sorted"]).reasons[-1] == "texts are sorted"
 
 
@@ -135,7 +138,7 @@ class TestSentences:
         assert "p ≤ 0.006" in said([], corrected).sentence
 
     def test_no_difference_has_the_smallest_one_that_would_have_been_found(self) -> None:
-        assert "of 0.14 or more would probably have been found" in said([], SAME).sentence
+        assert "14 % or more of texts that a classifier recognises would probably" in said([], SAME).sentence
 
     def test_repeats_are_counted_on_as_many_texts_as_real_text_has(self) -> None:
         made = repetition(0.4, 0.02, n=3000, at_baseline_size=(0.2, 200))
@@ -143,28 +146,28 @@ class TestSentences:
             said([made], DIFFERS).sentence
         )
 
-    @pytest.mark.parametrize(
-        ("distance", "vectors", "word"), [(0.05, 0.03, "slightly"), (0.3, 0.1, "clearly"), (0.7, 0.2, "strongly")]
-    )
-    def test_grades_come_from_an_effect_size(self, distance: float, vectors: float, word: str) -> None:
-        found = overall(0.001, distance=distance, vector_distance=vectors)
-        sentence = said([row("cnd", 0.9, 0.1), row("energy", 0.9, 0.1)], found).sentence
-        assert f"{word} different in wording (word-pair distance {distance:.2f}" in sentence
-        assert f"{word} different in meaning as the encoder measures it (vector distance {vectors:.2f}" in sentence
+    @pytest.mark.parametrize("low", [0.0, 0.07, 0.279, 0.8])
+    def test_the_size_is_the_separable_share(self, low: float) -> None:
+        found = replace(SHARE, low=low).judged(differs=True)
+        sentence = said([], overall(0.001, separable=found)).sentence
+        expected = {0.0: "slight", 0.07: "slight", 0.279: "clear", 0.8: "large"}[low]
+        assert f"{expected} difference: " in sentence
+        assert ("hardly any of its texts" in sentence) == (low == 0)
+        assert {0.07: "at least 7.0 % of", 0.279: "at least 27 % of", 0.8: "at least 80 % of"}.get(low, "") in sentence
 
-    def test_a_distance_of_zero_is_not_printed_as_a_difference(self) -> None:
-        sentence = said([row("cnd", 0.2, 0.1), row("energy", 0.2, 0.1)], overall(0.001, distance=0.0)).sentence
-        assert "wording" not in sentence
+    def test_a_share_without_a_number_has_its_reason(self) -> None:
+        none = Separable(None, None, 0.95, "", None, None, "too few groups", "")
+        assert "is not known: too few groups" in said([], overall(0.001, separable=none)).sentence
 
     def test_an_encoder_that_cannot_read_the_texts_has_no_sentence(self) -> None:
         rows = [row("energy", 0.9, 0.1), row("precision", 0.1, 0.9), row("vendi", 0.1, 0.9)]
         blind = Setting(0.95, Sight(reliable=False))
-        assert len(said(rows, DIFFERS, setting=blind).reasons) == 1
+        assert said(rows, DIFFERS, setting=blind) == said([], DIFFERS)
         words = Setting(0.95, Sight("word patterns"))
-        assert "different in word patterns" in said(rows, DIFFERS, setting=words).sentence
+        assert "diverse in word patterns" in said(rows, DIFFERS, setting=words).sentence
 
     def test_a_difference_in_format_is_named_beside_a_difference_only(self) -> None:
-        assert "the format differs as well" in said([], DIFFERS, format_differs=True).reasons[1]
+        assert "the format differs as well" in said([], DIFFERS, format_differs=True).reasons[2]
         assert "format" not in said([], SAME, format_differs=True).sentence
 
     def test_reach_needs_a_test_and_a_value_below_real_text(self) -> None:
@@ -174,7 +177,7 @@ class TestSentences:
             row("precision", 0.88, 0.9),
             row("precision", 0.5, 0.9, significant=False),
         ):
-            assert len(said([made], DIFFERS).reasons) == 1
+            assert said([made], DIFFERS) == said([], DIFFERS)
 
     def test_uncovered_parts_may_be_shown_by_reverse_bleu(self) -> None:
         assert "leaves parts of the reference uncovered" in said([untested("reverse_bleu", 0.1, 0.3)], DIFFERS).sentence
@@ -185,7 +188,7 @@ class TestSentences:
         assert (
             "fewer of its phrases are in the reference (bleu-2" in said([untested("bleu", 0.1, 0.3)], DIFFERS).sentence
         )
-        assert len(said([row("cr", 0.3, 0.1), untested("bleu", 0.3, 0.1)], DIFFERS).reasons) == 1
+        assert said([row("cr", 0.3, 0.1), untested("bleu", 0.3, 0.1)], DIFFERS) == said([], DIFFERS)
 
     def test_an_undefined_metric_says_nothing(self) -> None:
         made = row("distinct", 0.1, 0.6)
@@ -230,8 +233,8 @@ class TestDiversity:
     def test_samples_without_a_common_word_pair_do_not_compare_in_words(self) -> None:
         """The words of one may be characters and those of the other not."""
         rows = [row("distinct", 0.38, 0.6), row("entropy", 7.0, 7.5)]
-        assert "less diverse" in said(rows, overall(0.001, distance=0.9)).sentence
-        assert "diverse" not in said(rows, overall(0.001, distance=1.0)).sentence
+        assert "less diverse" in said(rows, overall(0.001, shared_pairs=0.2)).sentence
+        assert "diverse" not in said(rows, overall(0.001, shared_pairs=0.0)).sentence
 
     def test_swapped_samples_are_not_both_less_diverse(self) -> None:
         for name, low, high in (("distinct", 0.3, 0.6), ("vendi", 20.0, 90.0), ("self_bleu", 0.3, 0.6)):
@@ -241,16 +244,10 @@ class TestDiversity:
 
 
 class TestRepeats:
-    def test_slight_distances_may_come_from_repeats(self) -> None:
-        rows = [repetition(0.4, 0.0), row("cnd", 0.9, 0.1), row("energy", 0.9, 0.1)]
-        slight = overall(0.001, distance=0.1, vector_distance=0.02)
-        assert "different in" not in said(rows, slight).sentence
-        assert "clearly different in wording" in said(rows, DIFFERS).sentence
-
     def test_bleu_is_not_held_against_real_text_that_repeats(self) -> None:
         rows = [untested("bleu", 0.19, 0.38), untested("reverse_bleu", 0.2, 0.38)]
-        assert len(said(rows, DIFFERS).reasons) == 3
-        assert len(said(rows, DIFFERS, setting=Setting(0.95, real_overlap=0.2)).reasons) == 1
+        assert len(said(rows, DIFFERS).reasons) == 4
+        assert said(rows, DIFFERS, setting=Setting(0.95, real_overlap=0.2)) == said([], DIFFERS)
 
 
 class TestCopies:

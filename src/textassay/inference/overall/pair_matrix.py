@@ -56,23 +56,17 @@ def unit_sizes(units: Units) -> F64:
 class PairMatrix:
     """Sums over pairs of texts between units, without pairs inside a unit, and the texts in each unit.
 
-    The matrix is symmetric. Units with the same number in `apart` have no pairs with each other either: texts of one
-    prompt in both samples are alike for the prompt's sake.
+    The matrix is symmetric.
     """
 
     between: F64
     sizes: F64
-    apart: I64
 
     @classmethod
     def of(cls, between: F64, units: Units) -> Self:
         """Drop the pairs inside units."""
         np.fill_diagonal(between, 0.0)
-        return cls(between, unit_sizes(units), np.arange(units.n_units))
-
-    def without_pairs_inside(self, groups: I64) -> Self:
-        """The same without pairs of texts in one of these groups of units."""
-        return type(self)(np.where(groups[:, None] == groups, 0.0, self.between), self.sizes, groups)
+        return cls(between, unit_sizes(units))
 
     def forms(self, masks: Bool) -> tuple[F64, F64, float]:
         """For each row of labels the sum over pairs of candidates and over mixed pairs, and the sum over all pairs."""
@@ -83,15 +77,8 @@ class PairMatrix:
         """For each row the pairs of texts that count: within the candidate, within the reference, and across."""
         n = masks @ self.sizes
         m = self.sizes.sum() - n
-        if np.array_equal(self.apart, np.arange(len(self.sizes))):
-            own = masks @ self.sizes**2
-            return n**2 - own, m**2 - ((self.sizes**2).sum() - own), n * m
-        units = np.arange(len(self.sizes))
-        groups = csr_array((self.sizes, (self.apart, units)), shape=(int(self.apart.max()) + 1, len(units)))
-        mine = np.asarray(groups @ masks.T.astype(np.float64))
-        theirs = np.asarray(groups.sum(axis=1)).reshape(-1, 1) - mine
-        inside = [(one * other).sum(axis=0) for one, other in ((mine, mine), (theirs, theirs), (mine, theirs))]
-        return n**2 - inside[0], m**2 - inside[1], n * m - inside[2]
+        own = masks @ self.sizes**2
+        return n**2 - own, m**2 - ((self.sizes**2).sum() - own), n * m
 
     def means(self, masks: Bool) -> tuple[F64, F64, F64]:
         """For each row the mean over pairs within the candidate, within the reference, and across."""
@@ -103,17 +90,6 @@ class PairMatrix:
         """Unbiased squared distances between the samples' means: mean within each less mean across, of every row."""
         one, other, across = self.means(masks)
         return _without_rounding(one + other - 2 * across, np.abs(one) + np.abs(other) + 2 * np.abs(across))
-
-    def overlaps(self, masks: Bool, tokens: F64) -> F64:
-        """Morisita's overlap of the two samples' n-gram distributions, of every row; `tokens` are n-grams per unit.
-
-        With P and Q the distributions, it is 2 sum PQ / (sum PP + sum QQ), each estimated without bias from pairs
-        of different texts. It is 1 for equal distributions whatever the sizes, and 0 without a common n-gram.
-        """
-        one, other, across = self.means(masks)
-        mine = masks @ tokens / (masks @ self.sizes)
-        theirs = ~masks @ tokens / (~masks @ self.sizes)
-        return 2 * across / (mine * theirs) / (one / mine**2 + other / theirs**2)
 
     def agreements(self, masks: Bool) -> F64:
         """The form itself with labels 1/n for candidates and -1/m for references, divided by their squared length."""

@@ -25,12 +25,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.printable import many
+from textassay.inference.effect_size import Separable, separable_share
 from textassay.inference.overall.bank import (
     BANK,
     PARTS,
@@ -38,19 +39,15 @@ from textassay.inference.overall.bank import (
     Member,
     Part,
     merge_views,
-    pooled_vectors,
     text_counts,
 )
-from textassay.inference.overall.pair_matrix import gram_counts, kernel_sums
 from textassay.inference.p_values import at_least, is_significant, step_down
 from textassay.inference.permutation import Design, design_of, fewest_groups
 from textassay.inference.plan import MOST_RAISED, Plan, Progress
 from textassay.inference.result import sample_field, setting_fields, signature
 from textassay.metrics.ngrams.counts import TextNgrams
-from textassay.metrics.vectors.kernels import count_slices
-from textassay.metrics.vectors.pair_sums import observed
 from textassay.metrics.vectors.vectors import Vectors
-from textassay.metrics.views import Material, Pool, Resamples
+from textassay.metrics.views import Material, Pool
 
 # The share of rows beyond which p-values follow an exponential tail, and the share that fixes its scale.
 _TAIL, _FAR = 0.05, 0.01
@@ -61,10 +58,6 @@ _SMALLEST_P = 1e-200
 _SURE, _SURE_BESIDE = 3.0, 2.0
 # Batches of exchanges whose p-values show how much chance there is in the combined one.
 _BATCHES = 8
-# Standard deviations beyond the limit at which four of five differences are found.
-_POWER_80 = 0.84
-# A distance is defined where at least this share of the exchanges has one.
-_MOSTLY = 0.9
 # Members that measure a distance: small values mean that the samples are alike.
 _DISTANCES = ("words", "bigrams", "mmd")
 # The part of the error rate that each of the two questions beside the overall test (copied? closer?) may use.
@@ -158,10 +151,8 @@ class Overall:
     `adjusted` is the p-value corrected for the number of candidates (Holm). Without a p-value, `undefined` has the
     reason. `floor` is the smallest p-value that these exchanges could give.
 
-    `distance` is an effect size that does not depend on the sample size: the root of one minus Morisita's overlap of
-    the word pairs, 0 for equal distributions and 1 without a common word pair; it grows with the share of other texts,
-    about in proportion while that is small. `detectable` is how large it must be to be found with a chance of about
-    80 %. `vector_distance` is the root of the energy coefficient of the sentence vectors, also from 0 to 1.
+    `separable` is the effect size: how many of the candidate's texts must be replaced, at least, to make it distributed
+    like the reference. `shared_pairs` is the share of the candidate's word pairs that the reference has.
 
     Copies of the reference are no difference, so they are looked at separately: `shared_texts` is the share of
     candidate texts that are in the reference word for word, `copied` the p-value of this many texts being in both
@@ -178,12 +169,16 @@ class Overall:
     floor: float
     undefined: str | None
     signature: str
-    distance: float | None = None
-    detectable: float | None = None
-    vector_distance: float | None = None
+    separable: Separable | None = None
+    shared_pairs: float | None = None
     shared_texts: float | None = None
     copied: float | None = None
     closer: float | None = None
+
+    def corrected(self, p: float, *, differs: bool) -> Self:
+        """This test with a p-value corrected for several candidates, and the effect size that goes with it."""
+        separable = None if self.separable is None else self.separable.judged(differs=differs)
+        return replace(self, adjusted=p, separable=separable)
 
     def found_by(self, level: float) -> tuple[MemberResult, ...]:
         """The members that are significant after adjustment for the bank, the clearest first."""
@@ -258,15 +253,12 @@ def overall_test(
     statistics = exchanged.statistics()
     if progress is not None:
         progress.step(1)
-    resamples = Resamples(design.units, (masks, ~masks))
-    distance, detectable = _word_pair_distance(pool, resamples, design, plan)
     shared, copied = _shared_texts(pool, design, masks, plan)
     used = [member for member, row in zip(members, statistics, strict=True) if np.isfinite(row).all()]
     return replace(
         nothing,
-        distance=distance,
-        detectable=detectable,
-        vector_distance=_vector_distance(pool, resamples, design) if candidate.settings.encoder is not None else None,
+        separable=separable_share(candidate, reference, plan=plan).judged(differs=is_significant(p, plan.level)),
+        shared_pairs=_shared_pairs(pool),
         shared_texts=shared,
         copied=copied,
         closer=_closer(exchanged, design, masks, plan, differs=is_significant(p, plan.level)),
@@ -303,43 +295,11 @@ def _more(masks: Bool, found: Exchanged, design: Design, plan: OverallPlan) -> t
     return raised, found.add(raised[len(masks) :])
 
 
-def _word_pair_distance(
-    pool: Pool, resamples: Resamples, design: Design, plan: OverallPlan
-) -> tuple[float | None, float | None]:
-    """The distance between the distributions of word pairs, and how large it must be to be found probably.
-
-    Pairs of texts of one group that both samples have are left out: they are alike for the group's sake.
-    """
-    texts = pool.merged(TextNgrams)
-    tokens = np.bincount(resamples.units, texts.sizes(2), resamples.n_units).astype(np.float64)
-    matrix = gram_counts(texts.order(2), resamples, power=0.0)
-    if "paired" in design.kind:
-        matrix = matrix.without_pairs_inside(design.strata)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gaps = 1 - matrix.overlaps(resamples.masks[0], tokens)
-    null = gaps[1:][np.isfinite(gaps[1:])]
-    if not np.isfinite(gaps[0]) or len(null) < _MOSTLY * (len(gaps) - 1):
-        return None, None
-    distance = math.sqrt(max(float(gaps[0]), 0.0))
-    # Holm's correction multiplies the smallest p-value of several candidates by their number.
-    if not len(null) or not is_significant(design.smallest_p(len(null)) * plan.n_candidates, plan.level):
-        return distance, None
-    chance = (1 - plan.level) / plan.n_candidates
-    needed = float(np.quantile(null, 1 - chance) + _POWER_80 * null.std())
-    return distance, math.sqrt(max(needed, 0.0))
-
-
-def _vector_distance(pool: Pool, resamples: Resamples, design: Design) -> float | None:
-    pair = pooled_vectors(pool)
-    if design.kind == "independent" or count_slices(len(pair.values)) > 1:
-        one, other, across = map(float, observed(pair, "energy").means(unbiased=True))
-    else:
-        matrix = kernel_sums(pair, "energy", resamples)
-        if "paired" in design.kind:
-            matrix = matrix.without_pairs_inside(design.strata)
-        one, other, across = (float(mean[0]) for mean in matrix.means(resamples.masks[0][:1]))
-    coefficient = (one + other - 2 * across) / (-2 * across) if across else math.nan
-    return math.sqrt(max(coefficient, 0.0)) if math.isfinite(coefficient) else None
+def _shared_pairs(pool: Pool) -> float | None:
+    """The share of the candidate's word pairs that the reference has; None if it has no word pair."""
+    mine, theirs = (part.view(TextNgrams).order(2) for part in pool.parts)
+    counts = mine.totals()
+    return float(counts[np.isin(mine.keys, theirs.keys)].sum() / counts.sum()) if len(counts) else None
 
 
 def _shared_texts(pool: Pool, design: Design, masks: Bool, plan: OverallPlan) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
+from textassay.inference.effect_size import Separable
 from textassay.inference.format_check import Finding
 from textassay.inference.overall.test import MemberResult, Overall
 from textassay.inference.p_values import is_significant
@@ -240,7 +241,8 @@ def read_overall(plain: Mapping[str, Any] | None) -> Overall | None:
         return None
     members = tuple(MemberResult(**member) for member in plain["members"])
     sizes = {name: tuple(plain[name]) for name in ("n", "n_groups")}
-    return Overall(**dict(plain) | sizes | {"members": members})
+    separable = Separable(**plain["separable"]) if plain["separable"] else None
+    return Overall(**dict(plain) | sizes | {"members": members, "separable": separable})
 
 
 def sized(result: Result) -> dict[str, Any]:

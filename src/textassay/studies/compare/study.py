@@ -480,7 +480,7 @@ def _bounded(column: Column, p: float, plan: Plan) -> Column:
     differs = is_significant(p, plan.level)
     return replace(
         column,
-        overall=replace(column.overall, adjusted=p),
+        overall=column.overall.corrected(p, differs=differs),
         adjusted=tuple(max(own, p) if not math.isnan(own) else own for own in column.adjusted),
         # Phrases have no p-values: without a difference there is nothing that they could explain.
         over=column.over if differs else (),

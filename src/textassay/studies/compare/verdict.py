@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from textassay.corpus.printable import share
+from textassay.inference.effect_size import Separable
 from textassay.inference.overall.test import Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
@@ -19,17 +20,11 @@ from textassay.studies.outcome import NO_TEST, Verdict, cited_p, number, plus_mi
 COLLAPSED = 0.5
 # Copies of the reference are the main finding when they are at least this share of the texts.
 COPIED = 0.05
-# If only a larger distance than this could have been found, "no difference found" would mean next to nothing.
+# If only a larger share than this could have been found, "no difference found" would mean next to nothing.
 TOO_FEW = 0.5
-# A sample with this many texts is not too small, whatever can be measured on it.
-ENOUGH = 100
-# Samples further apart than this have hardly a word pair in common. They may be in two languages or scripts, whose
-# words are of different kinds, so their numbers of different words do not compare.
-UNRELATED = 0.98
-# Up to these distances a difference is called slight or clear, beyond them strong. Sentence vectors of any two kinds of
-# text have much in common: captions and news are 0.2 apart, a language model's captions and real ones 0.1.
-_WORD_GRADES = ((0.15, "slightly"), (0.5, "clearly"))
-_VECTOR_GRADES = ((0.05, "slightly"), (0.18, "clearly"))
+# Samples of which the candidate has fewer of its word pairs in common with the reference may be in two languages or
+# scripts, whose words are of different kinds, so their numbers of different words do not compare.
+UNRELATED = 0.05
 # Members of the bank that are named in a verdict.
 _MOST_NAMED = 4
 
@@ -45,8 +40,6 @@ _CLOSER = "closer to the reference than two independent samples are"
 _LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
 # Of these, the ones that depend on the number of words.
 _BY_LENGTH = ("distinct", "entropy")
-_WORDS = ("ms_jaccard", "cnd", "edges")
-_VECTORS = ("energy", "mmd", "frechet", "mauve")
 _REACH = (
     ("produces texts unlike any in the reference", ("precision", "density")),
     ("leaves parts of the reference uncovered", ("coverage", "recall")),
@@ -120,9 +113,9 @@ def judge(
     collapse = _repetition(by_metric.get("repetition", ()), tested=True)
     difference = _difference(overall, setting.level, doubtful=bool(warnings))
     details = [
+        *_size(overall.separable),
         *([_FORMAT] if format_differs else ()),
         *_diversity(usable, overall, setting.sight),
-        *_separation(by_metric, overall, setting.sight),
         *_quality(by_metric, setting),
         *_reach(by_metric, setting),
         *_copying(by_metric.get("copying", ())),
@@ -139,14 +132,11 @@ def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, wa
         # Texts that are in both samples make them alike, so the test shows little about the other texts.
         hidden = f"{found}, but copies hide differences: compare again without them"
         return Verdict.of("copied", *copies, *([_CLOSER] if is_closer else ()), hidden, cautions=warnings)
-    limit = overall.detectable
-    if limit is None and overall.distance is None and min(overall.n) >= ENOUGH:
-        power = "how small a difference could be found is not known: hardly any word pair is in two texts"
-        return Verdict.of("same", found, details=[power], cautions=warnings)
+    limit = None if overall.separable is None else overall.separable.detectable
     if limit is None or limit >= TOO_FEW:
         few = f"too few texts to find any but very large differences ({_cited(overall)})"
         return Verdict.of("untested", few, cautions=warnings)
-    power = f"a word-pair distance (from 0 to 1) of {limit:.2f} or more would probably have been found"
+    power = f"{share(limit)} or more of texts that a classifier recognises would probably have been found"
     why = "some texts may be paraphrases of reference texts, or both samples may answer the same prompts"
     advice = [f"{_CLOSER}: {why}"] if is_closer else []
     return Verdict.of("same", found, details=[power, *advice], cautions=warnings)
@@ -205,7 +195,7 @@ def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[str]
     """Which of the two is more diverse. A test only finds that they differ, so the values must show the direction."""
     votes: dict[int, Row] = {}
     left_out = [*_of_length(rows), *(() if sight.reliable else ("vendi",))]
-    if (overall.distance or 0.0) >= UNRELATED:
+    if overall.shared_pairs is not None and overall.shared_pairs < UNRELATED:
         left_out += [name for name in _LESS_DIVERSE if name != "vendi"]
     for name in (name for name in _LESS_DIVERSE if name not in left_out):
         for row in rows:
@@ -244,43 +234,25 @@ def _moved(row: Row) -> float:
     return row.like_real.estimate - row.real.estimate
 
 
-def _separation(by_metric: Mapping[str, Sequence[Row]], overall: Overall, sight: Sight) -> list[str]:
-    """How much the samples differ in words and in vectors, graded by effect sizes that do not depend on n."""
-    # Repeated texts in one sample change every distance a little, whatever their content.
-    repeats = any(map(_apart, by_metric.get("repetition", ())))
-    found = []
-    words, vectors = overall.distance or 0.0, overall.vector_distance or 0.0
-    least = [grades[0][0] if repeats else 0.0 for grades in (_WORD_GRADES, _VECTOR_GRADES)]
-    # Word pairs show word order as well as choice. A distance estimated as 0 is not the size of a difference.
-    if words > least[0] and _any_significant(by_metric, _WORDS):
-        grade = _grade(words, _WORD_GRADES)
-        found.append(f"{grade} different in wording (word-pair distance {_short(words)})")
-    if vectors > least[1] and sight.reliable and _any_significant(by_metric, _VECTORS):
-        what = f"{_grade(vectors, _VECTOR_GRADES)} different in {sight.what}"
-        found.append(f"{what} as the encoder measures it (vector distance {_short(vectors)})")
-    return found
+def _size(found: Separable | None) -> list[str]:
+    """How large the difference is: the separable share, and the grade that follows from it."""
+    if found is None:
+        return []
+    if found.low is None or found.estimate is None:
+        return [f"how many of its texts are unlike the reference's is not known: {found.undefined}"]
+    if not found.low:
+        return [f"{found.grade} difference: hardly any of its texts can be told from the reference's"]
+    return [f"{found.grade} difference: at least {at_least(found.low)} of its texts are unlike the reference's"]
 
 
-def _short(distance: float) -> str:
-    """Two decimals: more would be noise.
+def at_least(low: float) -> str:
+    """A lower bound as a percentage, rounded down so that it stays one.
 
-    >>> _short(0.0717), _short(0.002)
-    ('0.07', 'below 0.01')
+    >>> at_least(0.2789), at_least(0.0999), at_least(0.0004), at_least(1.0)
+    ('27 %', '9.9 %', '<0.1 %', '100 %')
     """
-    return f"{distance:.2f}" if distance >= 0.01 else "below 0.01"
-
-
-def _any_significant(by_metric: Mapping[str, Sequence[Row]], names: Sequence[str]) -> bool:
-    return any(row.significant for name in names for row in by_metric.get(name, ()))
-
-
-def _grade(distance: float, grades: Sequence[tuple[float, str]]) -> str:
-    """Slightly, clearly or strongly, for the distance as it is printed: the same number always gets the same word.
-
-    >>> [_grade(x, _WORD_GRADES) for x in (0.03, 0.36, 0.9)], _grade(0.0498, _VECTOR_GRADES)
-    (['slightly', 'clearly', 'strongly'], 'clearly')
-    """
-    return next((word for limit, word in grades if round(distance, 2) < limit), "strongly")
+    digits = 2 if low >= 0.1 else 3
+    return share(math.floor(low * 10**digits) / 10**digits or low)
 
 
 def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:

@@ -23,7 +23,7 @@ from textassay.errors import InputError, Setting
 from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Measured, measure
 from textassay.inference.overall.test import Overall
-from textassay.inference.p_values import holm
+from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Engine, Plan, Progress, Silent, get_engine
 from textassay.metrics.learned.model_texts import model_name
 from textassay.metrics.measurable import choose, measurable
@@ -404,7 +404,7 @@ class _Study:
         self, measured: Mapping[str, CandidateMeasured], overalls: Sequence[Overall | None]
     ) -> tuple[SettingColumn, ...]:
         p_values = [math.nan if one is None or one.p_value is None else one.p_value for one in overalls]
-        adjusted = holm(p_values)
+        adjusted, level = holm(p_values), self.measurer.plan.level
         columns = []
         for point, overall, p in zip(self.points, overalls, adjusted, strict=True):
             sample, each = self.measurer.cut.candidates[point.name], measured[point.name]
@@ -417,7 +417,7 @@ class _Study:
                     sample.digest,
                     each.measured.results,
                     {request.label: result for request, result in each.at_baseline_size.items()},
-                    None if overall is None else replace(overall, adjusted=p),
+                    None if overall is None else overall.corrected(p, differs=is_significant(p, level)),
                 )
             )
         return tuple(columns)
