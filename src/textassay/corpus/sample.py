@@ -48,9 +48,13 @@ class GeneratedTexts(list[str]):
     ([True], True)
     """
 
+    cut_off: NDArray[np.bool_]
+
     def __init__(self, texts: Iterable[str] = (), cut_off: NDArray[np.bool_] | None = None) -> None:
         super().__init__(texts)
-        self.cut_off = np.zeros(len(self), np.bool_) if cut_off is None else np.asarray(cut_off, np.bool_)
+        if cut_off is None:
+            cut_off = texts.cut_off if isinstance(texts, GeneratedTexts) else np.zeros(len(self), np.bool_)
+        self.cut_off = np.asarray(cut_off, np.bool_)
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> str: ...

@@ -45,9 +45,9 @@ class NgramModel:
     """Each word depends on the `order - 1` words before it; `train` makes a model.
 
     The formula is in `kneser_ney`. A text has at least one word: the probability of an empty text is divided among all
-    first words. A word that is not in the vocabulary has the probability of the unknown word, which is written as
-    `<unk>` where it is generated. Short phrases are plausible but whole sentences are often not, so n-gram metrics up
-    to `order` overrate this model.
+    first words. All words that are not in the vocabulary are one unknown word, which is written as `<unk>` where it is
+    generated: a text with another such word has probability 0. Short phrases are plausible but whole sentences are
+    often not, so n-gram metrics up to `order` overrate this model.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class NgramModel:
     ["A dog ran, didn't it?", 'A cat sat.', 'A cat sat.']
     >>> scores = model.log_prob(["A dog sat.", "A bird sat."])
     >>> scores.log_probs.round(2).tolist(), scores.n_tokens.tolist()
-    ([-2.75, -8.45], [5, 5])
+    ([-2.75, -inf], [5, 5])
     >>> round(model.next_words("A cat")["sat"], 4)
     0.7756
     """
