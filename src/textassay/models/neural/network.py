@@ -19,6 +19,7 @@ from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, cut_off_of, texts_of
 from textassay.models.neural.decoding import Frame, Network, beam_search, sample_tokens, token_log_probs
 from textassay.models.neural.training import (
+    AnyShape,
     Losses,
     Plan,
     Run,
@@ -351,18 +352,8 @@ def weights_of(network: TrainedNetwork) -> Tensors:
     return {f"network.{name}": value.numpy() for name, value in network.modules.state_dict().items()}
 
 
-class Shape(Protocol):
-    """The shape of a network."""
-
-    @property
-    def n_weights(self) -> int: ...
-
-
-_Shape = TypeVar("_Shape", bound=Shape)
-
-
 def restored_model(
-    file: ModelFile, shape_of: Callable[..., _Shape], build: Callable[[_Shape], WordNetwork]
+    file: ModelFile, shape_of: Callable[..., AnyShape], build: Callable[[AnyShape], WordNetwork]
 ) -> NeuralModel:
     """The model in a file; `shape_of` checks the settings of its network, and `build` makes it."""
     require("models", torch="torch")
@@ -382,7 +373,7 @@ def restored_model(
     return NeuralModel(file.kind, vocabulary, network, most_words, losses, has_end, has_unknown)
 
 
-def _shape(file: ModelFile, shape_of: Callable[..., _Shape]) -> _Shape:
+def _shape(file: ModelFile, shape_of: Callable[..., AnyShape]) -> AnyShape:
     """The shape in the settings of a file; a network is only made if the file has as many weights."""
     try:
         shape = shape_of(**file.setting("network", dict))
