@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from answers import ANSWER_DAMAGES, ANSWERS, Damage, answers
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
@@ -46,37 +47,24 @@ WORD = re.compile(r"\w+(?:'\w+)*")
 TENSES = {"is": "was", "are": "were"}
 
 
-@dataclass(frozen=True)
-class Damage:
-    """What happens to a share of the candidate's texts."""
-
-    key: str
-    title: str
-    captions: float
-    news: float
-
-    def share(self, corpus: str) -> float:
-        """The share of damaged texts in a corpus; for a lost topic, the chance that a text of it is lost."""
-        return self.captions if corpus == "captions" else self.news
-
-    def label(self, corpus: str) -> str:
-        """Title and share, as in tables."""
-        return self.title if self.key == "none" else f"{self.title} {self.share(corpus):.0%}".replace("%", " %")
+def _short(key: str, title: str, share: float) -> Damage:
+    return Damage(key, title, {"captions": share, "news": share})
 
 
 # The first six shares are those of the first study. The others keep the power at n = 400 away from 0 and 1.
 DAMAGES = (
-    Damage("model", "model texts", 0.20, 0.20),
-    Damage("tense", "is → was", 0.40, 0.40),
-    Damage("swap", "two words swapped", 0.50, 0.50),
-    Damage("cut", "last word cut", 0.15, 0.15),
-    Damage("salad", "word salad", 0.15, 0.15),
-    Damage("repeats", "repeats", 0.07, 0.07),
-    Damage("topic", "topic lost", 0.80, 0.80),
-    Damage("cold", "low temperature", 0.15, 0.15),
-    Damage("other", "other corpus", 0.10, 0.10),
-    Damage("synonyms", "synonyms", 0.40, 0.40),
-    Damage("none", "none", 0.0, 0.0),
+    _short("model", "model texts", 0.20),
+    _short("tense", "is → was", 0.40),
+    _short("swap", "two words swapped", 0.50),
+    _short("cut", "last word cut", 0.15),
+    _short("salad", "word salad", 0.15),
+    _short("repeats", "repeats", 0.07),
+    _short("topic", "topic lost", 0.80),
+    _short("cold", "low temperature", 0.15),
+    _short("other", "other corpus", 0.10),
+    _short("synonyms", "synonyms", 0.40),
+    *ANSWER_DAMAGES,
+    Damage("none", "none", dict.fromkeys(("captions", "news", *ANSWERS), 0.0)),
 )
 
 
@@ -137,6 +125,11 @@ def _damaged(corpus: Corpus, damage: Damage, order: Ints, n: int, rng: Rng) -> I
 
 def load(name: str, data: Path, *, keys: Iterable[str], size: int) -> Corpus:
     """A corpus with what the damages of these keys need: real texts, damaged texts, vectors of all."""
+    if name in ANSWERS:
+        texts, own = answers(name, data)
+        n = len(texts) // (1 + len(own))
+        places = {key: np.arange(n) + n * k for k, key in enumerate(own, 1)}
+        return Corpus(name, tuple(texts), _encode(texts), np.arange(n), places, {}, np.zeros(n, dtype=bool))
     real, unused, others = _read_captions(data, size) if name == "captions" else _read_news(data, size)
     wanted = set(keys)
     own = {key: [change(text) for text in real] for key, change in _changes(unused, wanted, name).items()}

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from answers import ANSWERS
 from corpora import DAMAGES, LOW_TEMPERATURE, ORDER
 from plot import plot
 from rivals import BANDWIDTHS, EXCHANGES
@@ -26,17 +27,25 @@ NOTABLE = 2.0
 # The size at which powers are averaged over damages.
 MAIN = 400
 # The corpora and sizes of the whole study.
-WANTED = tuple((corpus, n) for corpus in ("captions", "news") for n in (200, 400, 1000))
+WANTED = tuple(
+    (corpus, n)
+    for corpus in ("captions", "news", *ANSWERS)
+    for n in (200, 400, 1000)
+    if corpus not in ANSWERS or n <= MAIN
+)
 
 OURS = {
     "overall": "**overall test**",
     "overall lexical": "overall test without vectors",
     "member words": "· words, fourth powers",
     "member bigrams": "· word pairs, weighted",
+    "member phrases": "· ridge classifier on words and word pairs",
     "member edges": "· openings and endings, weighted",
     "member different": "· number of different word pairs",
     "member repeats": "· repeated texts",
+    "member length": "· length: mean and spread",
     "member traits": "· length and commonness of words",
+    "member form": "· markup and punctuation, fourth powers",
     "member mmd": "· MMD on vectors, half the median as bandwidth",
     "member regions": "· regions of vectors, fourth powers",
     "member ridge": "· ridge classifier on vectors",
@@ -62,8 +71,9 @@ the share of runs with p ≤ 0.05. In the column *none* nothing is damaged, and 
 `python benchmarks/power/power.py`; the counts are in `benchmarks/power/power.json`. The column *runs* has the number of
 runs per cell. Few runs have large errors: 0.08 at a power of 0.5 with 40 runs.
 
-The members and weights of the overall test were chosen on other draws from the same texts, mostly captions, after about
-200 combinations were tried. So these powers may be higher than those on other texts.
+The members and weights of the overall test were chosen on other draws of captions, news and *answers*, after about 230
+combinations were tried. So these powers may be higher than those on other texts. Nothing was chosen on the *answers of
+another model*, nor on the models and damages that replace its texts.
 {left_out}
 ![Power of the overall test and of its rivals by damage, corpus and sample size](img/power.svg)
 """
@@ -111,6 +121,11 @@ captions, or of both files of news, from which no sample is drawn.
 - **Low temperature**: texts of the n-gram model (order {ORDER}, trained on unused text) at temperature
   {LOW_TEMPERATURE}.
 - **Other corpus**: for captions, news sentences; for news, sentences of State of the Union addresses since 1982.
+- **Answers**: outputs of GPT-3.5 (release 1106) on 805 instructions; **answers of another model**: of GPT-4 (release
+  0613). Long, with Markdown, lists and code. A damaged answer is to the same prompt as the one that it replaces, and
+  the two samples of a draw have different prompts. An earlier release, a system prompt or another model writes it; or
+  it is a refusal (one of three), has an emoji at its end, begins with "Sure!", is cut to nine tenths of its words, has
+  a second answer joined to it, or loses its `**` or its list markers.
 - **Synonyms**: half of the words that have one are replaced by a WordNet synonym, the one that is most frequent in
   unused text.
 """

@@ -25,7 +25,7 @@ def conditional(
     encoding: options.Encoding = "utf-8",
     max_input: options.MaxInput = None,
     document_frequencies: options.DocumentFrequencies = None,
-    partitions: options.Partitions = 200_000,
+    partitions: options.Partitions = 5_000,
     resamples: options.ItemResamples = 999,
     level: options.Level = 0.95,
     seed: options.Seed = 0,

@@ -162,7 +162,7 @@ Tallies = dict[Request | str, Tally]
 class ItemPlan(Plan):
     """A plan for tests on items: up to `partitions` labellings are listed; of more, `n_resamples` are drawn."""
 
-    partitions: int = 200_000
+    partitions: int = 5_000
     asymptotic: bool = False
 
     def ways(self, request: Request, sizes: tuple[int, int]) -> Ways | None:

@@ -281,9 +281,11 @@ def test_without_measured_differences_no_item_is_said_to_differ_most() -> None:
 
 
 def test_the_limits_of_exact_tests_are_given_in_words() -> None:
-    assert "Tests exact up to 200,000 labellings per item Resamples" in words(render_html(one_candidate()))
+    assert "Tests exact up to 5,000 labellings per item Resamples" in words(render_html(one_candidate()))
     items = [{"candidates": ["a cat", "a dog"], "references": ["a dog", "a bird"]}] * 2
-    found = ta.conditional(items, metrics="trm:distance=edit,mmd,frechet", encoder="lsa", n_resamples=19)
+    found = ta.conditional(
+        items, metrics="trm:distance=edit,mmd,frechet", encoder="lsa", n_resamples=19, partitions=200_000
+    )
     limits = "trm, mmd: exact up to 200,000 labellings per item; frechet: exact up to 20,000 labellings per item"
     assert f"Tests {limits} Resamples" in words(render_html(found))
     assert "exact-up-to-20000|" in found.systems[0]["frechet"].signature
