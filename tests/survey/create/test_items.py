@@ -327,7 +327,7 @@ def test_a_template_says_what_comes_before_and_after(tmp_path: Path) -> None:
         ("question = ", "not valid TOML"),
         (
             "questions = 'a'",
-            "unknown 'questions'; wanted 'title', 'introduction', 'context_intro', 'question', 'note', ",
+            "unknown 'questions'; wanted 'title', 'introduction', 'consent', 'context_intro', 'question', ",
         ),
         ("thanks = 7", "'thanks' is a number (7); wanted a string"),
         ("question = 7", "'question' is a number (7); wanted a string"),

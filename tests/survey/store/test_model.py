@@ -130,13 +130,18 @@ class Model(RuleBasedStateMachine):
             for place, task in enumerate(rater.tasks)
         )
 
-    def _is_barred(self, modelled: Modelled) -> bool:
+    def _at_cap(self, modelled: Modelled) -> bool:
         return modelled.joined and self._address_load(modelled.address) >= self.most_per_address
 
     def _may_answer(self, modelled: Modelled) -> bool:
         """Whether a rater may answer the open task."""
-        reserved = modelled.held_until.get(len(modelled.answers)) is not None
-        return not modelled.excluded and (reserved or not self._is_barred(modelled))
+        place = len(modelled.answers)
+        free = modelled.held_until.get(place) is not None or self._is_check(modelled.tasks[place])
+        return not modelled.excluded and (free or not self._at_cap(modelled))
+
+    def _gets_no_more(self, modelled: Modelled) -> bool:
+        rated = sum(not self._is_check(task) for task in modelled.tasks)
+        return rated < self.each and self._at_cap(modelled)
 
     def _has_record(self, modelled: Modelled) -> bool:
         pairs = list(zip(modelled.tasks, modelled.answers, strict=False))
@@ -224,7 +229,7 @@ class Model(RuleBasedStateMachine):
             assert task == (modelled.tasks[done] if self._may_answer(modelled) else None)
             return
         rated = sum(not self._is_check(task) for task in modelled.tasks)
-        if done == self.each + self.checks or modelled.excluded or self._is_barred(modelled):
+        if done == self.each + self.checks or modelled.excluded or self._gets_no_more(modelled):
             assert task is None
             return
         self._end_holds()
@@ -275,7 +280,8 @@ class Model(RuleBasedStateMachine):
             for text, item in self.items.items()
             if item.expected is None
         )
-        barred = not modelled.excluded and open_task is None and self._is_barred(modelled)
+        waits = done < len(modelled.tasks) and not may_answer
+        barred = not modelled.excluded and open_task is None and (waits or self._gets_no_more(modelled))
         left = open_task is not None or (lacking and len(given) < total and not barred and not modelled.excluded)
         assert self.store.stage(rater) == Stage(done, total, open_task, left, barred)
 

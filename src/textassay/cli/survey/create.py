@@ -4,6 +4,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +28,11 @@ def create(
     context_field: options.ContextField = None,
     log_prob_field: options.LogProbField = None,
     title: options.Title = None,
-    context_name: options.ContextName = "context",
-    text_name: options.TextName = "text",
+    context_name: options.ContextName = None,
+    text_name: options.TextName = None,
     template: options.Template = None,
+    language: options.Language = None,
+    completion_url: options.CompletionUrl = None,
     ratings: options.Ratings = 20,
     items_per_rater: options.ItemsPerRater = 25,
     checks: options.Checks = 1,
@@ -37,6 +40,8 @@ def create(
     raters: options.Raters = 0,
     links: options.LinksFile = None,
     days: options.Days = None,
+    address_share: options.AddressShare = 25,
+    proof_after: options.ProofAfter = None,
     size: options.SizeOfSource = None,
     seed: options.Seed = 0,
     url: options.Url = "http://127.0.0.1:8000",
@@ -51,13 +56,17 @@ def create(
     from textassay.cli.survey.links import personal_links
     from textassay.survey.create.attention_checks import checks_for
     from textassay.survey.create.items import Columns, study_items
-    from textassay.survey.create.wording import page_wording
+    from textassay.survey.create.remarks import unknown_token
+    from textassay.survey.create.wording import page_wording, with_unknown
     from textassay.survey.links import Addresses
+    from textassay.survey.messages import SHIPPED
     from textassay.survey.model import Study
     from textassay.survey.store.study_store import Store
 
     del max_input  # applied when it is parsed
-    read = [path for path in (human, model, items, contexts, template, checks_file) if path is not None]
+    own_table = None if language in (None, *SHIPPED) else language
+    given = (human, model, items, contexts, template, checks_file, own_table)
+    read = [path for path in given if path is not None]
     _check_targets(study, links, read, raters=raters)
     addresses = Addresses.under(url)
     made = study_items(
@@ -72,8 +81,19 @@ def create(
         encoding=encoding,
     )
     wording = page_wording(
-        template, title=title, text_name=text_name, context_name=context_name, with_context=made.with_context
+        template,
+        title=title,
+        text_name=text_name,
+        context_name=context_name,
+        with_context=made.with_context,
+        language=language,
+        completion_url=completion_url,
     )
+    token = unknown_token(item.text for item in made.items)
+    if token is not None:
+        wording = with_unknown(wording, token, text_name=text_name)
+        note = f"some texts have {token}: raters are asked to read it as a rare word that suits the place"
+        made = replace(made, notes=(*made.notes, note))
     settings = Study(
         **vars(wording),
         ratings_wanted=ratings,
@@ -81,6 +101,8 @@ def create(
         checks_per_rater=checks,
         days=days,
         url=addresses.if_not_default,
+        address_share=address_share,
+        proof_after=proof_after,
     )
     asked = checks_for(
         settings,

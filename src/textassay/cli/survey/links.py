@@ -29,11 +29,15 @@ def links(
         ),
     ] = None,
     join: Annotated[bool, typer.Option("--join", help="Make a new shared link; the old one stops working.")] = False,
+    close: Annotated[
+        bool, typer.Option("--close", help="Close the shared link: nobody joins, and raters who have joined continue.")
+    ] = False,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Open the closed shared link again.")] = False,
     admin: Annotated[bool, typer.Option("--admin", help="Make a new admin link; the old one stops working.")] = False,
     url: options.UrlOfStudy = None,
     file: options.LinksFile = None,
 ) -> None:
-    """Make links for more raters, or replace lost links.
+    """Make links for more raters, replace lost links, or close the shared link.
 
     Existing links cannot be printed again, because only their hashes are stored. Links that are not replaced keep
     working.
@@ -45,8 +49,12 @@ def links(
     from textassay.survey.store.study_store import Store
 
     lost = split(again)
-    if not (raters or lost or join or admin):
-        raise InputError("no kind of link chosen; wanted --raters N, --again RATER, --join or --admin")
+    if close and (reopen or join):
+        raise InputError("--close together with an option that opens the shared link; wanted one of them")
+    if not (raters or lost or join or admin or close or reopen):
+        raise InputError(
+            "no kind of link chosen; wanted --raters N, --again RATER, --join, --admin, --close or --reopen"
+        )
     if file is not None and (not (raters or lost) or file == STANDARD_OUTPUT):
         raise InputError("--links FILE is for personal links; wanted a new file, and --raters N or --again RATER")
     check_new(file)
@@ -56,9 +64,15 @@ def links(
         addresses = Addresses.under(store.study.url or DEFAULT_URL if url is None else url)
         # First, because this refuses unknown names: then no other link is replaced.
         tokens = store.renew(lost)
+        if close or reopen:
+            store.close_join(close)
         shared = addresses.join(store.new_join()) if join else None
         watching = addresses.admin(store.new_admin()) if admin else None
         tokens += store.invite(raters) if raters else []
+    if close or reopen:
+        show_paragraph(console, "The shared link is closed." if close else "The shared link is open.")
+        if not (tokens or shared or watching):
+            return
     with personal_links(study, tokens, addresses, file) as personal:
         if shared is not None:
             show_paragraph(console, "new shared link, for all raters (the old one no longer works):")

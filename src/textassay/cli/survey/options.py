@@ -49,15 +49,60 @@ Title = Annotated[
     str | None, typer.Option(metavar="TEXT", help="The heading of the page. [default: from the template]")
 ]
 ContextName = Annotated[
-    str, typer.Option(metavar="TEXT", help="What the page calls the context, such as 'news article'.")
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="What the page calls the context, such as 'news article'. [default: context, or its translation]",
+        show_default=False,
+    ),
 ]
-TextName = Annotated[str, typer.Option(metavar="TEXT", help="What the page calls a text, such as title.")]
+TextName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="What the page calls a text, such as title. [default: text, or its translation]",
+        show_default=False,
+    ),
+]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        metavar="en|de|FILE.toml",
+        help="The language of the page: English, German, or your own table of all its texts. [default: en]",
+        show_default=False,
+    ),
+]
+CompletionUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="A link for raters who have done their part, such as the completion link of Prolific."
+    ),
+]
+AddressShare = Annotated[
+    int,
+    typer.Option(
+        metavar="PERCENT",
+        min=1,
+        max=100,
+        help="The largest share of the ratings by raters who joined by the shared link from one address.",
+    ),
+]
+ProofAfter = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="After N raters, the shared link only adds raters whose link has an id of Prolific or of Mechanical Turk. "
+        "[default: no limit]",
+        show_default=False,
+    ),
+]
 Template = Annotated[
     str | None,
     typer.Option(
         metavar="FILE.toml",
-        help="Your own wording of the page: title, introduction, context_intro, question, note, thanks, and "
-        "[[choices]] with value, label and help.",
+        help="Your own wording of the page: title, introduction, consent, context_intro, question, note, thanks, "
+        "completion_url, language, [[choices]] with value, label and help, and other texts under [messages].",
     ),
 ]
 Ratings = Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="Number of ratings per item.")]

@@ -176,10 +176,11 @@ def _export_summary(found: "Snapshot | Salvaged", *, without_failed: bool, witho
 
 def _status(store: "Snapshot", summary: "Summary") -> dict[str, Any]:
     """The progress of a study, as plain values for JSON."""
+    from textassay.survey.store.export import suspects_among
     from textassay.survey.store.progress import agreement
     from textassay.version import __version__
 
-    alpha = agreement(store.ratings())
+    alpha, speeders = agreement(store.ratings()), suspects_among(summary.raters).speeders
     counts = summary.ratings_per_item
     return {
         "textassay": __version__,
@@ -200,6 +201,8 @@ def _status(store: "Snapshot", summary: "Summary") -> dict[str, Any]:
                 "checks_done": rater.checks_done,
                 "median_seconds": rater.median_seconds,
                 "last_seen": rater.last_seen,
+                "speeder": rater.name in speeders,
+                "excluded": rater.excluded,
             }
             for rater in summary.raters
         ],
@@ -208,9 +211,14 @@ def _status(store: "Snapshot", summary: "Summary") -> dict[str, Any]:
 
 def _facts(path: str, found: dict[str, Any], *, share: int) -> list[tuple[str, str]]:
     from textassay.cli.survey.screen import many
+    from textassay.corpus.printable import listed
     from textassay.studies.outcome import number
     from textassay.survey.store.progress import duration
 
+    marked = {
+        what: [rater["name"] for rater in found["raters"] if rater[key]]
+        for what, key in (("speeders", "speeder"), ("excluded", "excluded"))
+    }
     raters, counts, alpha = found["raters"], found["ratings_an_item"], found["agreement"]["krippendorff_alpha"]
     started = sum(rater["done"] > 0 for rater in raters)
     done = sum(rater["done"] >= rater["total"] > 0 for rater in raters)
@@ -229,6 +237,7 @@ def _facts(path: str, found: dict[str, Any], *, share: int) -> list[tuple[str, s
         ("agreement", f"Krippendorff's alpha {'–' if alpha is None else number(alpha)} (interval scale)"),
         ("time", time),
         ("checks", _checks(raters)),
+        *((what, listed(names)) for what, names in marked.items() if names),
     ]
 
 
@@ -236,6 +245,7 @@ def _checks(raters: list[dict[str, Any]]) -> str:
     """The number of right answers to attention checks, and the raters who failed one."""
     from textassay.corpus.printable import listed
 
+    raters = [rater for rater in raters if not rater["excluded"]]
     right = sum(rater["checks_right"] for rater in raters)
     answered = sum(rater["checks_done"] for rater in raters)
     failed = [rater for rater in raters if rater["checks_right"] < rater["checks_done"]]

@@ -6,20 +6,11 @@ from itertools import count
 from textassay.corpus.printable import quoted, shortened
 from textassay.errors import InputError
 from textassay.survey.create.records import Record, read_records, text_field
+from textassay.survey.messages import Messages, messages_of, shipped
 from textassay.survey.model import Choice, Study, SurveyItem
 
 SOURCE = "check"
 MAX_BUILT_IN = 6
-
-# Each has different words, so that a rater cannot recognize the second one at a glance.
-_CHECK_TEXTS = (
-    "This is not a text to rate. To show that you are reading, please choose “{label}”.",
-    "Please answer this one with “{label}”: it only checks that somebody is reading.",
-    "No rating is needed here. Choose “{label}” and go on.",
-    "For this question alone, the right answer is “{label}”. Please select it.",
-    "Thank you for reading with care. Select “{label}” now, whatever you think of this sentence.",
-    "This line asks you for one thing only: pick “{label}”.",
-)
 
 
 def checks_for(
@@ -32,7 +23,7 @@ def checks_for(
 ) -> list[SurveyItem]:
     """The checks of a study, from a file or built in. Too few for the wanted number per rater is an error."""
     found = (
-        built_in_checks(study.choices, taken, contexts=contexts)
+        built_in_checks(study.choices, taken, contexts=contexts, messages=messages_of(study))
         if path is None
         else checks_from_file(path, study.choices, taken, encoding=encoding)
     )
@@ -43,7 +34,11 @@ def checks_for(
 
 
 def built_in_checks(
-    choices: Sequence[Choice], taken: Collection[str] = (), *, contexts: Sequence[str] = ()
+    choices: Sequence[Choice],
+    taken: Collection[str] = (),
+    *,
+    contexts: Sequence[str] = (),
+    messages: Messages | None = None,
 ) -> list[SurveyItem]:
     """One check per choice; for more than six choices, six that are spread over the scale.
 
@@ -52,7 +47,8 @@ def built_in_checks(
     asked = list(choices)
     if len(asked) > MAX_BUILT_IN:
         asked = [asked[round(place * (len(asked) - 1) / (MAX_BUILT_IN - 1))] for place in range(MAX_BUILT_IN)]
-    texts = [request.format(label=choice.label) for request, choice in zip(_CHECK_TEXTS, asked, strict=False)]
+    say = messages or shipped("en")
+    texts = [say(f"checks.text_{number}", label=choice.label) for number, choice in enumerate(asked, 1)]
     beside = _spread_contexts(contexts, len(texts))
     return [
         SurveyItem(name, SOURCE, text, context, expected=choice.value)

@@ -1,7 +1,8 @@
 """Remarks on a new study: problems with its items, and format differences that reveal the source."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from textassay.corpus.printable import many, quoted
@@ -36,6 +37,28 @@ def format_differences(items: Sequence[SurveyItem], human: str) -> Iterator[str]
 def _fix(fix: str) -> str:
     """How to change the files; settings of a comparison have no effect on the rating page."""
     return "" if fix.startswith(("the option ", "the tokenizer ")) else f": {fix}"
+
+
+# What models and data sets write in place of a word that they do not know.
+_MARKED = re.compile(r"<unk>|\[unk\]|<unknown>", re.IGNORECASE)
+_BARE = re.compile(r"\b(?:UNK|UNKNOWN)\b")
+
+
+def unknown_token(texts: Iterable[str]) -> str | None:
+    """The most frequent token for an unknown word, such as `<unk>` or `UNKNOWN`; None if the texts have none.
+
+    A bare token counts only in a text that is not in capitals altogether, where it may be a word like others.
+
+    >>> unknown_token(["UNKNOWN wins the race", "a <unk> and a <unk>"]), unknown_token(["AN UNKNOWN HERO", "unknown"])
+    ('<unk>', None)
+    """
+    found: Counter[str] = Counter()
+    for text in texts:
+        found.update(_MARKED.findall(text))
+        rest = _MARKED.sub("", text)
+        if not _BARE.sub("", rest).isupper():
+            found.update(_BARE.findall(rest))
+    return found.most_common(1)[0][0] if found else None
 
 
 def remarks_on(items: Sequence[SurveyItem], human: str) -> list[str]:

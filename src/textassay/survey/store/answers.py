@@ -8,7 +8,15 @@ from typing import Literal, NamedTuple
 
 from textassay.survey.model import Stage, Task
 from textassay.survey.store.assignment import Closing, Plan, items_left, next_item
-from textassay.survey.store.holds import Standing, end_holds, give_way, held_until, is_barred, standing_of
+from textassay.survey.store.holds import (
+    Standing,
+    end_holds,
+    gets_no_more,
+    give_way,
+    held_until,
+    may_answer,
+    standing_of,
+)
 
 # `barred`: the study takes no more answers from this rater or from the address.
 Recorded = Literal["recorded", "already", "kept", "stale", "refused", "barred"]
@@ -55,11 +63,11 @@ def n_assigned(connection: sqlite3.Connection, rater: int) -> int:
 def stage_of(connection: sqlite3.Connection, plan: Plan, rater: int) -> Stage:
     """The progress of a rater; number 0 for somebody who has not joined yet."""
     (answered,) = connection.execute("SELECT count(value) FROM tasks WHERE rater = ?", (rater,)).fetchone()
-    standing = standing_of(connection, plan, rater)
-    task = open_task(connection, plan, rater)
+    standing, task = standing_of(connection, plan, rater), open_task(connection, plan, rater)
     if standing is None:
         return Stage(answered, plan.total, task=None, left=False, asks_consent=_asks_consent(connection, plan, rater))
-    barred = task is None and is_barred(connection, plan, rater)
+    waiting = task is None and current(connection, plan, rater) is not None
+    barred = waiting or (task is None and gets_no_more(connection, plan, rater))
     closing: Closing = "firm" if standing == "firm" else "load"
     left = task is not None or (not barred and items_left(connection, plan, rater=rater, closing=closing))
     return Stage(answered, plan.total, task=None if task is None else task.number, left=left, barred=barred)
@@ -73,17 +81,9 @@ def _asks_consent(connection: sqlite3.Connection, plan: Plan, rater: int) -> boo
 def open_task(connection: sqlite3.Connection, plan: Plan, rater: int) -> Task | None:
     """The open task of a rater, if they may answer it: not an excluded rater, nor one beyond the cap of an address."""
     found = current(connection, plan, rater)
-    if found is None or not _may_answer(connection, plan, rater, found.number):
+    if found is None or not may_answer(connection, plan, rater, found.number):
         return None
     return found
-
-
-def _may_answer(connection: sqlite3.Connection, plan: Plan, rater: int, task: int) -> bool:
-    """Whether the answer to this open task would be recorded. An answer to a reserved item is a part of the cap."""
-    if standing_of(connection, plan, rater) is None:
-        return False
-    (held,) = connection.execute("SELECT held_until FROM tasks WHERE number = ?", (task,)).fetchone()
-    return held is not None or not is_barred(connection, plan, rater)
 
 
 def assign(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: Moment) -> Task | None:
@@ -92,7 +92,7 @@ def assign(connection: sqlite3.Connection, plan: Plan, rater: int, *, now: Momen
         return open_task(connection, plan, rater)
     _mark_seen(connection, rater, now.clock)
     standing = standing_of(connection, plan, rater)
-    if standing is None or is_barred(connection, plan, rater):
+    if standing is None or gets_no_more(connection, plan, rater):
         return None
     end_holds(connection, plan, now.steady)
     place = n_assigned(connection, rater)
@@ -130,7 +130,7 @@ def answer(connection: sqlite3.Connection, plan: Plan, rater: int, task: int, *,
     (first,) = connection.execute("SELECT min(place) FROM tasks WHERE rater = ? AND value IS NULL", (rater,)).fetchone()
     if place != first:
         return "stale"
-    if not _may_answer(connection, plan, rater, task):
+    if not may_answer(connection, plan, rater, task):
         return "barred"
     connection.execute(
         "UPDATE tasks SET value = ?, answered = ?, held_until = NULL WHERE number = ?", (value, now, task)

@@ -49,15 +49,33 @@ def standing_of(connection: sqlite3.Connection, plan: Plan, rater: int) -> Stand
     return "proven" if 2 * answered >= plan.total and not wrong else "provisional"
 
 
-def is_barred(connection: sqlite3.Connection, plan: Plan, rater: int) -> bool:
-    """Whether the raters of this rater's shared link and address have used up their cap.
-
-    What this rater has reserved can still be answered, because it is a part of the cap.
-    """
+def is_at_cap(connection: sqlite3.Connection, plan: Plan, rater: int) -> bool:
+    """Whether the raters of this rater's shared link and address have used up their cap."""
     row = connection.execute(
         "SELECT a.load FROM raters r JOIN addresses a ON a.number = r.address WHERE r.number = ?", (rater,)
     ).fetchone()
     return row is not None and row[0] >= plan.most_per_address
+
+
+def may_answer(connection: sqlite3.Connection, plan: Plan, rater: int, task: int) -> bool:
+    """Whether the answer to this open task would be recorded.
+
+    An item that is reserved is a part of the cap, and attention checks do not count for it.
+    """
+    if standing_of(connection, plan, rater) is None:
+        return False
+    held, is_item = connection.execute(
+        "SELECT held_until IS NOT NULL, item IN (SELECT item FROM queue) FROM tasks WHERE number = ?", (task,)
+    ).fetchone()
+    return bool(held) or not is_item or not is_at_cap(connection, plan, rater)
+
+
+def gets_no_more(connection: sqlite3.Connection, plan: Plan, rater: int) -> bool:
+    """Whether a rater gets no more items because of the cap; only attention checks may follow the last item."""
+    (given,) = connection.execute(
+        "SELECT count(*) FROM tasks WHERE rater = ? AND item IN (SELECT item FROM queue)", (rater,)
+    ).fetchone()
+    return given < plan.ratings_per_rater and is_at_cap(connection, plan, rater)
 
 
 def held_until(connection: sqlite3.Connection, plan: Plan, standing: Standing, *, steady: float) -> float | None:

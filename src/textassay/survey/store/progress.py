@@ -164,6 +164,10 @@ class Snapshot:
         """All ratings ordered by item and rater; answers to attention checks only if `checks` is True."""
         return all_ratings(self.connection, checks=checks)
 
+    def door(self) -> Door:
+        """The shared link, and the addresses that most of its raters came from."""
+        return door_of(self.connection, self.plan)
+
     def participants(self) -> Iterator[tuple[str, Participant, bool]]:
         """Raters with ids of another service: their names, the ids, and whether they have done their part."""
         rows = self.connection.execute(

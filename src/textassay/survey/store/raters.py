@@ -128,6 +128,13 @@ def _is_taken(connection: sqlite3.Connection, who: Participant) -> bool:
     return found.fetchone() is not None
 
 
+def participant(connection: sqlite3.Connection, rater: int) -> Participant | None:
+    """The ids of another service that the link of a rater had."""
+    row = connection.execute("SELECT service, person, study, session FROM participants WHERE rater = ?", (rater,))
+    found = row.fetchone()
+    return None if found is None else Participant(*found)
+
+
 def _mark(connection: sqlite3.Connection, plan: Plan, address: str) -> bytes:
     """What is stored in place of an address: a keyed hash, another one for each shared link."""
     (shared,) = connection.execute("SELECT shared FROM study").fetchone()

@@ -9,7 +9,7 @@ from typing import Self
 
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
-from textassay.survey.model import Door, Rater, Rating, Stage, Study, Summary, SurveyItem, Task
+from textassay.survey.model import Door, Participant, Rater, Rating, Stage, Study, Summary, SurveyItem, Task
 from textassay.survey.store import answers as answering
 from textassay.survey.store import progress as clock
 from textassay.survey.store import raters, schema
@@ -112,6 +112,11 @@ class Store:
         """The rater with this personal token."""
         with self._readers.reading() as connection:
             return raters.find(connection, token, now=clock.now())
+
+    def participant(self, rater: Rater) -> Participant | None:
+        """The ids of another service that the link of this rater had."""
+        with self._readers.reading() as connection:
+            return raters.participant(connection, rater.number)
 
     def is_admin(self, token: str) -> bool:
         """Whether this is the admin token."""

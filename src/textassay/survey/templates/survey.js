@@ -31,8 +31,8 @@
     addEventListener("pageshow", allow);
   }
 
-  // Remove the query, so that a bookmark has the plain address.
-  if (location.search) history.replaceState(null, "", location.pathname);
+  // Remove the query, so that a bookmark has the plain address. The ids in a shared link stay, for a reload.
+  if (new URLSearchParams(location.search).has("now")) history.replaceState(null, "", location.pathname);
 
   const answer = byId("answer");
   const undo = byId("undo-button");
@@ -50,7 +50,7 @@
   const showKeys = () => {
     document.body.classList.toggle("keyed", keyed);
     byId("keys-help").hidden = !keyed;
-    byId("keys-switch").textContent = keyed ? "Turn keys off" : "Turn keys on";
+    byId("keys-switch").textContent = byId("keys-switch").dataset[keyed ? "off" : "on"];
   };
   if (answer) {
     byId("keys").hidden = false;
@@ -83,9 +83,9 @@
     copy.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(byId("personal").textContent);
-        byId("copied").textContent = "Copied.";
+        byId("copied").textContent = copy.dataset.done;
       } catch {
-        byId("copied").textContent = "The link could not be copied. Please copy it by hand.";
+        byId("copied").textContent = copy.dataset.failed;
       }
     });
   }

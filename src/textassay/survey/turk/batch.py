@@ -15,6 +15,7 @@ from numpy.random import Generator
 from textassay.corpus.printable import many
 from textassay.corpus.sample import stream
 from textassay.errors import InputError
+from textassay.survey.messages import messages_of
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.export import csv_line
 from textassay.survey.templates import environment
@@ -189,7 +190,9 @@ def _add_checks(hit: list[SurveyItem], checks: Sequence[SurveyItem], rng: Genera
 
 def layout(study: Study, batch: Batch) -> str:
     """The HTML to paste into the requester page; the answers are in `Answer.rating_1` and so on."""
-    return _template().render(study=study, slots=range(1, batch.slots + 1), with_context=batch.with_context)
+    return _template().render(
+        study=study, say=messages_of(study), slots=range(1, batch.slots + 1), with_context=batch.with_context
+    )
 
 
 @cache

@@ -68,10 +68,13 @@ class Access:
         self.limits.places.add(address, digest_of(token))
         return token
 
-    def returning(self, token: str) -> bool:
-        """Whether the token in a cookie still opens the page of a rater."""
+    def returning(self, token: str, visitor: Visitor) -> bool:
+        """Whether the token in a cookie still opens the page of a rater, who is this visitor as far as ids tell."""
         rater = self.store.rater(token) if _TOKEN.fullmatch(token) else None
-        return rater is not None and not rater.expired
+        if rater is None or rater.expired:
+            return False
+        who, known = visitor.participant, self.store.participant(rater)
+        return who is None or known is None or (who.service, who.person) == (known.service, known.person)
 
     def visit(self, value: str) -> str | None:
         """The value of a visitor's cookie if it could be ours."""

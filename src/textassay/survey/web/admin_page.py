@@ -9,15 +9,19 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from textassay.corpus.printable import many
-from textassay.survey.model import RaterProgress, Summary
+from textassay.errors import InputError
+from textassay.survey.model import Door, RaterProgress, Summary
+from textassay.survey.store.export import suspects_among
 from textassay.survey.store.progress import agreement, duration
 from textassay.survey.store.study_store import Store
 from textassay.survey.web.access import Access
-from textassay.survey.web.pages import Pages
+from textassay.survey.web.middleware import check_key, read_form
+from textassay.survey.web.pages import Pages, Problem
 
 WIDTH, HEIGHT = 600.0, 100.0
 _MOST_BARS = 30
@@ -89,7 +93,10 @@ _MAX_RATERS = 500
 
 @dataclass(frozen=True)
 class RaterRow:
-    """One rater in the table. `missed` is True if an attention check was answered wrongly."""
+    """One rater in the table.
+
+    `missed` is True if an attention check was answered wrongly, `fast` if the rater is a speeder.
+    """
 
     name: str
     done: int
@@ -97,7 +104,9 @@ class RaterRow:
     checks: str
     missed: bool
     seconds: str
+    fast: bool
     last_seen: str
+    excluded: bool
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,7 @@ class View:
     chart: Histogram
     raters: tuple[RaterRow, ...]
     left_out: int
+    door: Door
 
 
 class CachedView:
@@ -139,11 +149,17 @@ class CachedView:
                 self._good_until = ended + (ended - begun) * pause
             return self._last
 
+    def forget(self) -> None:
+        """Compute the view again when it is asked for the next time."""
+        with self._lock:
+            self._good_until = -math.inf
+
 
 def view_of(store: Store, now: datetime) -> View:
     """The view of a study at `now`."""
     with store.snapshot() as found:
-        summary, alpha = found.summary(), agreement(found.ratings())
+        summary, alpha, door = found.summary(), agreement(found.ratings()), found.door()
+    speeders = suspects_among(summary.raters).speeders
     wanted = store.study.ratings_wanted
     # Raters who have started come first: a shared link may have added many who never start.
     shown = sorted(summary.raters, key=lambda rater: rater.done == 0)[:_MAX_RATERS]
@@ -158,8 +174,9 @@ def view_of(store: Store, now: datetime) -> View:
         finished=sum(rater.done >= rater.total > 0 for rater in summary.raters),
         spread=_spread(summary.ratings_per_item),
         chart=histogram(summary.ratings_per_item, wanted=wanted),
-        raters=tuple(_row(rater, now) for rater in shown),
+        raters=tuple(_row(rater, now, fast=rater.name in speeders) for rater in shown),
         left_out=len(summary.raters) - len(shown),
+        door=door,
     )
 
 
@@ -171,7 +188,7 @@ def _spread(counts: Sequence[int]) -> str:
     return f"{between}; {many(unrated, 'item')} without ratings." if unrated else f"{between}."
 
 
-def _row(rater: RaterProgress, now: datetime) -> RaterRow:
+def _row(rater: RaterProgress, now: datetime, *, fast: bool) -> RaterRow:
     return RaterRow(
         name=rater.name,
         done=rater.done,
@@ -179,7 +196,9 @@ def _row(rater: RaterProgress, now: datetime) -> RaterRow:
         checks=f"{rater.checks_right} of {rater.checks_done}" if rater.checks_done else "–",
         missed=rater.checks_right < rater.checks_done,
         seconds=duration(rater.median_seconds),
+        fast=fast,
         last_seen=_ago(rater.last_seen, now),
+        excluded=rater.excluded,
     )
 
 
@@ -211,6 +230,31 @@ class AdminPage:
         self._access.admin(request)
         return self._pages.page("admin_data", **self._content(request))
 
+    async def change(self, request: Request) -> Response:
+        """Close the shared link or open it again, or exclude a rater or include them again."""
+        form = await read_form(request)
+        return await run_in_threadpool(self._change, request, form)
+
+    def back(self, request: Request) -> Response:
+        """Redirect from the address of a form to the page."""
+        self._access.admin(request)
+        return RedirectResponse(f"{self._pages.prefix}/admin/{request.path_params['token']}", 303)
+
+    def _change(self, request: Request, form: dict[str, str]) -> Response:
+        self._access.admin(request)
+        check_key(form.get("key", ""), self._store.admin_key())
+        if form.get("link") in ("close", "open"):
+            self._store.close_join(form["link"] == "close")
+        elif form.get("do") in ("exclude", "include"):
+            try:
+                self._store.exclude([form.get("rater", "")], excluded=form["do"] == "exclude")
+            except InputError:
+                raise Problem(400) from None
+        else:
+            raise Problem(400)
+        self._view.forget()
+        return self.back(request)
+
     def ratings(self, request: Request) -> Response:
         """All ratings as a CSV file, generated while it is sent; `?for=spreadsheet` protects against formulas."""
         self._access.admin(request)
@@ -221,7 +265,12 @@ class AdminPage:
         )
 
     def _content(self, request: Request) -> dict[str, Any]:
-        return {"study": self._store.study, "token": request.path_params["token"], "view": self._view.current()}
+        return {
+            "study": self._store.study,
+            "token": request.path_params["token"],
+            "key": self._store.admin_key(),
+            "view": self._view.current(),
+        }
 
 
 def _ratings(store: Store, *, spreadsheet_safe: bool) -> Iterator[bytes]:

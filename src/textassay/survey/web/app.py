@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from textassay.survey.messages import messages_of
 from textassay.survey.store.study_store import Store
 from textassay.survey.web.access import Access
 from textassay.survey.web.admin_page import AdminPage
@@ -28,7 +29,7 @@ def make_app(
     `base_url` is the address at which raters open it, if there is a proxy in front; `clock` is used by the rate limits.
     """
     origins, limits = Origins.of(hosts, base_url), Limits.standard(clock)
-    pages, access = Pages(origins.prefix), Access(store, limits)
+    pages, access = Pages(origins.prefix, messages_of(store.study)), Access(store, limits)
     app = Starlette(
         routes=[
             *_for_all(pages),
@@ -62,6 +63,8 @@ def _for_raters(rating: RatingPage) -> list[Route]:
         Route("/join/{token}", rating.join, methods=["GET"]),
         Route("/join/{token}", rating.joined, methods=["POST"]),
         Route("/r/{token}", rating.show, methods=["GET"]),
+        Route("/r/{token}/consent", rating.consent, methods=["POST"]),
+        Route("/r/{token}/consent", rating.back, methods=["GET"]),
         Route("/r/{token}/answer", rating.answer, methods=["POST"]),
         Route("/r/{token}/answer", rating.back, methods=["GET"]),
         Route("/r/{token}/undo", rating.undo, methods=["POST"]),
@@ -73,6 +76,8 @@ def _for_admins(admin: AdminPage) -> list[Route]:
     return [
         Route("/admin/{token}", admin.show, methods=["GET"]),
         Route("/admin/{token}/data", admin.data, methods=["GET"]),
+        Route("/admin/{token}/change", admin.change, methods=["POST"]),
+        Route("/admin/{token}/change", admin.back, methods=["GET"]),
         Route("/admin/{token}/ratings.csv", admin.ratings, methods=["GET"]),
     ]
 

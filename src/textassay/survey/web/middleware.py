@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from textassay.errors import InputError
 from textassay.survey.store.connections import StudyBusy, StudyGone
 from textassay.survey.web.hosts import Origins, same_site
-from textassay.survey.web.pages import ErrorText, Pages, Problem
+from textassay.survey.web.pages import Pages, Problem
 from textassay.survey.web.rate_limits import Limits, address_key
 
 MOST_BODY = 16 * 1024
@@ -22,13 +22,6 @@ MOST_PATH = 512
 MOST_HEADERS = 16 * 1024
 # The value of Retry-After in seconds while another program has locked the study.
 _RETRY_AFTER = 5.0
-# Differs from other 503 pages: confirmed answers may be lost with the file, and waiting alone does not help.
-_GONE = ErrorText(
-    "This study is not available",
-    "The file of the study is missing or was replaced, so nothing can be saved now. Please tell the people who sent "
-    "you the link, and keep the link.",
-    again=True,
-)
 
 HEADERS = {
     "content-security-policy": (
@@ -112,7 +105,8 @@ class SecurityMiddleware:
 
     def _error_page(self, fault: Exception) -> Response:
         if isinstance(fault, StudyGone):
-            return self.pages.page("problem", status=503, error=_GONE)
+            # Differs from other 503 pages: confirmed answers may be lost with the file, and waiting does not help.
+            return self.pages.problem(Problem(503, kind="gone"))
         if isinstance(fault, StudyBusy):
             return self.pages.problem(Problem(503, retry_after=_RETRY_AFTER))
         return self.pages.problem(fault if isinstance(fault, Problem) else Problem(500))
@@ -161,7 +155,7 @@ class _LimitedBody:
 
 
 _SECONDS = 20.0
-_MOST_FIELDS = 8
+_MOST_FIELDS = 10
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -11,11 +11,12 @@ from typing import Any
 from jinja2 import Environment
 from starlette.responses import HTMLResponse, Response
 
+from textassay.survey.messages import Messages, shipped
 from textassay.survey.templates import environment
 
 
 class Problem(Exception):
-    """Ends a request with the error page of this status, and of this kind if the status has several.
+    """Ends a request with the error page of this status, and of this kind if it has several: a key of the messages.
 
     `retry_after` is in seconds.
     """
@@ -27,66 +28,21 @@ class Problem(Exception):
         self.retry_after = retry_after
 
 
-@dataclass(frozen=True)
-class ErrorText:
-    """The heading and the sentence of an error page, and whether to offer another try."""
-
-    heading: str
-    sentence: str
-    again: bool = False
-
-
-_OTHER = ErrorText("That did not work", "The request was not valid. Nothing was changed.")
-# True for personal links and for the shared link, which has set a cookie.
-_WAY_BACK = (
-    "If that does not help, open the link that you were given: in this browser it takes you back to where you stopped."
-)
-_ERROR_TEXTS = {
-    403: ErrorText(
-        "This form is no longer valid",
-        "It was not sent from your own page, or the page was open for too long. Nothing was changed. Please try again. "
-        "To join a study, the browser must accept cookies. "
-        f"{_WAY_BACK}",
-        again=True,
-    ),
-    404: ErrorText(
-        "Page not found",
-        "There is no page at this address. Please check that the link is complete and that its end is not cut off.",
-    ),
-    409: ErrorText(
-        "This study is full",
-        "Enough people have joined with this link. Thank you for your interest.",
-    ),
-    410: ErrorText(
-        "This link has expired",
-        "It worked for a limited time, and that time is over. "
-        "Answers that you gave before are saved; later answers are not. Thank you for your help.",
-    ),
-    413: ErrorText("That was too large", "The form is larger than an answer can be. Nothing was changed."),
-    429: ErrorText(
-        "One moment, please",
-        "There were too many requests in a short time, so your request was not processed. Answers that were confirmed "
-        "before are saved. Please wait a little and try again.",
-        again=True,
-    ),
-    500: ErrorText(
-        "Something went wrong",
-        f"This is an error of the server. Answers that were confirmed are saved. Please try again in a moment. "
-        f"{_WAY_BACK}",
-        again=True,
-    ),
-    503: ErrorText(
-        "One moment, please",
-        "Another program is using the study, so nothing could be saved just now. Answers that were confirmed before "
-        f"are saved. Please try again in a moment. {_WAY_BACK}",
-        again=True,
-    ),
+# The messages of the error pages: by the kind of a problem, or else by its status.
+_KEYS = {
+    403: "form",
+    404: "missing",
+    409: "full",
+    410: "expired",
+    413: "large",
+    429: "often",
+    500: "server",
+    503: "busy",
 }
-
-
-def error_text(status: int) -> ErrorText:
-    """The text of the error page of this status."""
-    return _ERROR_TEXTS.get(status, _OTHER)
+# Where another try may help, and where the way back to one's own page is explained: personal links work anywhere, and
+# the shared link has set a cookie.
+_AGAIN = frozenset({"form", "often", "server", "busy", "gone"})
+_WAY_BACK = frozenset({"form", "server", "busy"})
 
 
 @dataclass(frozen=True)
@@ -121,19 +77,23 @@ def _environment() -> Environment:
 
 @dataclass(frozen=True)
 class Pages:
-    """Renders pages whose links begin with `prefix`, the path of the study's public address."""
+    """Renders pages in one language, whose links begin with `prefix`, the path of the study's public address."""
 
     prefix: str = ""
+    messages: Messages = field(default_factory=lambda: shipped("en"))
 
     def page(self, template: str, /, *, status: int = 200, **content: Any) -> HTMLResponse:
         """A page from this template."""
-        text = _environment().get_template(f"{template}.html.j2").render(prefix=self.prefix, **content)
+        text = (
+            _environment().get_template(f"{template}.html.j2").render(prefix=self.prefix, say=self.messages, **content)
+        )
         # A lone surrogate cannot be encoded in UTF-8; a text that has one must not break the page.
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
     def problem(self, problem: Problem) -> HTMLResponse:
         """The error page of a status, the same for all causes."""
-        response = self.page("problem", status=problem.status, error=error_text(problem.status))
+        key = problem.kind or _KEYS.get(problem.status, "other")
+        response = self.page("problem", status=problem.status, key=key, again=key in _AGAIN, way_back=key in _WAY_BACK)
         if problem.retry_after:
             response.headers["retry-after"] = str(math.ceil(problem.retry_after))
         return response

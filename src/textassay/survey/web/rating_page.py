@@ -1,12 +1,14 @@
 """The pages for raters: join, introduction, one text at a time, and the final page."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from textassay.survey.model import Choice, Stage
+from textassay.survey.model import Choice, Participant, Stage
 from textassay.survey.store.study_store import Recorded, Store, Visitor
 from textassay.survey.tokens import new_token
 from textassay.survey.web.access import Access
@@ -29,23 +31,19 @@ class Message:
     warning: bool = False
 
 
-# Messages by the query parameter `now`; no text from a request is ever shown.
+# The statuses by the query parameter `now`: whether each is a warning. No text from a request is ever shown.
 STATUS = {
-    "start": Message(""),
-    "saved": Message("Your last answer is saved."),
-    "kept": Message(
-        "You had already answered that text. Your first answer is kept; use Undo to change it.", warning=True
-    ),
-    "old": Message("That answer was not saved, because this text comes first.", warning=True),
-    "undone": Message("Your last answer was undone. Please answer again."),
-    "gone": Message("That answer was already undone."),
-    "since": Message("Nothing was undone, because you have answered another text since.", warning=True),
-    "none": Message("There is no answer to undo.", warning=True),
-    "fixed": Message("You have undone that answer too many times. It can no longer be changed.", warning=True),
-    "barred": Message(
-        "That answer was not saved: the study takes no more answers from you or from your network.", warning=True
-    ),
-    "choose": Message("Please choose one of the answers first.", warning=True),
+    "saved": False,
+    "kept": True,
+    "old": True,
+    "barred": True,
+    "undone": False,
+    "gone": False,
+    "since": True,
+    "none": True,
+    "fixed": True,
+    "choose": True,
+    "consent": True,
 }
 _AFTER: dict[Recorded, str] = {
     "recorded": "saved",
@@ -67,15 +65,17 @@ class RatingPage:
 
     def join(self, request: Request) -> Response:
         """The invitation with a button to join, or to continue if this browser has joined before."""
-        known = self._kept(request) is not None
+        visitor = _visitor(request, request.query_params)
+        known = self._kept(request, visitor) is not None
         makes_raters, stage = self.access.joining(request, known=known), self.store.newcomer()
         if not known:
             if not stage.left:
                 return self._nothing_left(stage)
-            self.access.check_may_join(_visitor(request))
+            self.access.check_may_join(visitor)
         visit = self.access.visit(request.cookies.get(VISIT_COOKIE, "")) or new_token()
         content = {"study": self.store.study, "token": request.path_params["token"], "key": self.store.join_key(visit)}
-        response = self.pages.page("join", **content, returning=known, newcomers=makes_raters and stage.left)
+        content |= {"returning": known, "newcomers": makes_raters and stage.left, "ids": ids_in(request.query_params)}
+        response = self.pages.page("join", **content)
         self._set_cookie(request, response, VISIT_COOKIE, visit)
         return response
 
@@ -90,20 +90,24 @@ class RatingPage:
         The introduction assigns no text: that would start its clock and reserve it, and mail programs open links too.
         """
         rater, token = self.access.rater(request), request.path_params["token"]
-        message = STATUS.get(request.query_params.get("now", ""))
+        now = request.query_params.get("now", "")
         content = {"study": self.store.study, "token": token, "key": self.store.form_key(rater)}
-        if message is None:
-            message, stage = STATUS["start"], self.store.stage(rater)
-            if not stage.answered and not stage.left:
-                return self.pages.page("done", **content, stage=stage, message=message)
-            if not stage.answered:
-                link = self.origins.link(request.url.scheme, request.headers["host"], f"/r/{token}")
-                return self.pages.page("introduction", **content, total=stage.total, link=link)
-        task = self.store.task(rater)
+        content["message"] = self._message(now)
+        begun, stage = now == "start" or now in STATUS, self.store.stage(rater)
+        if stage.asks_consent or (stage.left and not (begun or stage.answered)):
+            link = self.origins.link(request.url.scheme, request.headers["host"], f"/r/{token}")
+            content |= {"total": stage.total, "link": link, "asks_consent": stage.asks_consent}
+            return self.pages.page("introduction", **content)
+        task = self.store.task(rater) if begun or stage.answered else None
         if task is None:
-            return self.pages.page("done", **content, stage=self.store.stage(rater), message=message)
+            return self.pages.page("done", **content, stage=self.store.stage(rater))
         keys = shortcut_keys(self.store.study.choices)
-        return self.pages.page("item", **content, task=task, message=message, keys=keys)
+        return self.pages.page("item", **content, task=task, keys=keys)
+
+    async def consent(self, request: Request) -> Response:
+        """Record that the rater agrees to the study, and show the first text."""
+        form = await read_form(request)
+        return await run_in_threadpool(self._consent, request, form)
 
     async def answer(self, request: Request) -> Response:
         """Record an answer and redirect, so that a reload does not send it twice."""
@@ -120,12 +124,23 @@ class RatingPage:
         self.access.rater(request)
         return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}", 303)
 
+    def _consent(self, request: Request, form: dict[str, str]) -> Response:
+        rater = self.access.rater(request)
+        check_key(form.get("key", ""), self.store.form_key(rater))
+        if form.get("agree") != "1":
+            return self._back(request, "consent")
+        self.store.consent(rater)
+        return self._back(request, "start")
+
+    def _message(self, now: str) -> Message:
+        return Message(self.pages.messages(f"status.{now}"), warning=STATUS[now]) if now in STATUS else Message("")
+
     def _joined(self, request: Request, form: dict[str, str]) -> Response:
-        kept = None if "new" in form else self._kept(request)
+        visitor = _visitor(request, form)
+        kept = None if "new" in form else self._kept(request, visitor)
         self.access.joining(request, known=kept is not None)
         if kept is None and not (stage := self.store.newcomer()).left:
             return self._nothing_left(stage)
-        visitor = _visitor(request)
         if kept is None:
             self.access.check_may_join(visitor)
         visit = self.access.visit(request.cookies.get(VISIT_COOKIE, ""))
@@ -150,12 +165,13 @@ class RatingPage:
             samesite="lax",
         )
 
-    def _kept(self, request: Request) -> str | None:
+    def _kept(self, request: Request, visitor: Visitor) -> str | None:
+        """The token in the cookie, unless the link has the id of somebody else."""
         token = request.cookies.get(COOKIE, "")
-        return token if token and self.access.returning(token) else None
+        return token if token and self.access.returning(token, visitor) else None
 
     def _nothing_left(self, stage: Stage) -> Response:
-        return self.pages.page("done", study=self.store.study, stage=stage, message=STATUS["start"])
+        return self.pages.page("done", study=self.store.study, stage=stage, message=Message(""))
 
     def _answer(self, request: Request, form: dict[str, str]) -> Response:
         rater = self.access.rater(request)
@@ -179,7 +195,29 @@ class RatingPage:
         return RedirectResponse(f"{self.pages.prefix}/r/{request.path_params['token']}?now={now}", 303)
 
 
-def _visitor(request: Request) -> Visitor:
+# The ids in a link, by service: that of the person, of the study, and of the session.
+_IDS = {
+    "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
+    "mturk": ("workerId", "hitId", "assignmentId"),
+}
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def ids_in(fields: Mapping[str, str]) -> dict[str, str]:
+    """The ids of another service among the fields of a link or a form; ids that cannot be ones are refused."""
+    found = {name: fields[name] for names in _IDS.values() for name in names if fields.get(name)}
+    if not all(_ID.fullmatch(value) for value in found.values()):
+        raise Problem(400, kind="ids")
+    return found
+
+
+def _visitor(request: Request, fields: Mapping[str, str]) -> Visitor:
+    """Who opens the shared link or sends its form."""
+    given = ids_in(fields)
+    for service, (person, study, session) in _IDS.items():
+        if person in given:
+            who = Participant(service, given[person], given.get(study, ""), given.get(session, ""))
+            return Visitor(address_key(request.scope.get("client")), who)
     return Visitor(address_key(request.scope.get("client")))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.survey.conftest import ITEMS, STUDY, Site
 from tests.survey.web.forms import TestClient, answer, begin, forms, heading, join, status, undo
+from textassay.survey.messages import shipped
 from textassay.survey.store import progress as clock
 from textassay.survey.web.pages import Pages, Problem
 from textassay.survey.web.rating_page import STATUS
@@ -124,7 +125,7 @@ def test_a_warning_is_one_on_the_last_page_too(make_site: Callable[..., Site], w
     client = site.visitor()
     assert heading(answer(client, begin(client, site.rater()), "4")) == "Thank you"
     page = client.get(site.rater(), params={"now": word}).text
-    assert (status(page), warns(page)) == (STATUS[word].words, STATUS[word].warning)
+    assert (status(page), warns(page)) == (shipped("en")(f"status.{word}"), STATUS[word])
 
 
 def test_undo_in_a_second_window_says_why_nothing_more_is_withdrawn(site: Site, client: TestClient) -> None:
