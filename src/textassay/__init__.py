@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textassay.studies.frontier.own_functions import own_pair
     from textassay.studies.frontier.result import Frontier
     from textassay.studies.frontier.study import frontier
+    from textassay.studies.huse.plane import HusePlane, huse_plane
     from textassay.studies.huse.result import HuseResult
     from textassay.studies.huse.study import huse
     from textassay.studies.stress.result import Stress
@@ -36,6 +37,7 @@ __all__ = [
     "Comparison",
     "Conditional",
     "Frontier",
+    "HusePlane",
     "HuseResult",
     "InputError",
     "Interval",
@@ -54,6 +56,7 @@ __all__ = [
     "frontier",
     "get_model",
     "huse",
+    "huse_plane",
     "metrics",
     "own_pair",
     "read_items",
@@ -76,6 +79,7 @@ _HOMES = {
     "Interval": "textassay.inference.result",
     "Item": "textassay.corpus.item_set",
     "ItemSet": "textassay.corpus.item_set",
+    "HusePlane": "textassay.studies.huse.plane",
     "HuseResult": "textassay.studies.huse.result",
     "RatedItem": "textassay.corpus.ratings.rated_items",
     "RatedItems": "textassay.corpus.ratings.rated_items",
@@ -89,6 +93,7 @@ _HOMES = {
     "frontier": "textassay.studies.frontier.study",
     "get_model": "textassay.models.choose",
     "huse": "textassay.studies.huse.study",
+    "huse_plane": "textassay.studies.huse.plane",
     "metrics": "textassay.metrics",
     "own_pair": "textassay.studies.frontier.own_functions",
     "read_items": "textassay.corpus.item_set",

@@ -298,3 +298,17 @@ def test_the_paper_s_scores_of_summaries(data: Path, file: str, textassay: Comma
     shown = textassay(str(data / "huse" / file), "--resamples", "19", columns="120").stdout
     for name, score in (("HUSE", "0.53"), ("HUSE-Q", "0.58"), ("HUSE-D", "0.95")):
         assert re.search(rf"^{name} +{score}  \[[\d.]+, [\d.]+\] ", shown, flags=re.M)
+
+
+def test_several_files_are_one_plane(tmp_path: Path, textassay: Command) -> None:
+    first = written(tmp_path / "warm.csv", made(seed=1))
+    second = written(tmp_path / "cold.csv", made(seed=2))
+    target = tmp_path / "plane.json"
+    found = textassay(first, second, *FAST, "--json", str(target), "--report", str(tmp_path / "plane.html"))
+    assert found.returncode == 0
+    assert "HUSE of 2 models" in found.stdout
+    plain = json.loads(target.read_text())
+    assert [model["name"] for model in plain["models"]] == ["warm", "cold"]
+    assert (tmp_path / "plane.html").stat().st_size > 1000
+    assert_refused(textassay(first, second, "-m", "huse_q"), "several models are measured by huse, huse_q, huse_d")
+    assert_refused(textassay(first, second, "--log-probs", first), "wanted log-probabilities in the files of ratings")

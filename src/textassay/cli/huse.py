@@ -13,10 +13,11 @@ _NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
 def huse(
     ratings: Annotated[
-        str,
+        list[str],
         typer.Argument(
             metavar="RATINGS",
-            help="Rated texts, one row per rating or per item: .csv, .tsv, .jsonl, .json, .parquet, or -.",
+            help="Rated texts, one row per rating or per item: .csv, .tsv, .jsonl, .json, .parquet, or -. Several "
+            "files, or a column model, are several models in one plane.",
         ),
     ],
     log_probs: options.LogProbs = None,
@@ -50,19 +51,45 @@ def huse(
     and raters; HUSE and HUSE-Q also have the value expected by chance.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
-    from textassay.corpus.ratings.files import read_ratings
+    from textassay.corpus.files import named_paths
+    from textassay.corpus.ratings.files import models_in, read_ratings
     from textassay.report.huse import render_markdown
+    from textassay.studies.huse.plane import huse_plane
     from textassay.studies.huse.study import huse as run
     from textassay.studies.huse.study import reads_log_probs
 
     del max_input  # applied when it is parsed
-    check_writable([json, csv, markdown, report], inputs=[ratings, *([log_probs] if log_probs else [])])
+    check_writable([json, csv, markdown, report], inputs=[*ratings, *([log_probs] if log_probs else [])])
     bounds = _scale(scale)
     metric_names = options.split(metrics)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
+    names = models_in(ratings[0], encoding=encoding) if model is None and ratings != ["-"] else []
+    if len(ratings) > 1 or len(names) > 1:
+        _check_plane(metric_names, log_probs)
+        with ProgressBar(quiet=quiet) as progress:
+            progress.start("reading", 1)
+            parts = {name: (path, model) for name, path in named_paths(ratings).items()}
+            parts = parts if len(ratings) > 1 else {name: (ratings[0], name) for name in names}
+            plane = huse_plane(
+                {
+                    name: read_ratings(path, model=source, scale=bounds, encoding=encoding)
+                    for name, (path, source) in parts.items()
+                },
+                k=k,
+                variant=variant,
+                level=level,
+                n_resamples=resamples,
+                seed=seed,
+                leave_out_flagged=without_flagged,
+                engine=engine,
+                progress=progress,
+            )
+        deliver_outcome(plane, targets, quiet=quiet, timings=not no_timings)
+        return
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
         rated = read_ratings(
-            ratings,
+            ratings[0],
             log_probs=log_probs,
             model=model,
             scale=bounds,
@@ -83,7 +110,6 @@ def huse(
             engine=engine,
             progress=progress,
         )
-    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
     deliver_outcome(
         found,
         targets,
@@ -93,6 +119,17 @@ def huse(
         top=top,
         to_markdown=lambda: render_markdown(found, top=top),
     )
+
+
+def _check_plane(metrics: list[str], log_probs: str | None) -> None:
+    """Refuse what a plane of several models has no use for."""
+    from textassay.errors import InputError, Setting
+
+    if metrics:
+        raise InputError(Setting("metrics", ",".join(metrics)), "; several models are measured by huse, huse_q, huse_d")
+    if log_probs is not None:
+        wanted = "; with several models, wanted log-probabilities in the files of ratings"
+        raise InputError(Setting("log_probs", log_probs), wanted)
 
 
 def _scale(text: str | None) -> tuple[float, float] | None:

@@ -17,6 +17,7 @@ from textassay.errors import InputError, Setting
 _NAMES = {
     "item": ("item", "item_id", "id"),
     "source": ("source", "label", "is_model"),
+    "model": ("model", "model_name"),
     "text": ("text", "utterance", "sentence"),
     "context": ("context", "prompt"),
     "log_prob": ("log_prob", "ModelProbability", "log_probability", "logp", "log_likelihood"),
@@ -261,6 +262,28 @@ def sources_in(columns: Columns) -> list[str]:
     named = required(values_of(columns, "source", source_of_cell), columns, "source")
     meant = {name: _meant(name) for name in set(named)}
     return [meant[name] for name in named]
+
+
+def models_of(columns: Columns) -> list[str]:
+    """The names in the column `model`, which has one for each of several models; blank ones belong to all."""
+    if "model" not in columns:
+        return []
+    return [name for name in dict.fromkeys(values_of(columns, "model", source_of_cell)) if name is not None]
+
+
+def rows_of_model(columns: Columns, model: str | None) -> tuple[Columns, str | None]:
+    """The rows of the model where a column `model` has several, and the source that is left to choose."""
+    names = models_of(columns)
+    if len(names) < 2:
+        return columns, model
+    where = f"{columns.where}: {quoted([columns.names['model']])}"
+    if model is None:
+        seen = f"{where} has {len(names)} models: {quoted(names)}"
+        raise InputError(f"{seen}; wanted one (use ", Setting("model", "NAME"), ")")
+    if model.strip() not in names:
+        raise InputError(f"{where} has no model {quoted([model])}; models are {quoted(names)}")
+    given = values_of(columns, "model", source_of_cell)
+    return part_of(columns, [row for row, name in enumerate(given) if name in (None, model.strip())]), None
 
 
 def two_sources(columns: Columns, model: str | None, notes: list[str]) -> tuple[Columns, list[str], str]:

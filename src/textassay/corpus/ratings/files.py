@@ -20,9 +20,11 @@ from textassay.corpus.ratings.columns import (
     facts_of,
     length_of,
     log_probs_of,
+    models_of,
     name_of_cell,
     number_of,
     required,
+    rows_of_model,
     shown,
     sources_in,
     text_of,
@@ -174,6 +176,7 @@ def rated_items(
     """The items of a table of ratings; `log_probs` is a second table to take log-probabilities from."""
     check_reading(model, scale)
     all_notes = list(notes)
+    columns, model = rows_of_model(columns, model)
     columns, sources, called = two_sources(columns, model, all_notes)
     # Ratings alone are enough where nobody reads probabilities, if the table has none.
     ratings_alone = not needs_log_probs and log_probs is None and not ("log_prob" in columns or "nll" in columns)
@@ -317,6 +320,12 @@ def _given_lengths(facts: Facts, kept: list[int], notes: list[str]) -> list[int]
 _EXPECTED = Expected(record=" with one field per column")
 
 
+def models_in(source: AnySource, *, encoding: str = "utf-8") -> list[str]:
+    """The models in the column `model` of a table of ratings; none without such a column."""
+    opened = open_source(source, _EXPECTED, name=None, kind="ratings", encoding=encoding, notes=Counter())
+    return models_of(columns_of(read_tables(opened, wanted="one row per rating"), opened.where))
+
+
 def read_ratings(
     source: RatedItems | AnySource,
     *,
@@ -334,6 +343,8 @@ def read_ratings(
     - `source`: `human` (or `reference`, `real`, `gold`, 0, false), otherwise the model; `model` chooses among several.
     - `log_prob`: the natural logarithm of the probability of the whole text, or `-inf`; or `nll`, its negative.
     - `text`, or `length` in tokens, or both. Without lengths, tokens are counted between spaces.
+    - `model`: where one table has several models, that of each row; `model=NAME` chooses one. A row without it belongs
+      to all.
     - `rater`, `item`, `context`, `rating_label`: if known. With a rater, or with several rows per item and source, a
       row is one rating; otherwise it is one item.
 

@@ -10,11 +10,13 @@ from textassay.inference.result import Result
 from textassay.studies.outcome import NO_TEST, Verdict, cited_p
 
 
-def judge(results: Sequence[Result], corrected: Corrected, *, level: float, n_resamples: int) -> Verdict:
+def judge(
+    results: Sequence[Result], corrected: Corrected, *, level: float, n_resamples: int, n_tests: int | None = None
+) -> Verdict:
     """Whether human and model texts can be distinguished, and by what: ratings, probabilities, or both.
 
-    All tests of the study are corrected for each other. Sentences are about the first result of each score. HUSE-D has
-    no test: it counts if its interval ends below 1.
+    All tests of the study are corrected for each other: `n_tests`, if those of other models are among them. Sentences
+    are about the first result of each score. HUSE-D has no test: it counts if its interval ends below 1.
     """
     tested = [result for result in results if result.p_value is not None]
     if not tested:
@@ -23,18 +25,19 @@ def judge(results: Sequence[Result], corrected: Corrected, *, level: float, n_re
         few = f"{n_resamples:,} resamples are too few for any test to be significant"
         few = f"{few}; at least {corrected.fewest:,} are needed"
         return Verdict.of("untested", few)
+    n_tests = len(tested) if n_tests is None else n_tests
     first = {result.metric: result for result in reversed(results)}
     all_p_values = list(zip(results, corrected.p_values, strict=True))
     adjusted = {result.metric: p for result, p in reversed(all_p_values) if not math.isnan(p)}
     sure = {name for name, p in adjusted.items() if is_significant(p, level)}
     if not sure:
-        return Verdict.of("same", _no_difference(first, adjusted, len(tested)))
+        return Verdict.of("same", _no_difference(first, adjusted, n_tests))
     details = []
     if "huse_q" in adjusted:
         details.append(_by_rating(first["huse_q"], found="huse_q" in sure))
     if "huse_d" in first and first["huse_d"].interval is not None:
         details.append(_by_probability(first["huse_d"]))
-    return Verdict.of("differs", _difference(first, adjusted, sure, len(tested)), details=details)
+    return Verdict.of("differs", _difference(first, adjusted, sure, n_tests), details=details)
 
 
 def _why_untested(results: Sequence[Result], n_resamples: int) -> str:
