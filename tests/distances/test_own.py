@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.distances.pairs import table_of
+from textassay import conditional
 from textassay.distances.base import BUILT_IN, pooled_scores
 from textassay.distances.custom import own_distance
 from textassay.errors import InputError
@@ -112,3 +113,10 @@ def test_what_is_no_function() -> None:
     function: Any = "len"
     with pytest.raises(InputError, match="distance 'mine' is a str; wanted a function of two texts"):
         own_distance("mine", function, TABLE)
+
+
+@pytest.mark.parametrize("distances", [lambda one, other: 0.0, 3, [len], None])
+def test_a_function_without_a_name_is_one_line(distances: Any) -> None:
+    items = [{"references": ["a", "b"], "candidates": ["c"]}]
+    with pytest.raises(InputError, match=r"distances=.*wanted names, or functions by name"):
+        conditional(items, distances=distances, n_resamples=0)

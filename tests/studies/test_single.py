@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from textassay import compare, metrics
 from textassay.errors import InputError
-from textassay.metrics.registry import all_metrics
+from textassay.metrics.registry import all_metrics, find_metric
 from textassay.metrics.vectors.frechet import frechet
 from textassay.metrics.vectors.prdc import density
 from textassay.metrics.vectors.vectors import Moments, Vectors
@@ -130,3 +131,32 @@ def test_every_metric_has_a_documented_function(name: str) -> None:
     options = inspect.signature(function).parameters
     assert set(all_metrics()[name].options) < set(options)
     assert name in dir(metrics)
+
+
+BAD_SETTINGS: dict[str, list[Any]] = {
+    "level": [95, "a"],
+    "n_resamples": [-1, "many"],
+    "seed": [-1, "a"],
+    "tokenizer": ["no such tokenizer"],
+    "encoder": ["no such encoder"],
+    "document_frequencies": ["no such file.json"],
+    "train": [None],
+}
+
+
+@pytest.mark.parametrize("name", sorted(all_metrics()))
+def test_errors_of_every_metric_and_option_name_no_option_of_the_command_line(name: str) -> None:
+    function = getattr(metrics, name)
+    parameters = inspect.signature(function).parameters
+    data = [["a red dog", "a blue cat"] for each in parameters.values() if each.default is each.empty]
+    needs_training = "train" in find_metric(name).roles
+    for option in [each for each in parameters.values() if each.kind is each.KEYWORD_ONLY]:
+        for value in BAD_SETTINGS.get(option.name, [object(), "no such value", -7.5]):
+            message = ""
+            try:
+                message = str(function(*data, **{"n_resamples": 0} | {option.name: value}).undefined)
+            except InputError as error:
+                message = f"refused: {error}"
+            assert not re.search(r"--[a-z]", message), message
+            must = option.name in ("level", "n_resamples", "seed") or (needs_training and option.name == "train")
+            assert message.startswith("refused") or not must, (option.name, value)

@@ -189,7 +189,7 @@ def _why_not(request: Request, roles: Mapping[str, Material]) -> str | None:
     metric = request.metric
     missing = [role for role in metric.roles if role not in roles]
     if missing:
-        return f"needs a {missing[0]} file (--{missing[0]})"
+        return f"needs {'training' if missing[0] == 'train' else missing[0]} texts"
     small = [role for role in metric.roles if len(roles[role].sample) < request.minimum]
     if not small:
         return None

@@ -26,11 +26,11 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import show_all
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result
-from textassay.metrics.measurable import choose
+from textassay.metrics.measurable import choose, measurable
 from textassay.metrics.registry import Metric, Option, Request, find_metric
 from textassay.metrics.views import Material, Settings
 
@@ -118,6 +118,7 @@ def _on_samples(
     n_resamples: int,
     seed: int,
 ) -> Result:
+    measurable([request], [request.metric.name], Setting("train"), given=train is not None)
     given = {"candidate": candidates, "reference": references, "train": train}
     given = {role: data for role, data in given.items() if data is not None}
     seen: Encoder | None
@@ -188,6 +189,8 @@ def _checked(option: Option, value: Any) -> object:
             raise _bad(option, value, f"one of {', '.join(map(repr, option.choices))}")
         return value
     if option.kind is str:
+        if option.opens is None and not isinstance(value, str):
+            raise _bad(option, value, "a text")
         return value if option.opens is None or value == "" else _opened(option, value)
     low, high = option.limits or ((1, 100) if option.kind is int else (-math.inf, math.inf))
     if option.kind is int:

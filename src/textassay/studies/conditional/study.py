@@ -112,6 +112,8 @@ def _choose(
     metrics: str | Sequence[str], distances: str | Sequence[str] | Own, *, encodes: bool
 ) -> tuple[list[Request], list[str]]:
     """The requests, and a note on what was left out because no encoder is installed."""
+    if not isinstance(distances, Mapping | str | Sequence) or not all(isinstance(name, str) for name in distances):
+        raise InputError(Setting("distances", distances), "; wanted names, or functions by name: {'mine': function}")
     own = distances if isinstance(distances, Mapping) else {}
     for name, function in own.items():
         check_own(name, function)
