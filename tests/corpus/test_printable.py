@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textassay.corpus.printable import printable, quoted, shortened
+from textassay.corpus.printable import begins_like_formula, printable, quoted, shortened
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,19 @@ def test_always_one_line_that_any_terminal_can_take(text: str) -> None:
     assert len(shown.splitlines()) <= 1
     assert printable(shown) == shown
     shown.encode()
+
+
+@pytest.mark.parametrize("sign", "=+-@\uff1d\uff0b\uff0d\uff20")
+@given(
+    before=st.text(st.characters(categories=["Cc", "Cf", "Cn", "Co", "Zs", "Zl", "Zp", "Mn"]) | st.sampled_from("|%"))
+)
+def test_a_formula_behind_characters_without_a_shape_is_one(sign: str, before: str) -> None:
+    assert begins_like_formula(f"{before}{sign}1+1")
+
+
+@pytest.mark.parametrize("cell", ["", " ", "a=1", "|a|b|", "100 %", "%", "\u200bword", "\u3042=1"])
+def test_plain_cells_are_no_formulas(cell: str) -> None:
+    assert not begins_like_formula(cell)
 
 
 def test_shortened_keeps_short_texts_and_cuts_long_ones() -> None:

@@ -38,7 +38,12 @@ sentences = st.lists(st.sampled_from("abcde"), min_size=1, max_size=7).map(" ".j
 @given(st.lists(sentences, min_size=1, max_size=8), st.lists(sentences, min_size=1, max_size=4))
 @settings(deadline=None, max_examples=80)
 def test_the_most_relevant_text_is_found(documents: list[str], prompts: list[str]) -> None:
-    places = RetrievalModel(Sample.of(documents)).nearest(prompts, rng=rng())
+    model = RetrievalModel(Sample.of(documents))
+    if any(not set(prompt.split()) & set(" ".join(documents).split()) for prompt in prompts):
+        with pytest.raises(InputError, match="shares no word with any input of sample; wanted prompts of the same"):
+            model.nearest(prompts)
+        return
+    places = model.nearest(prompts)
     for prompt, place in zip(prompts, places, strict=True):
         scores = [relevance(prompt, document, documents) for document in documents]
         assert scores[place] == pytest.approx(max(scores), rel=1e-12)
@@ -49,8 +54,10 @@ def test_prompts_are_compared_with_inputs() -> None:
     model = RetrievalModel(Sample.of(["On the mat.", "It rains."], contexts=inputs))
     assert model.sample(2, prompts=["WEATHER!", "a cat"], rng=rng()) == ["It rains.", "On the mat."]
     assert model.name != RetrievalModel(Sample.of(["On the mat.", "It rains."])).name
-    # No word in common: any text, but always one.
-    assert model.sample(1, prompts=["zebra"], rng=rng())[0] in ("On the mat.", "It rains.")
+    scores = model.log_prob(["It rains.", "It rains."], prompts=["WEATHER!", "a cat"])
+    assert scores.log_probs.tolist() == [0, -np.inf]
+    with pytest.raises(InputError, match=r"prompt 2 \('zebra'\) shares no word with any input of sample"):
+        model.log_prob(["It rains.", "It rains."], prompts=["cat", "zebra"])
 
 
 def test_texts_are_drawn_with_their_probabilities() -> None:

@@ -117,8 +117,10 @@ def test_unknown_names_and_options_are_python_errors() -> None:
         _ = metrics.precison
     with pytest.raises(TypeError, match="unexpected keyword argument 'm'"):
         metrics.precision(ONE, OTHER, m=3)
-    with pytest.raises(TypeError, match="too many positional arguments"):
+    with pytest.raises(InputError, match="vendi: 2 samples without a name; wanted candidates, and options by name"):
         metrics.vendi(ONE, OTHER)
+    with pytest.raises(InputError, match="oracle_nll: 2 samples without a name; wanted candidates, and options"):
+        metrics.oracle_nll(["a", "b"], ["a", "b"], oracle="oracle:random")
     with pytest.raises(TypeError, match="missing a required argument: 'references'"):
         metrics.precision(ONE)
 

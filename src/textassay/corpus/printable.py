@@ -1,6 +1,6 @@
 """Text, counts and shares made safe and readable for people: escaped control characters, plurals, percentages."""
 
-import re
+import unicodedata
 from collections.abc import Sequence
 
 _SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
@@ -71,9 +71,12 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
-# White space of any kind, control characters and invisible characters, which some spreadsheets remove from the
-# beginning of a cell. The full-width signs are read like the plain ones where such input is usual.
-_FORMULA = re.compile(r"[\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
+# Control and format characters, half of a pair, not assigned, private, separators, and marks on the next character.
+_INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Cn", "Co", "Zs", "Zl", "Zp", "Mn", "Me"))
+# Signs that begin a formula. The full-width signs are read like the plain ones where such input is usual.
+_FORMULA_SIGNS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
+# Signs before which some spreadsheets still read a formula: the separators of commands and of cells.
+_BEFORE_FORMULA = frozenset("|%")
 
 
 def begins_like_formula(cell: str, *, numbers: bool = False) -> bool:
@@ -84,7 +87,18 @@ def begins_like_formula(cell: str, *, numbers: bool = False) -> bool:
     >>> begins_like_formula("-1.5", numbers=True)
     False
     """
-    return _FORMULA.match(cell) is not None and not (numbers and _is_number(cell))
+    if numbers and _is_number(cell):
+        return False
+    seen = next((character for character in cell if not _is_blank(character)), "")
+    return seen in _FORMULA_SIGNS or cell.startswith(("\t", "\r"))
+
+
+def _is_blank(character: str) -> bool:
+    """Whether a spreadsheet may remove a character from the beginning of a cell, or ignore it there.
+
+    White space of any kind, control characters, and characters without a shape of their own, by Unicode category.
+    """
+    return character.isspace() or character in _BEFORE_FORMULA or unicodedata.category(character) in _INVISIBLE
 
 
 def _is_number(cell: str) -> bool:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from textassay.corpus.files import STDIN, has_known_extension, name_of, named_paths, unused_name
 from textassay.corpus.printable import many, quoted
-from textassay.corpus.sample import TEXT, Sample, is_not_blank
+from textassay.corpus.sample import TEXT, GeneratedTexts, Sample, is_not_blank
 from textassay.corpus.tables import (
     RECORDS,
     TEXT_FIELD,
@@ -31,6 +31,9 @@ from textassay.errors import InputError, PythonHint, Setting
 # The usual names of the fields with the prompt of a text and with its id.
 CONTEXTS = ("prompt", "instruction", "question", "context", "input")
 IDS = ("id", "uid")
+# The field with the reason why a generated text ended, and the reasons that are a limit of the length.
+FINISH = "finish_reason"
+CUT_OFF = ("length", "max_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +57,12 @@ class Layout:
     group: str | None = None
     contexts: tuple[str, ...] = ()
     id: str | None = None
+    finish: str | None = None
 
     @property
     def names(self) -> list[str]:
         """Every field that is read, once."""
-        several = (self.text, self.group, *self.contexts, self.id)
+        several = (self.text, self.group, *self.contexts, self.id, self.finish)
         return list(dict.fromkeys(name for name in several if name is not None))
 
 
@@ -66,7 +70,7 @@ def layout_of(names: list[str], where: str, wanted: Wanted, *, textual: Callable
     """The fields to read from a source with these names; the group's field is never taken for the text.
 
     >>> layout_of(["id", "prompt", "output"], "x.csv:1", Wanted(group="prompt"), textual=lambda: ["prompt", "output"])
-    Layout(text='output', group='prompt', contexts=('prompt',), id='id')
+    Layout(text='output', group='prompt', contexts=('prompt',), id='id', finish=None)
     """
     group = wanted.group
     if group is not None:
@@ -75,7 +79,8 @@ def layout_of(names: list[str], where: str, wanted: Wanted, *, textual: Callable
     text = pick_field(left, where, field=wanted.text, textual=lambda: [name for name in textual() if name != group])
     others = [name for name in names if name != text and names.count(name) == 1]
     contexts = tuple(name for name in CONTEXTS if name in others)
-    return Layout(text, group, contexts, next((name for name in IDS if name in others), None))
+    identity = next((name for name in IDS if name in others), None)
+    return Layout(text, group, contexts, identity, FINISH if FINISH in others else None)
 
 
 def pick_field(names: list[str], where: str, *, field: str | None, textual: Callable[[], list[str]]) -> str:
@@ -124,6 +129,7 @@ class Rows:
     groups: pa.Array | None = None
     contexts: pa.Array | None = None
     ids: pa.Array | None = None
+    finishes: pa.Array | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -136,7 +142,8 @@ def _rows(texts: pa.Array, layout: Layout, part: Table) -> Rows:
         _check_groups(texts, groups, layout.group, part.place)
     contexts = [_labels_of(part, name) for name in layout.contexts]
     ids = None if layout.id is None else _labels_of(part, layout.id)
-    return Rows(texts, groups, _together(contexts), ids)
+    finishes = None if layout.finish is None else _labels_of(part, layout.finish)
+    return Rows(texts, groups, _together(contexts), ids, finishes)
 
 
 def _labels_of(part: Table, field: str) -> pa.Array:
@@ -150,6 +157,7 @@ def concat_rows(parts: Sequence[Rows]) -> Rows:
         _concat([(part.groups, len(part)) for part in parts]),
         _concat([(part.contexts, len(part)) for part in parts]),
         _concat([(part.ids, len(part)) for part in parts]),
+        _concat([(part.finishes, len(part)) for part in parts]),
     )
 
 
@@ -330,7 +338,8 @@ def read_sample(
     -------
     Sample
         The texts, and their `groups` if asked for. `contexts` are the fields `prompt`, `instruction`, `question`,
-        `context` and `input` together, and `ids` the field `id` or `uid`, where the records have them.
+        `context` and `input` together, `ids` the field `id` or `uid`, and `cut_off` is true where the field
+        `finish_reason` is `length` or `max_tokens`, where the records have them.
 
     Examples
     --------
@@ -354,6 +363,9 @@ def read_sample(
             raise InputError(str(error), PythonHint(" (a string is a path; pass texts as a list)")) from None
         raise
     rows = concat_rows(list(_counted(opened, wanted, notes)))
+    cut_off = pa.array(source.cut_off) if isinstance(source, GeneratedTexts) else None
+    if rows.finishes is not None:
+        cut_off = pc.fill_null(pc.is_in(rows.finishes, pa.array(CUT_OFF, TEXT)), False)
     return Sample.of(
         rows.texts,
         name=opened.name,
@@ -361,6 +373,7 @@ def read_sample(
         contexts=rows.contexts,
         notes=listed_notes(notes),
         groups=rows.groups,
+        cut_off=cut_off,
     )
 
 

@@ -1,9 +1,9 @@
 """Sample: an immutable, named set of texts, known by the digest of its content, and random streams to draw from it."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex, overload
 
 import numpy as np
 import pyarrow as pa
@@ -40,11 +40,44 @@ def digest_of(texts: pa.Array) -> str:
     return hasher.hexdigest()
 
 
+class GeneratedTexts(list[str]):
+    """Generated texts: a list that also has `cut_off`, which of them ended at a limit of the length.
+
+    >>> texts = GeneratedTexts(["a cat", "a dog ran"], np.array([False, True]))
+    >>> texts[1:].cut_off.tolist(), texts == ["a cat", "a dog ran"]
+    ([True], True)
+    """
+
+    cut_off: NDArray[np.bool_]
+
+    def __init__(self, texts: Iterable[str] = (), cut_off: NDArray[np.bool_] | None = None) -> None:
+        super().__init__(texts)
+        if cut_off is None:
+            cut_off = texts.cut_off if isinstance(texts, GeneratedTexts) else np.zeros(len(self), np.bool_)
+        self.cut_off = np.asarray(cut_off, np.bool_)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> str: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> "GeneratedTexts": ...
+    def __getitem__(self, index: SupportsIndex | slice, /) -> "str | GeneratedTexts":
+        if isinstance(index, slice):
+            return GeneratedTexts(super().__getitem__(index), self.cut_off[index])
+        return super().__getitem__(index)
+
+    @classmethod
+    def concat(cls, parts: Sequence["GeneratedTexts"]) -> "GeneratedTexts":
+        """The texts of several runs as one list."""
+        marks = [np.zeros(0, np.bool_), *(part.cut_off for part in parts)]
+        return cls((text for part in parts for text in part), np.concatenate(marks))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """Texts with a name and a digest; `notes` list what the reader left out.
 
-    `groups` names the group of each text (its prompt, document or author) where texts are not independent.
+    `groups` names the group of each text (its prompt, document or author) where texts are not independent. `cut_off`
+    is true for a generated text that a limit of the length ended.
 
     >>> sample = Sample.of(["a cat sat", "", "a dog ran"], name="pets")
     >>> len(sample), sample.notes
@@ -58,6 +91,7 @@ class Sample:
     contexts: pa.Array | None = None
     notes: tuple[str, ...] = ()
     groups: pa.Array | None = None
+    cut_off: pa.Array | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -78,28 +112,33 @@ class Sample:
         contexts: pa.Array | None = None,
         notes: tuple[str, ...] = (),
         groups: Iterable[Any] | pa.Array | None = None,
+        cut_off: pa.Array | None = None,
     ) -> Self:
         """Build a sample; blank texts are left out, counted and noted, never dropped silently.
 
-        `groups` names the group of each text: one value per text, none of them missing.
+        `groups` names the group of each text: one value per text, none of them missing. Without `cut_off`, it is that
+        of `GeneratedTexts`.
         """
+        if cut_off is None and isinstance(texts, GeneratedTexts):
+            cut_off = pa.array(texts.cut_off)
         array = as_text_array(texts, name)
         groups = None if groups is None else _group_array(groups, len(array), name)
         kept = np.flatnonzero(np.asarray(is_not_blank(array)))
         blank = len(array) - len(kept)
         if blank:
-            array, ids, contexts, groups = _taken(pa.array(kept), array, ids, contexts, groups)
+            array, ids, contexts, groups, cut_off = _taken(pa.array(kept), array, ids, contexts, groups, cut_off)
             notes = (*notes, f"{many(blank, 'blank text')} left out")
         if groups is not None and groups.null_count:
             place = pc.index(pc.is_null(groups), True).as_py() + 1
             raise InputError(f"{name}: text {place} has no group; wanted one group per text")
-        return cls(array, name, digest_of(array), ids, contexts, notes, groups)
+        return cls(array, name, digest_of(array), ids, contexts, notes, groups, cut_off)
 
     def take(self, indices: NDArray[np.int64]) -> Self:
         """The texts at these places, in this order."""
         chosen = pa.array(indices)
-        texts, ids, contexts, groups = _taken(chosen, self.texts, self.ids, self.contexts, self.groups)
-        return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups)
+        columns = (self.texts, self.ids, self.contexts, self.groups, self.cut_off)
+        texts, ids, contexts, groups, cut_off = _taken(chosen, *columns)
+        return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups, cut_off)
 
     def count_independent(self) -> int:
         """How many independent things there are: the groups, or the texts where there are no groups."""

@@ -68,6 +68,11 @@ class Result:
         p = "" if self.p_value is None else f", p = {self.p_value:.3g}"
         return f"{self.metric}{options}: {self.estimate:.4g}{limits}{p}"
 
+    def check_fields(self) -> None:
+        """Raise an error unless there is either a number or a reason why there is none."""
+        if math.isnan(self.estimate) != (self.undefined is not None):
+            raise ValueError(f"neither or both of an estimate of {self.metric!r:.40} and a reason for none")
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON, with null for what is not a number."""
         options = {name: str(value) if _is_infinite(value) else value for name, value in self.options.items()}

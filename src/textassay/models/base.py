@@ -3,14 +3,14 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.arrays import F64, I64
-from textassay.corpus.sample import Sample, as_text_array
+from textassay.corpus.arrays import F64, I64, Bool
+from textassay.corpus.sample import GeneratedTexts, Sample, as_text_array
 from textassay.corpus.values import is_number, is_whole
 from textassay.errors import InputError, Setting
 
@@ -82,11 +82,25 @@ class Decoding:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Classes:
+    """Texts as a model with an unknown word reads them: each stands for all texts with the same tokens.
+
+    `n_unknown` is the number of unknown words of each text, those written as `<unk>` included, and `log_probs` has the
+    log-probability of all texts with the same tokens together.
+    """
+
+    n_unknown: I64
+    log_probs: F64
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Scores:
     """Natural logs of the probabilities of texts, each the sum over the tokens and the end of a text.
 
-    `n_tokens` is the number of terms of each sum: the tokens of the text and its end. A text that the model cannot
-    generate has a log-probability of minus infinity.
+    `n_tokens` is the number of terms of each sum: the tokens of the text and its end, without the end if the text was
+    cut off. A text that the model cannot generate has a log-probability of minus infinity, such as one with a word
+    outside of the vocabulary: the probability of the unknown word is that of all such words together, and the model
+    writes it as `<unk>`. `classes` has these probabilities of many texts together, for models with an unknown word.
 
     >>> scores = Scores(np.array([-4.5, -np.inf]), np.array([3, 2]))
     >>> scores.n_zero, scores.per_token.tolist()
@@ -95,9 +109,25 @@ class Scores:
 
     log_probs: F64
     n_tokens: I64
+    classes: Classes | None = None
+
+    @classmethod
+    def of_classes(cls, log_probs: F64, n_tokens: I64, n_unknown: I64, is_outside: Bool) -> Self:
+        """Scores from the log-probabilities of classes; `is_outside` marks texts that the model cannot write."""
+        return cls(np.where(is_outside, -np.inf, log_probs), n_tokens, Classes(n_unknown, log_probs))
 
     def __len__(self) -> int:
         return len(self.log_probs)
+
+    @property
+    def class_log_probs(self) -> F64:
+        """The log-probability of all texts with the same tokens together, never less than that of the text."""
+        return self.log_probs if self.classes is None else self.classes.log_probs
+
+    @property
+    def n_unknown(self) -> I64:
+        """The number of unknown words of each text."""
+        return np.zeros(len(self), np.int64) if self.classes is None else self.classes.n_unknown
 
     @property
     def n_zero(self) -> int:
@@ -112,9 +142,12 @@ class Scores:
 
 def concat_scores(parts: Sequence[Scores]) -> Scores:
     """The scores of several runs of texts as one."""
-    log_probs = [np.zeros(0), *(part.log_probs for part in parts)]
-    n_tokens = [np.zeros(0, np.int64), *(part.n_tokens for part in parts)]
-    return Scores(np.concatenate(log_probs), np.concatenate(n_tokens))
+
+    def column(name: str, kind: type) -> Any:
+        return np.concatenate([np.zeros(0, kind), *(getattr(part, name) for part in parts)])
+
+    classes = Classes(column("n_unknown", np.int64), column("class_log_probs", np.float64))
+    return Scores(column("log_probs", np.float64), column("n_tokens", np.int64), classes)
 
 
 class Scorer(Protocol):
@@ -128,11 +161,16 @@ class Scorer(Protocol):
         sample: Texts,
         /,
         *,
+        prompts: Sequence[str] | None = None,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
     ) -> Scores:
-        """Log-probabilities of the texts under the model with this decoding setting, in the order of the texts."""
+        """Log-probabilities of the texts under the model with this decoding setting, in the order of the texts.
+
+        With `prompts`, one per text, they are those of the text after its prompt. A text that is marked as cut off (in
+        a `Sample` or in `GeneratedTexts`) has no end.
+        """
         ...
 
 
@@ -149,7 +187,7 @@ class Generator(Scorer, Protocol):
         top_p: float | None = None,
         prompts: Sequence[str] | None = None,
         rng: np.random.Generator,
-    ) -> list[str]:
+    ) -> GeneratedTexts:
         """Generate `n` texts. With `prompts`, one per text, a text is the continuation without its prompt."""
         ...
 
@@ -168,6 +206,12 @@ def texts_of(sample: Texts, what: str) -> pa.Array:
         return sample.texts
     texts = as_text_array(sample, what)
     return pc.fill_null(texts, "") if texts.null_count else texts
+
+
+def cut_off_of(sample: Texts, n: int) -> Bool:
+    """Which of the `n` texts were cut off, as the sample states it."""
+    marks = sample.cut_off if isinstance(sample, Sample | GeneratedTexts) else None
+    return np.zeros(n, np.bool_) if marks is None else np.asarray(marks, np.bool_)
 
 
 def check_prompts(prompts: Sequence[str] | None, n: int) -> Sequence[str] | None:

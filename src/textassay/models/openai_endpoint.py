@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from textassay.corpus.printable import shortened
+from textassay.corpus.sample import GeneratedTexts
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, texts_of
@@ -39,12 +40,14 @@ _MOST_LOG, _LEAST_LOG = 1e-6, -1e6
 class Completion:
     """A generated text, and the log-probability of its tokens if the server reports it.
 
-    The log-probability is the sum over the tokens that the server lists, as the server computes it.
+    The log-probability is the sum over the tokens that the server lists, as the server computes it. `cut_off` is true
+    if the server states that a limit of the length ended the text.
     """
 
     text: str
     log_prob: float | None = None
     n_tokens: int | None = None
+    cut_off: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,12 +110,12 @@ class OpenAIModel:
         rng: np.random.Generator,
         resume: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
-    ) -> list[str]:
+    ) -> GeneratedTexts:
         """Generate texts; see `complete`. `max_tokens` replaces that of the model."""
         decoding = Decoding(temperature, top_k, top_p)
         model = self if max_tokens is None else replace(self, max_tokens=max_tokens)
         done = model.complete(n, decoding=decoding, prompts=prompts, rng=rng, resume=resume, progress=progress)
-        return [completion.text for completion in done]
+        return GeneratedTexts((each.text for each in done), np.array([each.cut_off for each in done], np.bool_))
 
     def complete(
         self,
@@ -160,14 +163,16 @@ class OpenAIModel:
         sample: Texts,
         /,
         *,
+        prompts: Sequence[str] | None = None,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
     ) -> Scores:
         """Scores of texts from a server that echoes prompts with log-probabilities (plain completions only).
 
-        The protocol has no place for the first token of a text (unless the server reports it) or for its end: both are
-        missing in the sums and in `n_tokens`. Servers report log-probabilities without a decoding setting only.
+        The protocol has no place for the end of a text, and none for its first token unless it follows a prompt or the
+        server reports it: they are missing in the sums and in `n_tokens`. With `prompts`, the server must report where
+        each token begins. Servers report log-probabilities without a decoding setting only.
         """
         if self.is_chat:
             wanted = f"wanted an address that ends in {_PLAIN}"
@@ -176,9 +181,11 @@ class OpenAIModel:
             wanted = "wanted temperature 1 without top-k and top-p"
             raise InputError(f"openai: a server reports log-probabilities without a decoding setting only; {wanted}")
         texts = texts_of(sample, "openai").to_pylist()
+        given = check_prompts(prompts, len(texts)) or [""] * len(texts)
         body = {"model": self.model, "max_tokens": 0, "echo": True, "logprobs": 1}
-        asked = {number: self._asked({**body, "prompt": text}) for number, text in enumerate(texts) if text}
-        scores = dict(self._client().replies(asked, _echoed))
+        asked = {number: self._asked({**body, "prompt": given[number] + t}) for number, t in enumerate(texts) if t}
+        read = lambda reply, number: _echoed(reply, number, after=given[number])  # noqa: E731
+        scores = dict(self._client().replies(asked, read))
         pairs = [scores.get(number, (-math.inf, 0)) for number in range(len(texts))]
         return Scores(np.array([log for log, _ in pairs], np.float64), np.array([n for _, n in pairs], np.int64))
 
@@ -233,8 +240,8 @@ def _completion(reply: Any, number: int, *, chat: bool) -> Completion:
         text.encode()
     except UnicodeEncodeError:
         raise _bad_reply(number, "a text with half a surrogate pair") from None
-    logs = _listed_logs(choice.get("logprobs"), chat=chat)
-    return Completion(text, None if logs is None else sum(logs), None if logs is None else len(logs))
+    logs, cut_off = _listed_logs(choice.get("logprobs"), chat=chat), choice.get("finish_reason") == "length"
+    return Completion(text, None if logs is None else sum(logs), None if logs is None else len(logs), cut_off)
 
 
 def _choice(reply: Any, number: int) -> dict[str, Any]:
@@ -273,8 +280,11 @@ def _fits(found: dict[str, Any], logs: list[Any]) -> bool:
     return not isinstance(tokens, list) or len(tokens) == len(logs)
 
 
-def _echoed(reply: Any, number: int) -> tuple[float, int]:
-    """The sum of the log-probabilities of a text's tokens, and their number; the first token may have none."""
+def _echoed(reply: Any, number: int, *, after: str) -> tuple[float, int]:
+    """The sum of the log-probabilities of the tokens after a prompt, and their number.
+
+    The first token of all may have none.
+    """
     found = _choice(reply, number).get("logprobs")
     listed = found if isinstance(found, dict) else {}
     logs, seen = listed.get("token_logprobs"), ""
@@ -285,9 +295,21 @@ def _echoed(reply: Any, number: int) -> tuple[float, int]:
     if not isinstance(logs, list) or seen:
         wanted = "wanted a server that echoes prompts with log-probabilities"
         raise InputError(f"openai: text {number + 1}: the reply has {seen}; {wanted}")
-    known = logs[1:] if logs[0] is None else logs
-    for token, value in enumerate(known, 1 + len(logs) - len(known)):
+    first = _first_token(listed, len(logs), number, after) if after else int(logs[0] is None)
+    for token, value in enumerate(logs[first:], first + 1):
         if not _is_log(value):
             seen = f"the log-probability {shortened(repr(value), 40)} of token {token}"
             raise InputError(f"openai: text {number + 1}: the reply has {seen}; wanted a number of at most 0")
-    return sum(map(float, known)), len(known)
+    return sum(map(float, logs[first:])), len(logs) - first
+
+
+def _first_token(found: dict[str, Any], n_tokens: int, number: int, prompt: str) -> int:
+    """The index of the first token after a prompt; no token may have characters of both the prompt and the text."""
+    begins = found.get("text_offset")
+    if not isinstance(begins, list) or len(begins) != n_tokens or not all(is_whole(begin) for begin in begins):
+        wanted = "wanted the place of each token (text_offset), to find those after the prompt"
+        raise InputError(f"openai: text {number + 1}: the reply has no places of tokens; {wanted}")
+    if len(prompt) not in begins:
+        seen = "a token has characters of both its prompt and the text"
+        raise InputError(f"openai: text {number + 1}: {seen}; wanted prompts that end where a token ends")
+    return int(begins.index(len(prompt)))

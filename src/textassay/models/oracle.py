@@ -25,6 +25,7 @@ from scipy.special import expit
 from textassay.corpus.arrays import F32, F64, I64
 from textassay.corpus.files import open_regular
 from textassay.corpus.printable import quoted, shortened
+from textassay.corpus.sample import GeneratedTexts
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding, Scores, Texts, check_prompts, texts_of
 from textassay.models.neural.decoding import Frame, sample_tokens, token_log_probs
@@ -121,35 +122,40 @@ class Oracle:
         top_p: float | None = None,
         prompts: Sequence[str] | None = None,
         rng: np.random.Generator,
-    ) -> list[str]:
+    ) -> GeneratedTexts:
         """Generate texts; a prompt is a beginning of less than `length` words, and the text is the rest."""
         decoding = Decoding(temperature, top_k, top_p)
         given = self._given(check_prompts(prompts, n) or [""] * n)
         rooms = [self.length - len(tokens) for tokens in given]
         written = sample_tokens(self, given, most_tokens=rooms, frame=_FRAME, decoding=decoding, rng=rng)
-        return [" ".join(map(str, tokens)) for tokens in written]
+        return GeneratedTexts(" ".join(map(str, tokens)) for tokens in written)
 
     def log_prob(
         self,
         sample: Texts,
         /,
         *,
+        prompts: Sequence[str] | None = None,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
     ) -> Scores:
         """Scores of texts. A text of another length or with anything but numbers of words has probability 0.
 
-        Texts have no end token, so `n_tokens` is the number of words.
+        With `prompts`, they are those of the words after the prompt, and the length is that of both together. Texts
+        have no end token, so `n_tokens` is the number of words.
         """
         decoding = Decoding(temperature, top_k, top_p)
         texts = texts_of(sample, "oracle").to_pylist()
-        rows = [self._numbers(text) for text in texts]
+        given = self._given(check_prompts(prompts, len(texts)) or [""] * len(texts))
+        numbers = [self._numbers(text) for text in texts]
+        rows = [before + own if own else [] for before, own in zip(given, numbers, strict=True)]
         log_probs = np.full(len(rows), -np.inf)
-        valid = np.array([row for row, numbers in enumerate(rows) if numbers and len(numbers) == self.length], np.int64)
+        valid = np.array([row for row, words in enumerate(rows) if len(words) == self.length], np.int64)
+        n_given = np.array([len(words) for words in given], np.int64)
         for start in range(0, len(valid), _BATCH):
             batch = valid[start : start + _BATCH]
-            log_probs[batch] = self._sums(np.array([rows[row] for row in batch]), decoding)
+            log_probs[batch] = self._sums(np.array([rows[row] for row in batch]), n_given[batch], decoding)
         return Scores(log_probs, np.array([len(text.split()) for text in texts], np.int64))
 
     def start(self, tokens: I64, /) -> tuple[tuple[F32, F32], F32]:
@@ -176,12 +182,13 @@ class Oracle:
         """The state of these texts."""
         return state[0][rows], state[1][rows]
 
-    def _sums(self, tokens: I64, decoding: Decoding) -> F64:
+    def _sums(self, tokens: I64, given: I64, decoding: Decoding) -> F64:
+        """The sum of the log-probabilities of all words after the first `given` ones of each text."""
         state, logits = self.start(np.full((len(tokens), 1), BEGIN))
-        sums = token_log_probs(logits, tokens[:, 0], decoding)
-        for previous, column in pairwise(tokens.T):
+        sums = np.where(given > 0, 0.0, token_log_probs(logits, tokens[:, 0], decoding))
+        for place, (previous, column) in enumerate(pairwise(tokens.T), 1):
             state, logits = self.advance(state, previous)
-            sums += token_log_probs(logits, column, decoding)
+            sums += np.where(given > place, 0.0, token_log_probs(logits, column, decoding))
         return sums
 
     def _numbers(self, text: str) -> list[int] | None:

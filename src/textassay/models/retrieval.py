@@ -17,10 +17,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from textassay.corpus.arrays import F64, I64
+from textassay.corpus.printable import shortened
 from textassay.corpus.readers import read_sample
-from textassay.corpus.sample import Sample, digest_of
+from textassay.corpus.sample import GeneratedTexts, Sample, digest_of
 from textassay.corpus.tokenizers import Tokens, get_tokenizer
 from textassay.errors import InputError
 from textassay.models.base import Decoding, Scores, Texts, check_prompts, decoded_log_probs, texts_of
@@ -34,11 +36,11 @@ _MOST_ENTRIES = 1 << 22
 class RetrievalModel:
     """Human texts, found by their inputs; `opened` makes a model from a file.
 
-    With prompts, the text is the one whose input is most relevant for the prompt (of equal ones the first; a random one
-    if no input shares a word with the prompt). The inputs are the contexts of the sample (the fields `prompt`,
-    `question`, ...); a sample without contexts is searched by its texts. Without prompts, texts are drawn from the
-    sample. In this sense the probability of a text is its share of the sample, and a whole text is one token for the
-    decoding setting.
+    With prompts, the text is the one whose input is most relevant for the prompt (of equal ones the first), and has
+    probability 1; a prompt that shares no word with any input is an error. The inputs are the contexts of the sample
+    (the fields `prompt`, `question`, ...); a sample without contexts is searched by its texts. Without prompts, texts
+    are drawn from the sample: the probability of a text is its share of the sample, and a whole text is one token for
+    the decoding setting.
 
     Examples
     --------
@@ -74,35 +76,47 @@ class RetrievalModel:
         top_p: float | None = None,
         prompts: Sequence[str] | None = None,
         rng: np.random.Generator,
-    ) -> list[str]:
+    ) -> GeneratedTexts:
         """The most relevant text for each prompt, or texts drawn from the sample; prompts allow no decoding setting."""
         decoding = Decoding(temperature, top_k, top_p)
         if check_prompts(prompts, n) is None:
             texts, logs = self._distribution(decoding)
-            return [texts[place] for place in rng.choice(len(texts), n, p=np.exp(logs))]
-        if decoding != Decoding():
-            raise InputError(
-                f"retrieval with prompts at {decoding}; wanted no decoding setting: one text is the nearest"
-            )
-        every = self.texts.texts.to_pylist()
-        return [every[place] for place in self.nearest(prompts or [], rng=rng)]
+            return GeneratedTexts(texts[place] for place in rng.choice(len(texts), n, p=np.exp(logs)))
+        return GeneratedTexts(self._answers(prompts or [], decoding))
 
     def log_prob(
         self,
         sample: Texts,
         /,
         *,
+        prompts: Sequence[str] | None = None,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
     ) -> Scores:
-        """Log-probabilities of texts drawn without prompts; minus infinity for a text that is not in the sample."""
-        texts, logs = self._distribution(Decoding(temperature, top_k, top_p))
-        known = dict(zip(texts, logs.tolist(), strict=True))
-        found = [known.get(text, -np.inf) for text in texts_of(sample, "texts to score").to_pylist()]
+        """Log-probabilities of texts drawn without prompts; minus infinity for a text that is not in the sample.
+
+        With prompts, the most relevant text has probability 1, and all others have probability 0.
+        """
+        decoding, scored = Decoding(temperature, top_k, top_p), texts_of(sample, "texts to score").to_pylist()
+        if check_prompts(prompts, len(scored)) is None:
+            texts, logs = self._distribution(decoding)
+            known = dict(zip(texts, logs.tolist(), strict=True))
+            found = [known.get(text, -np.inf) for text in scored]
+        else:
+            answers = self._answers(prompts or [], decoding)
+            found = [0.0 if text == answer else -np.inf for text, answer in zip(scored, answers, strict=True)]
         return Scores(np.array(found, np.float64), np.ones(len(found), np.int64))
 
-    def nearest(self, prompts: Sequence[str], *, rng: np.random.Generator) -> I64:
+    def _answers(self, prompts: Sequence[str], decoding: Decoding) -> list[str]:
+        """The most relevant text for each prompt."""
+        if decoding != Decoding():
+            raise InputError(
+                f"retrieval with prompts at {decoding}; wanted no decoding setting: one text is the nearest"
+            )
+        return list(self.texts.texts.take(pa.array(self.nearest(prompts))).to_pylist())
+
+    def nearest(self, prompts: Sequence[str]) -> I64:
         """The place of the most relevant text for each prompt."""
         weights, index = self._weights
         queries = _counted(self._tokenizer(list(prompts)), index)
@@ -111,8 +125,12 @@ class RetrievalModel:
         for start in range(0, len(prompts), step):
             relevance = (queries[start : start + step] @ weights.T).toarray()
             best = relevance.argmax(axis=1)
-            random = rng.integers(weights.shape[0], size=len(best))
-            places[start : start + step] = np.where(relevance.max(axis=1) > 0, best, random)
+            unlike = np.flatnonzero(relevance.max(axis=1) == 0)
+            if len(unlike):
+                first = start + int(unlike[0])
+                seen = f"prompt {first + 1:,} ('{shortened(prompts[first], 60)}') shares no word with any input"
+                raise InputError(f"retrieval: {seen} of {self.texts.name}; wanted prompts of the same kind")
+            places[start : start + step] = best
         return places
 
     @cached_property

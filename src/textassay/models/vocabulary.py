@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.arrays import I64
+from textassay.corpus.arrays import I64, Bool
 from textassay.corpus.sample import is_not_blank
 from textassay.corpus.tokenizers import Tokenizer, Tokens, get_tokenizer, lower
 from textassay.corpus.values import is_whole
@@ -24,6 +24,20 @@ TOKENIZERS = ("words", "whitespace")
 # Takes the place of `<unk>`, which the tokenizer `words` would split. Not a character, so no other text has it.
 _PLACEHOLDER = "\uffff"
 _SYMBOLS = ("", "", UNKNOWN)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Encoded:
+    """Texts as ids of tokens; text `i` is `ids[offsets[i]:offsets[i + 1]]`.
+
+    `n_unknown` is the number of unknown words of each text. `is_outside` marks texts that a model of these words cannot
+    write: one of its words is not in the vocabulary, or it has upper case where the model has none.
+    """
+
+    ids: I64
+    offsets: I64
+    n_unknown: I64
+    is_outside: Bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +94,23 @@ class Vocabulary:
 
     def encode(self, texts: Texts) -> tuple[I64, I64]:
         """The ids of all tokens, and where each text begins in them (with the end of the last)."""
-        tokens = self.tokenizer(_replaced(texts_of(texts, "texts"), self.tokenizer))
-        return _ids(tokens, self._index), tokens.offsets
+        found = self.read(texts)
+        return found.ids, found.offsets
+
+    def read(self, texts: Texts) -> Encoded:
+        """The ids of all tokens, and which texts a model of these words cannot write."""
+        array = texts_of(texts, "texts")
+        tokens = self.tokenizer(_replaced(array, self.tokenizer))
+        ids = _ids(tokens, self._index)
+        which = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
+        unknown = ids == UNK
+        missing = np.array(
+            [word not in self._index and not _is_symbol(word) for word in tokens.vocabulary.to_pylist()], np.bool_
+        )
+        is_outside = np.bincount(which[missing[tokens.ids]], minlength=len(array)) > 0
+        if self.tokenizer.lowercase:
+            is_outside |= np.asarray(pc.not_equal(array, lower(array)), np.bool_)
+        return Encoded(ids, tokens.offsets, np.bincount(which[unknown], minlength=len(array)), is_outside)
 
     def decode(self, ids: I64, lengths: I64) -> list[str]:
         """The texts of concatenated ids of words; `lengths` has the number of words of each text."""
@@ -139,6 +168,19 @@ def check_limits(*, min_count: int, max_words: int | None) -> None:
         raise InputError(Setting("min_count", min_count), "; wanted a whole number of 1 or more")
     if max_words is not None and (not is_whole(max_words) or max_words < 1):
         raise InputError(Setting("max_words", max_words), "; wanted a whole number of 1 or more")
+
+
+def joined(before: tuple[I64, I64], after: tuple[I64, I64]) -> tuple[I64, I64]:
+    """Ids and offsets of the texts in `before`, each followed by the text in `after` at the same index.
+
+    >>> first, second = (np.array([3, 4]), np.array([0, 1, 2])), (np.array([5, 6]), np.array([0, 2, 2]))
+    >>> [part.tolist() for part in joined(first, second)]
+    [[3, 5, 6, 4], [0, 3, 4]]
+    """
+    parts = (before, after)
+    texts = np.concatenate([np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) for _, offsets in parts])
+    order = np.argsort(texts, kind="stable")
+    return np.concatenate([ids for ids, _ in parts])[order], before[1] + after[1]
 
 
 def framed(ids: I64, offsets: I64) -> I64:

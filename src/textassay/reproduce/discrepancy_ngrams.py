@@ -78,9 +78,9 @@ def _scores(
 
 
 def _per_token(scorer: Generator, texts: Sequence[str]) -> float:
-    """The mean negative log-likelihood of a token."""
+    """The mean negative log-likelihood of a token, with one unknown word in place of all that the scorer lacks."""
     found = scorer.log_prob(texts)
-    return -float(found.log_probs.sum() / found.n_tokens.sum())
+    return -float(found.class_log_probs.sum() / found.n_tokens.sum())
 
 
 def _taus(scores: Mapping[str, Mapping[str, float]], badness: Mapping[str, float]) -> dict[str, tuple[float, ...]]:

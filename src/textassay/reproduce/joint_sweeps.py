@@ -60,8 +60,9 @@ def _sweep(files: Sequence[Path], run: Run, *, metrics: str, encoder: str | None
         label: np.moveaxis(np.array([by_name[name] for name in texts]).reshape(shape), -1, 0)
         for label, by_name in found.items()
     }
+    # With one unknown word in place of all that the training texts lack; the models have the same words.
     log_probs = np.array(
-        [[model.log_prob(reference, temperature=t).log_probs for t in _TEMPERATURES] for model in models]
+        [[model.log_prob(reference, temperature=t).class_log_probs for t in _TEMPERATURES] for model in models]
     )
     swept["NLL"] = np.array([-log_probs[:, :, part::N_PARTS].mean(axis=-1) for part in range(N_PARTS)])
     return Swept(swept, {label: float(np.mean(by_name["real"])) for label, by_name in found.items()}, drawn.digest)

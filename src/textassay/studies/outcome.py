@@ -15,12 +15,14 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from textassay.corpus.printable import printable_lines
+from textassay.corpus.printable import printable_lines, shortened
+from textassay.corpus.values import decode_json
 from textassay.errors import InputError
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result, one_nan, setting_fields
 from textassay.metrics.registry import Request, all_metrics, label_under
 from textassay.metrics.views import Settings as ViewSettings
+from textassay.studies.shape import check_shape
 from textassay.version import __version__
 
 
@@ -132,7 +134,7 @@ def compared(text: str) -> str:
 
 # Characters that steer a terminal: DEL, C1 controls, and marks and overrides of the text direction.
 _STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_READ_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError)
+_READ_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError)
 FRAME_COLUMNS = (
     "candidate", "metric", "label", "options", "n", "estimate", "low", "high", "level", "method", "p_value",
     "p_adjusted", "baseline", "better", "aspect", "undefined", "signature",
@@ -335,23 +337,36 @@ class Outcome(ABC):
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Read back what `to_dict` returned."""
         try:
-            return cls._from_dict(plain)
+            found = cls._from_dict(plain)
+            check_shape(found, cls)
         except _READ_ERRORS as error:
             raise cls._unreadable(error) from None
+        return found
+
+    def check_fields(self) -> None:
+        """Raise an error unless there is a column, and every column and the baseline have a result for every label."""
+        columns = self.columns
+        results = [len(column.results) for column in columns]
+        tests = [len(self.adjusted_p_values(column)) for column in columns]
+        for n in {*results, *tests, len(self.baseline) or len(self.labels)}:
+            if n != len(self.labels):
+                raise ValueError(f"{n} results for {len(self.labels)} labels")
+        if len(set(self.names)) < max(len(columns), 1):
+            raise ValueError("no column, or two of one name")
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read back what `to_json` wrote; equal to what was written."""
         try:
-            plain = json.loads(text)
+            plain = decode_json(text, "the text")
         except _READ_ERRORS as error:
             raise cls._unreadable(error) from None
         return cls.from_dict(plain)
 
     @classmethod
     def _unreadable(cls, error: Exception) -> InputError:
-        reason = f"{type(error).__name__}: {error}"
-        return InputError(f"not the JSON of textassay {cls.kind} ({reason}); wanted what to_json wrote")
+        reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        return InputError(f"not the JSON of textassay {cls.kind} ({shortened(reason)}); wanted what to_json wrote")
 
     def to_html(self) -> str:
         """The report as one self-contained HTML page."""

@@ -76,6 +76,9 @@ def _described(
     )
 
     def function(*args: Any, **kwargs: Any) -> Result:
+        if len(args) > len(positions):
+            wanted = f"wanted {' and '.join(positions)}, and options by name"
+            raise InputError(f"{metric.name}: {len(args)} samples without a name; {wanted}")
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         given = dict(bound.arguments)

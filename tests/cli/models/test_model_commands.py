@@ -15,6 +15,7 @@ from safetensors.numpy import save_file
 
 import textassay as ta
 from tests.cli.conftest import Command
+from textassay.corpus.sample import GeneratedTexts
 from textassay.models.ngrams.ngram import NgramModel, train
 
 TOWNS = [
@@ -132,6 +133,73 @@ def test_prompts_greedy_and_beam(folder: Path, model: NgramModel, run_command: C
     assert max(len(text.split()) for text in short) <= 2
 
 
+def test_texts_are_scored_after_their_prompts(folder: Path, model: NgramModel, run_command: Command) -> None:
+    """A model's own continuations, from the file that `sample` writes, and from texts and prompts in two files."""
+    starts = ["The mayor walks", "A guest has", "Our teacher talks"]
+    (folder / "prompts.txt").write_text("\n".join(starts * 10) + "\n")
+    setting = ["--temperature", "0.7", "--top-p", "0.9"]
+    for name in ("made.jsonl", "made.txt"):
+        done = run_command("sample", "m.safetensors", "--prompts", "prompts.txt", *setting, "--out", name)
+        assert done.returncode == 0, done.stderr
+    made = [json.loads(line)["text"] for line in lines(folder / "made.jsonl")]
+    expected = model.log_prob(made, prompts=starts * 10, temperature=0.7, top_p=0.9)
+    assert np.isfinite(expected.log_probs).all()
+    done = run_command("score", "m.safetensors", "made.jsonl", *setting, "--out", "scores.csv")
+    assert done.stderr.startswith("note: made.jsonl: each text is scored after its prompt, from the field 'prompt'\n")
+    rows = list(csv.DictReader(lines(folder / "scores.csv")))
+    assert [row["prompt"] for row in rows] == starts * 10
+    assert [float(row["log_prob"]) for row in rows] == expected.log_probs.tolist()
+    assert [int(row["length"]) for row in rows] == expected.n_tokens.tolist()
+    run_command("score", "m.safetensors", "made.txt", "--prompts", "prompts.txt", *setting, "--out", "again.csv")
+    assert lines(folder / "again.csv") == lines(folder / "scores.csv")
+    alone = run_command("score", "m.safetensors", "made.jsonl", "--no-prompts", *setting)
+    assert alone.stdout.splitlines()[0] == "text,log_prob,length"
+    (folder / "prompts.txt").write_text("The mayor walks\n")
+    short = run_command("score", "m.safetensors", "made.txt", "--prompts", "prompts.txt")
+    wanted = "prompts.txt: 1 prompt for 30 texts of made.txt (blank ones not counted); wanted one per text"
+    assert (short.returncode, short.stderr) == (2, f"textassay: {wanted}\n")
+    both = run_command("score", "m.safetensors", "made.txt", "--prompts", "prompts.txt", "--no-prompts")
+    assert both.stderr == "textassay: --prompts and --no-prompts; wanted one of them\n"
+
+
+def test_a_field_of_prompts_comes_before_the_text(folder: Path, model: NgramModel, run_command: Command) -> None:
+    records = [{"text": "the gold answer", "prompt": "A guest"}, {"text": "another", "prompt": "Our teacher"}]
+    (folder / "q.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    done = run_command("sample", "m.safetensors", "--prompts", "q.jsonl", "--out", "made.jsonl")
+    assert done.stderr.startswith("note: q.jsonl: the prompts are the field 'prompt'\n")
+    made = [json.loads(line) for line in lines(folder / "made.jsonl")]
+    assert [record["prompt"] for record in made] == ["A guest", "Our teacher"]
+    run_command("sample", "m.safetensors", "--prompts", "q.jsonl", "--field", "text", "--out", "made.jsonl")
+    assert json.loads(lines(folder / "made.jsonl")[0])["prompt"] == "the gold answer"
+    (folder / "alpaca.jsonl").write_text('{"instruction": "A", "input": "guest has", "output": "x"}\n')
+    done = run_command("sample", "m.safetensors", "--prompts", "alpaca.jsonl", "--out", "made.jsonl")
+    assert done.stderr.startswith("note: alpaca.jsonl: the prompts are the fields 'instruction', 'input'\n")
+    assert json.loads(lines(folder / "made.jsonl")[0])["prompt"] == "A\nguest has"
+
+
+def test_texts_that_were_cut_off_have_no_end(folder: Path, model: NgramModel, run_command: Command) -> None:
+    """The file states which texts were cut off; `score` and metrics of models leave out an end that was not drawn."""
+    options = ["-n", "40", "--max-tokens", "5"]
+    done = run_command("sample", "m.safetensors", *options, "--out", "made.jsonl")
+    made = [json.loads(line) for line in lines(folder / "made.jsonl")]
+    cut = np.array([record["finish_reason"] == "length" for record in made])
+    texts = [record["text"] for record in made]
+    assert 0 < cut.sum() < 40
+    assert cut.tolist() == (np.diff(model.vocabulary.encode(texts)[1]) == 5).tolist()
+    n = int(cut.sum())
+    assert f"note: {n} texts were cut off at the length limit ({100 * n / 40:.3g} %)\n" in done.stderr
+    plain = run_command("sample", "m.safetensors", *options, "--out", "made.txt")
+    assert f"({100 * n / 40:.3g} %); only .jsonl states which\n" in plain.stderr
+    done = run_command("score", "m.safetensors", "made.jsonl", "--out", "scores.csv")
+    assert f"{n} texts were cut off and scored without an end" in done.stdout
+    expected = model.log_prob(GeneratedTexts(texts, cut))
+    rows = list(csv.DictReader(lines(folder / "scores.csv")))
+    assert [float(row["log_prob"]) for row in rows] == expected.log_probs.tolist()
+    assert [int(row["length"]) for row in rows] == expected.n_tokens.tolist()
+    entropy = ta.metrics.model_entropy("made.jsonl", model=model, n_resamples=0).estimate
+    assert entropy == pytest.approx(-expected.log_probs.mean())
+
+
 def test_texts_from_standard_input(folder: Path, model: NgramModel) -> None:
     program = [sys.executable, "-m", "textassay", "score", "m.safetensors", "-"]
     done = subprocess.run(program, input="A guest.\n", capture_output=True, text=True, check=True, cwd=folder)
@@ -141,6 +209,11 @@ def test_texts_from_standard_input(folder: Path, model: NgramModel) -> None:
 
 def test_line_breaks_and_unknown_words_are_noted(folder: Path, run_command: Command) -> None:
     ta.save_model(train(TOWNS, max_words=3), folder / "small.safetensors")
+    done = run_command("score", "small.safetensors", "real.txt", "--out", "scores.csv")
+    assert "54 texts have unknown words (<unk>, or words that the model does not have): 100 %" in done.stdout
+    rows = list(csv.DictReader(lines(folder / "scores.csv")))
+    assert {row["log_prob"] for row in rows} == {"-inf"}
+    assert all(int(row["unknown_words"]) > 0 for row in rows)
     done = run_command("sample", "small.safetensors", "-n", "20")
     assert "texts have an unknown word (<unk>)" in done.stderr
     assert len(done.stdout.splitlines()) == 20

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textassay.errors import InputError
-from textassay.metrics.learned.likelihood import mean_nll
+from textassay.metrics.learned.likelihood import ZERO, mean_nll
 from textassay.models.base import Scores
 
 
@@ -32,7 +32,7 @@ def test_texts_with_probability_0_are_counted() -> None:
     found = mean_nll(Scores(np.array([-2.0, -np.inf, -4.0]), np.array([1, 1, 1])))
     assert math.isnan(found.estimate)
     assert (found.n_zero, found.possible) == (1, 3.0)
-    assert found.undefined == "a text has probability 0 under the model: the negative log-likelihood is infinite"
+    assert found.undefined == ZERO
     nothing = mean_nll(Scores(np.full(2, -np.inf), np.array([1, 1])))
     assert nothing.n_zero == 2
     assert math.isnan(nothing.possible)

@@ -11,11 +11,13 @@ import typer
 from textassay.cli import options
 
 if TYPE_CHECKING:
+    from textassay.corpus.sample import GeneratedTexts
     from textassay.models.base import Progress
 
 _DEFAULT_N = 100
 # Models that do not report their own progress generate this number of texts at a time.
 _AT_A_TIME = 1000
+_JSON_LINES = (".jsonl", ".ndjson")
 
 
 def sample(
@@ -37,7 +39,8 @@ def sample(
         typer.Option(metavar="FILE", help="Beginnings or prompts. Texts are their continuations, without the prompt."),
     ] = None,
     field: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The field or column of --prompts with the prompt.")
+        str | None,
+        typer.Option(metavar="NAME", help="The field of --prompts with the prompt. [default: prompt, question, ...]"),
     ] = None,
     max_tokens: Annotated[
         int | None, typer.Option(metavar="N", help="Cut texts off after N tokens. [default: the model's own limit]")
@@ -56,10 +59,12 @@ def sample(
     """Generate texts with a model.
 
     The decoding setting is applied in this order: temperature, --top-k, --top-p. Deterministic decoding (--greedy,
-    --beam) gives one text, or one per prompt.
+    --beam) gives one text, or one per prompt. A .jsonl file also has the prompt and, if texts were cut off at the
+    length limit, a field finish_reason, which `textassay score` and `textassay compare` read.
     """
+    from textassay.cli.models.prompts import read_prompts
     from textassay.cli.outputs import ProgressBar, check_writable, deliver
-    from textassay.corpus.readers import read_sample
+    from textassay.corpus.sample import GeneratedTexts
     from textassay.models.choose import get_model
 
     given = {"--temperature": temperature != 1, "--top-k": top_k is not None, "--top-p": top_p is not None}
@@ -70,18 +75,17 @@ def sample(
         generator = get_model(model)
         begun = None
         if prompts:
-            read = read_sample(prompts, field=field, encoding=encoding)
-            options.note([read], quiet=quiet)
+            read = read_prompts(prompts, field=field, encoding=encoding, quiet=quiet)
             _check_number((n or 1) * len(read))
-            begun = [prompt for prompt in read.texts.to_pylist() for _ in range(n or 1)]
+            begun = [prompt for prompt in read for _ in range(n or 1)]
         chosen = {"max_tokens": max_tokens, "resume": resume}
         if beam is not None:
-            texts = _call(generator, "beam", {"width": beam, "prompts": begun}, chosen)
+            texts = GeneratedTexts(_call(generator, "beam", {"width": beam, "prompts": begun}, chosen))
         else:
             settings = {"temperature": temperature, "top_k": 1 if greedy else top_k, "top_p": top_p}
             size = len(begun) if begun is not None else 1 if greedy else _DEFAULT_N if n is None else n
             texts = _generated(generator, size, begun, {**settings, **chosen}, seed, progress.report)
-    _note_texts(texts, quiet=quiet)
+    _note_texts(texts, keeps_ends=out.endswith(_JSON_LINES), quiet=quiet)
     deliver([(out, lambda: _written(texts, begun, out))], table=lambda: None, quiet=quiet)
 
 
@@ -113,23 +117,23 @@ def _check_number(n: int) -> None:
 
 def _generated(
     model: Any, n: int, prompts: list[str] | None, settings: dict[str, Any], seed: int, report: "Progress"
-) -> list[str]:
+) -> "GeneratedTexts":
     """The texts, in parts if the model does not report its progress itself."""
-    from textassay.corpus.sample import stream
+    from textassay.corpus.sample import GeneratedTexts, stream
 
     rng = stream(seed, "sample")
     optional = {name: settings[name] for name in ("max_tokens", "resume")}
     always = {name: value for name, value in settings.items() if name not in optional}
     if "progress" in inspect.signature(model.sample).parameters:
         own = {**always, "prompts": prompts, "rng": rng, "progress": report}
-        return list(_call(model, "sample", own, optional, n))
-    texts: list[str] = []
+        return GeneratedTexts(_call(model, "sample", own, optional, n))
+    parts = []
     for start in range(0, n, _AT_A_TIME):
         report("generating", start, n)
         size = min(_AT_A_TIME, n - start)
         part = None if prompts is None else prompts[start : start + size]
-        texts += _call(model, "sample", {**always, "prompts": part, "rng": rng}, optional, size)
-    return texts
+        parts.append(GeneratedTexts(_call(model, "sample", {**always, "prompts": part, "rng": rng}, optional, size)))
+    return GeneratedTexts.concat(parts)
 
 
 def _call(model: Any, name: str, arguments: dict[str, Any], optional: dict[str, Any], *first: int) -> Any:
@@ -146,7 +150,7 @@ def _call(model: Any, name: str, arguments: dict[str, Any], optional: dict[str, 
     return method(*first, **arguments, **{k: v for k, v in optional.items() if v is not None})
 
 
-def _note_texts(texts: list[str], *, quiet: bool) -> None:
+def _note_texts(texts: "GeneratedTexts", *, keeps_ends: bool, quiet: bool) -> None:
     from textassay.corpus.printable import many
     from textassay.models.vocabulary import UNKNOWN
 
@@ -155,13 +159,24 @@ def _note_texts(texts: list[str], *, quiet: bool) -> None:
         sys.stderr.write(f"note: {many(blank, 'text is', 'texts are')} blank\n")
     if unknown and not quiet:
         sys.stderr.write(f"note: {many(unknown, 'text has', 'texts have')} an unknown word ({UNKNOWN})\n")
+    cut = int(texts.cut_off.sum())
+    if cut and not quiet:
+        share, lost = f"{100 * cut / len(texts):.3g} %", "" if keeps_ends else "; only .jsonl states which"
+        sys.stderr.write(f"note: {many(cut, 'text was', 'texts were')} cut off at the length limit ({share}){lost}\n")
 
 
-def _written(texts: list[str], prompts: list[str] | None, target: str) -> str:
-    """One text per line; in JSON Lines also its prompt. A line break inside a text would begin another text."""
-    if target.endswith((".jsonl", ".ndjson")):
-        fields = [{"text": text} for text in texts]
-        if prompts is not None:
-            fields = [{"prompt": p, "text": text} for p, text in zip(prompts, texts, strict=True)]
-        return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in fields)
+def _written(texts: "GeneratedTexts", prompts: list[str] | None, target: str) -> str:
+    """One text per line; in JSON Lines also its prompt and, if some texts were cut off, why it ended.
+
+    A line break inside a text would begin another text.
+    """
+    from textassay.corpus.readers import CUT_OFF, FINISH
+
+    if target.endswith(_JSON_LINES):
+        columns: dict[str, Sequence[str]] = {} if prompts is None else {"prompt": prompts}
+        columns["text"] = texts
+        if texts.cut_off.any():
+            columns[FINISH] = [CUT_OFF[0] if is_cut else "stop" for is_cut in texts.cut_off]
+        records = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+        return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     return "".join(" ".join(text.splitlines()) + "\n" for text in texts)

@@ -181,12 +181,12 @@ def _remove(work: str) -> None:
 def _note_continued(work: str, *, quiet: bool) -> None:
     """Print how many texts the work file has; a file of another kind is an error."""
     from textassay.corpus.printable import many, printable
-    from textassay.studies.sweep.samples import samples_file
+    from textassay.studies.sweep.samples import part_texts, samples_file
 
     if not os.path.exists(work):
         return
     with samples_file(work) as found:
-        texts = sum(map(len, found.values()))
+        texts = sum(len(part_texts(part)) for part in found.values())
     if texts and not quiet:
         sys.stderr.write(f"note: continuing with {many(texts, 'text')} in {printable(work)}\n")
 

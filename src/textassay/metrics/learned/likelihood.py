@@ -16,6 +16,7 @@ from textassay.metrics.learned.model_texts import (
     model_name,
     ratio_under,
     ratio_without_folds,
+    share_unknown,
     totals,
 )
 from textassay.metrics.registry import Value, metric
@@ -23,7 +24,10 @@ from textassay.metrics.views import Resamples
 from textassay.models.base import Scores
 
 Per = Literal["text", "token"]
-ZERO = "a text has probability 0 under the model: the negative log-likelihood is infinite"
+ZERO = (
+    "a text has probability 0 under the model, such as one with a word that the model does not have: the negative"
+    " log-likelihood is infinite"
+)
 
 
 @dataclass(frozen=True)
@@ -62,15 +66,24 @@ def mean_nll(scores: Scores, *, per: Per = "text") -> Likelihood:
     return Likelihood(possible, float(residuals.std(ddof=1)) / math.sqrt(len(costs)), 0, possible)
 
 
-def zero_remarks(parts: Mapping[str, float]) -> list[str]:
-    """A sentence if texts have probability 0."""
+def model_remarks(parts: Mapping[str, float]) -> list[str]:
+    """Sentences if texts have probability 0 or unknown words."""
     count = int(parts.get("zero_probability", 0))
-    return [f"{many(count, 'text')} with probability 0 under a model"] if count else []
+    found = [f"{many(count, 'text')} with probability 0 under a model"] if count else []
+    shares = {"texts": "share_unknown", "reference's texts": "share_unknown_reference"}
+    seen = [f"{100 * parts[name]:.3g} % of the {whose}" for whose, name in shares.items() if parts.get(name, 0) > 0]
+    meaning = "unknown words (<unk>, or words that a model does not have)"
+    return [*found, *([f"{' and '.join(seen)} have {meaning}"] if seen else [])]
 
 
 def _parts(scores: Scores, per: Per) -> dict[str, float]:
     found = mean_nll(scores, per=per)
-    return {"zero_probability": float(found.n_zero), "mean_of_others": found.possible}
+    return {
+        "zero_probability": float(found.n_zero),
+        "mean_of_others": found.possible,
+        "share_unknown": share_unknown(scores),
+        "lower_bound": mean_nll(Scores(scores.class_log_probs, scores.n_tokens), per=per).estimate,
+    }
 
 
 def _without_folds(scores: Scores, per: Per, folds: I64) -> F64:
@@ -91,7 +104,7 @@ def _exchanged(candidate: Scores, reference: Scores, resamples: Resamples, per: 
 
 
 def oracle_nll_parts(candidate: ModelTexts, /, *, oracle: str, per: Per) -> Mapping[str, float]:
-    """The number of texts with probability 0, and the mean over the other texts."""
+    """Texts with probability 0, the mean over the others, the share with unknown words, and a lower bound."""
     return _parts(candidate.scores(oracle), per)
 
 
@@ -122,7 +135,7 @@ def oracle_nll_exchange(
     leave_out=oracle_nll_leave_out,
     exchange=oracle_nll_exchange,
     opens={"oracle": model_name},
-    remarks=zero_remarks,
+    remarks=model_remarks,
 )
 def oracle_nll(candidate: ModelTexts, /, *, oracle: str = "", per: Per = "text") -> Value:
     r"""Oracle NLL: the mean negative log-likelihood of the candidate's texts under an oracle, in nats.
@@ -139,14 +152,16 @@ def oracle_nll(candidate: ModelTexts, /, *, oracle: str = "", per: Per = "text")
     oracle's own texts are not at 0 but at its entropy, so compare with the value of the reference. Longer texts have
     higher values per text.
 
-    It is undefined if a text has probability 0 under the oracle; the parts have the number of such texts and the mean
-    over the others.
+    It is undefined if a text has probability 0 under the oracle, such as one with a word that the oracle does not have;
+    the parts have the number of such texts and the mean over the others. The part `share_unknown` is the share of texts
+    with unknown words, and `lower_bound` is the value with one unknown word in place of all of them. Only models with
+    the same vocabulary can be compared by it.
     """
     return mean_nll(candidate.scores(oracle), per=per).estimate
 
 
 def entropy_parts(candidate: ModelTexts, /, *, per: Per, **model: Any) -> Mapping[str, float]:
-    """The number of texts with probability 0, and the mean over the other texts."""
+    """Texts with probability 0, the mean over the others, the share with unknown words, and a lower bound."""
     return _parts(candidate.scores(**model), per)
 
 
@@ -191,7 +206,7 @@ def entropy_exchange(
     exchange=entropy_exchange,
     limits=DECODING_LIMITS,
     opens={"model": model_name},
-    remarks=zero_remarks,
+    remarks=model_remarks,
 )
 def model_entropy(
     candidate: ModelTexts,
@@ -217,7 +232,8 @@ def model_entropy(
     Misleading as a measure of quality: noise has the highest entropy. Texts that another model or another decoding
     setting generated give a cross-entropy, which is higher.
 
-    It is undefined if a text has probability 0 under the model; the parts have the number of such texts.
+    It is undefined if a text has probability 0 under the model; the parts have the number of such texts, the share of
+    texts with unknown words and a lower bound, as those of `oracle_nll`.
     """
     return mean_nll(candidate.scores(model, temperature, top_k, top_p), per=per).estimate
 
@@ -230,7 +246,7 @@ def nll_parts(
     per: Per,
     **model: Any,
 ) -> Mapping[str, float]:
-    """The number of texts with probability 0, and the mean over the other texts."""
+    """Texts with probability 0, the mean over the others, the share with unknown words, and a lower bound."""
     return _parts(reference.scores(**model), per)
 
 
@@ -265,7 +281,7 @@ def nll_leave_out(
     leave_out=nll_leave_out,
     limits=DECODING_LIMITS,
     opens={"model": model_name},
-    remarks=zero_remarks,
+    remarks=model_remarks,
 )
 def nll(
     candidate: ModelTexts,
@@ -288,11 +304,12 @@ def nll(
 
     It sees real text that the model does not generate.
 
-    Misleading as a measure of quality: a model that also generates nonsense loses little. Models with different
-    vocabularies or tokens cannot be compared, because a word outside of the vocabulary is as probable as all unknown
-    words together. The reference must not have been training text of the model.
+    Misleading as a measure of quality: a model that also generates nonsense loses little. The reference must not have
+    been training text of the model.
 
-    It is undefined if a text of the reference has probability 0 under the model, as is common with `top_k` and `top_p`;
-    the parts have the number of such texts and the mean over the others.
+    It is undefined if a text of the reference has probability 0 under the model, as is common with `top_k` and `top_p`
+    and with words that the model does not have; the parts have the number of such texts and the mean over the others.
+    The part `share_unknown` is the share of texts with unknown words, and `lower_bound` is the value with one unknown
+    word in place of all of them. Only models with the same vocabulary can be compared by it.
     """
     return mean_nll(reference.scores(model, temperature, top_k, top_p), per=per).estimate

@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from textassay.corpus.arrays import F64, I64
 from textassay.metrics.learned.cnn import TRAINING
-from textassay.metrics.learned.likelihood import ZERO, mean_nll, zero_remarks
+from textassay.metrics.learned.likelihood import mean_nll, model_remarks
 from textassay.metrics.learned.model_texts import (
     DECODING_LIMITS,
     ModelTexts,
     WordTexts,
     model_name,
     ratio_without_folds,
+    share_unknown,
     totals,
 )
 from textassay.metrics.registry import Value, metric, variant
@@ -33,6 +34,9 @@ Size = Literal["laptop", "paper"]
 _PRESETS = {"laptop": "laptop", "paper": "cai2020"}
 # Of the real texts, one in this many chooses the epoch of a network that is trained on generated texts.
 _VALIDATION = 10
+# Of the tokens that are scored, the most that may be unknown words.
+_MOST_UNKNOWN = 0.5
+_UNDEFINED = "a text has probability 0 under the model, or more than half of the words are unknown"
 _NO_TEST = "the language model is trained on the texts of one sample, so that texts cannot be exchanged"
 _LIMITS = {"order": (1, 20), "min_count": (1, 1_000_000)}
 
@@ -46,7 +50,13 @@ def _vocabulary(reference: WordTexts, min_count: int) -> Vocabulary:
 
 def _trained(texts: pa.Array, vocabulary: Vocabulary, order: int) -> Callable[[pa.Array], Scores]:
     """The scores of texts under an n-gram model."""
-    return train_model(f"ngram:order={order}", texts, vocabulary=vocabulary).log_prob
+    model = train_model(f"ngram:order={order}", texts, vocabulary=vocabulary)
+    return lambda scored: _of_classes(model.log_prob(scored))
+
+
+def _of_classes(scores: Scores) -> Scores:
+    """The scores of texts in which one unknown word replaces all words outside of the vocabulary."""
+    return Scores(scores.class_log_probs, scores.n_tokens, scores.classes)
 
 
 def _ngram_scores(trained_on: WordTexts, scored: WordTexts, reference: WordTexts, order: int, min_count: int) -> Scores:
@@ -58,8 +68,14 @@ def _ngram_scores(trained_on: WordTexts, scored: WordTexts, reference: WordTexts
     return found
 
 
+def _share_of_tokens(scores: Scores) -> float:
+    """The share of unknown words among all tokens, without the ends of texts."""
+    return float(scores.n_unknown.sum() / max((scores.n_tokens - 1).sum(), 1))
+
+
 def _per_token(scores: Scores) -> float:
-    return mean_nll(scores, per="token").estimate
+    """The score; undefined if most words are unknown, because it is then the score of lengths and not of words."""
+    return mean_nll(scores, per="token").estimate if _share_of_tokens(scores) <= _MOST_UNKNOWN else math.nan
 
 
 def _retrained(
@@ -76,13 +92,18 @@ def _scored_without_folds(scores: Scores, folds: I64) -> F64:
 
 
 def _score_parts(scores: Scores) -> dict[str, float]:
-    return {"perplexity": math.exp(min(_per_token(scores), 700.0)), "zero_probability": float(scores.n_zero)}
+    return {
+        "perplexity": math.exp(min(_per_token(scores), 700.0)),
+        "zero_probability": float(scores.n_zero),
+        "share_unknown": share_unknown(scores),
+        "share_unknown_tokens": _share_of_tokens(scores),
+    }
 
 
 def lm_score_parts(
     candidate: WordTexts, reference: WordTexts, /, *, lm: str, variant: str, order: int, min_count: int
 ) -> Mapping[str, float]:
-    """The perplexity, and the number of texts with probability 0."""
+    """The perplexity, the number of texts with probability 0, and the shares of unknown words."""
     return _score_parts(_ngram_scores(reference, candidate, reference, order, min_count))
 
 
@@ -113,12 +134,12 @@ def lm_score_leave_out(
     test=None,
     why_no_test=_NO_TEST,
     paper="cai2020",
-    undefined=ZERO,
+    undefined=_UNDEFINED,
     in_default=False,
     parts=lm_score_parts,
     leave_out=lm_score_leave_out,
     limits=_LIMITS,
-    remarks=zero_remarks,
+    remarks=model_remarks,
 )
 def lm_score(
     candidate: WordTexts,
@@ -148,7 +169,8 @@ def lm_score(
     real text. It falls with the number of texts to train on, so only samples of the same size can be compared. An
     n-gram model cannot see whether a whole text makes sense.
 
-    It is undefined if a text has probability 0 under the model.
+    It is undefined if a text has probability 0 under the model, or if more than half of the words that are scored are
+    unknown. The part `share_unknown` is the share of texts with unknown words.
     """
     return _per_token(_ngram_scores(reference, candidate, reference, order, min_count))
 
@@ -172,7 +194,7 @@ def _lstm_scores(
         vocabulary = _vocabulary(reference, min_count)
         with TRAINING:
             model = train_model(f"lstm:preset={_PRESETS[size]}", texts, validation=validation, vocabulary=vocabulary)
-            return model.log_prob(scored.texts.take(pa.array(kept))), kept, trained_on
+            return _of_classes(model.log_prob(scored.texts.take(pa.array(kept)))), kept, trained_on
 
     scores, kept, _ = scored.once(("lstm", id(trained_on), scored is reference, size, min_count), make)
     return scores, kept
@@ -188,7 +210,7 @@ def _lstm_without_folds(found: tuple[Scores, I64], scored_folds: I64, trained_fo
 def lm_score_lstm_parts(
     candidate: WordTexts, reference: WordTexts, /, *, lm: str, size: Size, min_count: int
 ) -> Mapping[str, float]:
-    """The perplexity, and the number of texts with probability 0."""
+    """The perplexity, the number of texts with probability 0, and the shares of unknown words."""
     return _score_parts(_lstm_scores(reference, candidate, reference, size, min_count)[0])
 
 
@@ -229,7 +251,7 @@ def released_parts(
     variant: str,
     **model: Any,
 ) -> Mapping[str, float]:
-    """The perplexity, and the number of texts with probability 0."""
+    """The perplexity, the number of texts with probability 0, and the shares of unknown words."""
     return _score_parts(candidate.scores(**model))
 
 
@@ -277,7 +299,7 @@ def lm_score_released(
 def reverse_parts(
     candidate: WordTexts, reference: WordTexts, /, *, lm: str, order: int, min_count: int
 ) -> Mapping[str, float]:
-    """The perplexity, and the number of texts with probability 0."""
+    """The perplexity, the number of texts with probability 0, and the shares of unknown words."""
     return _score_parts(_ngram_scores(candidate, reference, reference, order, min_count))
 
 
@@ -307,12 +329,12 @@ def reverse_leave_out(
     test=None,
     why_no_test=_NO_TEST,
     paper="cai2020",
-    undefined=ZERO,
+    undefined=_UNDEFINED,
     in_default=False,
     parts=reverse_parts,
     leave_out=reverse_leave_out,
     limits=_LIMITS,
-    remarks=zero_remarks,
+    remarks=model_remarks,
 )
 def reverse_lm_score(
     candidate: WordTexts, reference: WordTexts, /, *, lm: LanguageModel = "ngram", order: int = 5, min_count: int = 2
@@ -335,7 +357,8 @@ def reverse_lm_score(
     of texts to train on, so only samples of the same size can be compared. An n-gram model gives a generator that
     recombines short phrases too good a value.
 
-    It is undefined if a text has probability 0 under the model.
+    It is undefined if a text has probability 0 under the model, or if more than half of the words that are scored are
+    unknown. The part `share_unknown` is the share of texts with unknown words.
     """
     return _per_token(_ngram_scores(candidate, reference, reference, order, min_count))
 
@@ -343,7 +366,7 @@ def reverse_lm_score(
 def reverse_lstm_parts(
     candidate: WordTexts, reference: WordTexts, /, *, lm: str, size: Size, min_count: int
 ) -> Mapping[str, float]:
-    """The perplexity, and the number of texts with probability 0."""
+    """The perplexity, the number of texts with probability 0, and the shares of unknown words."""
     return _score_parts(_lstm_scores(candidate, reference, reference, size, min_count)[0])
 
 

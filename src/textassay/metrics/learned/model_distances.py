@@ -15,13 +15,14 @@ import numpy as np
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.printable import many
 from textassay.errors import InputError
-from textassay.metrics.learned.likelihood import zero_remarks
+from textassay.metrics.learned.likelihood import model_remarks
 from textassay.metrics.learned.model_texts import (
     DECODING_LIMITS,
     ModelTexts,
     model_name,
     ratio_under,
     ratio_without_folds,
+    share_unknown,
 )
 from textassay.metrics.registry import Value, metric
 from textassay.metrics.views import Resamples
@@ -66,7 +67,7 @@ class TwoLogProbs:
 
     @property
     def ratios(self) -> F64:
-        """The log ratios; 0 for texts that neither model can generate."""
+        """The log ratios; 0 for texts that neither model can generate, which are in no sample of one of them."""
         both = np.isneginf(self.log_p) & np.isneginf(self.log_q)
         return np.subtract(self.log_q, self.log_p, out=np.zeros(len(self)), where=~both)
 
@@ -221,12 +222,7 @@ def _distance(name: str, reference: TwoLogProbs, candidate: TwoLogProbs) -> Dist
 
 
 def why_undefined(name: str, reference: TwoLogProbs, candidate: TwoLogProbs) -> str | None:
-    """Why a distance has no finite value for these log-probabilities; None if it has one.
-
-    `oracle_dd` always has one: a text that neither model can generate is a tie.
-    """
-    if name == "oracle_dd":
-        return None
+    """Why a distance has no finite value for these log-probabilities; None if it has one."""
     if np.isneginf(reference.log_p).any() or np.isneginf(candidate.log_q).any():
         return _OWN_ZERO
     is_sample = is_sample_of_first(-reference.ratios) and is_sample_of_first(candidate.ratios)
@@ -275,6 +271,12 @@ class _Pair:
 
     candidate: TwoLogProbs
     reference: TwoLogProbs
+    unknown: tuple[float, float]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The shares of texts with unknown words."""
+        return dict(zip(("share_unknown", "share_unknown_reference"), self.unknown, strict=True))
 
     def distance(self, name: str) -> Distance:
         return _distance(name, self.reference, self.candidate)
@@ -296,7 +298,7 @@ class _Pair:
         """
         form, ratios = FORMS[name], np.concatenate((self.candidate.ratios, self.reference.ratios))
         finite = ratios[np.isfinite(ratios)]
-        ratios = np.clip(ratios, finite.min(initial=0.0), finite.max(initial=0.0))
+        ratios = np.clip(ratios, finite.min(initial=-1.0), finite.max(initial=1.0))
         scales = form.scales(ratios)
         ones = np.ones(len(ratios))
         mine = ratio_under(form.of_candidate(ratios, scales[1]), ones, resamples, 0)
@@ -314,10 +316,9 @@ def _pair(
     top_k: int = 0,
     top_p: float = 1.0,
 ) -> _Pair:
-    return _Pair(*(
-        TwoLogProbs(side.scores(oracle).log_probs, side.scores(model, temperature, top_k, top_p).log_probs)
-        for side in (candidate, reference)
-    ))  # fmt: skip
+    scores = [(side.scores(oracle), side.scores(model, temperature, top_k, top_p)) for side in (candidate, reference)]
+    mine, theirs = (TwoLogProbs(p.log_probs, q.log_probs) for p, q in scores)
+    return _Pair(mine, theirs, (share_unknown(*scores[0]), share_unknown(*scores[1])))
 
 
 def bhattacharyya_parts(
@@ -337,6 +338,7 @@ def bhattacharyya_parts(
         "effective_texts": chosen.effective,
         "largest_share": chosen.largest_share,
         "zero_probability": float(chosen.n_zero),
+        **pair.shares,
         "bhattacharyya": found["paper"].estimate,
         "bhattacharyya_error": found["paper"].error,
         "squared_hellinger": found["hellinger"].estimate,
@@ -379,7 +381,7 @@ def dominance_remarks(parts: Mapping[str, float]) -> list[str]:
     warning = None
     if math.isfinite(parts.get("error", math.nan)):
         warning = dominance_warning(parts["effective_texts"], parts["largest_share"])
-    return [*zero_remarks(parts), *([warning] if warning else [])]
+    return [*model_remarks(parts), *([warning] if warning else [])]
 
 
 @metric(
@@ -433,7 +435,8 @@ def bhattacharyya(
 
     It is undefined if a text has probability 0 under its own model, if the texts of a side are more probable under the
     other model and so are no sample of their own (the case of two samples of real text), or if the distance is infinite
-    because no text of one model is possible under the other (with `symmetric_kl`, because a text is not).
+    because no text of one model is possible under the other (with `symmetric_kl`, because a text is not). The parts
+    `share_unknown` and `share_unknown_reference` are the shares of texts with unknown words.
     """
     pair = _pair(candidate, reference, model=model, oracle=oracle, temperature=temperature, top_k=top_k, top_p=top_p)
     return pair.distance(_NAMES[variant]).estimate
@@ -445,9 +448,10 @@ def oracle_dd_parts(
     /,
     **models: Any,
 ) -> Mapping[str, float]:
-    """The Monte-Carlo error, and the number of texts with probability 0."""
-    found = _pair(candidate, reference, **models).distance("oracle_dd")
-    return {"error": found.error, "zero_probability": float(found.n_zero)}
+    """The Monte-Carlo error, the number of texts with probability 0, and the shares with unknown words."""
+    pair = _pair(candidate, reference, **models)
+    found = pair.distance("oracle_dd")
+    return {"error": found.error, "zero_probability": float(found.n_zero), **pair.shares}
 
 
 def oracle_dd_leave_out(
@@ -485,13 +489,14 @@ def oracle_dd_exchange(
     interval="jackknife",
     test="permutation",
     paper="cai2020",
+    undefined=_OWN_ZERO,
     in_default=False,
     parts=oracle_dd_parts,
     leave_out=oracle_dd_leave_out,
     exchange=oracle_dd_exchange,
     limits=DECODING_LIMITS,
     opens={"model": model_name, "oracle": model_name},
-    remarks=zero_remarks,
+    remarks=model_remarks,
 )
 def oracle_dd(
     candidate: ModelTexts,
@@ -519,7 +524,9 @@ def oracle_dd(
     Misleading for models of long texts: small differences in every word add up, and the value is close to 1 for models
     that no reader could separate. Texts that the models were trained on are not a sample of them.
 
-    It is always defined; a text with probability 0 under one of the models is certainly from the other.
+    It is undefined if a text has probability 0 under the model that it should be a sample of. A text with probability 0
+    under the other model, such as one with a word that this model does not have, is certainly not from it. The parts
+    `share_unknown` and `share_unknown_reference` are the shares of texts with unknown words.
     """
     pair = _pair(candidate, reference, model=model, oracle=oracle, temperature=temperature, top_k=top_k, top_p=top_p)
     return pair.distance("oracle_dd").estimate

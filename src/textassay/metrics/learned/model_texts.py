@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.sample import TEXT
+from textassay.corpus.sample import TEXT, Sample
 from textassay.errors import InputError
 from textassay.metrics.views import Material, Memo, Resamples
 from textassay.models.base import Decoding, Generator, Scores
@@ -60,9 +60,14 @@ def _opened(spec: str, state: tuple[int, int] | None) -> Generator:  # noqa: ARG
 
 @dataclass(frozen=True, eq=False)
 class ModelTexts(Memo):
-    """The texts of a sample, as models with their own tokenizers read them."""
+    """The texts of a sample, as models with their own tokenizers read them.
+
+    If the sample has prompts, a text is scored after its prompt, and one that was cut off is scored without an end.
+    """
 
     texts: pa.Array
+    prompts: pa.Array | None = None
+    cut_off: pa.Array | None = None
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     reads: ClassVar[str] = "texts"
@@ -70,11 +75,16 @@ class ModelTexts(Memo):
     @classmethod
     def of(cls, material: Material, /) -> Self:
         """Take the texts of a sample."""
-        return cls(material.sample.texts)
+        sample = material.sample
+        return cls(sample.texts, sample.contexts, sample.cut_off)
 
     def merge(self, other: Self, /) -> Self:
         """These texts followed by the other texts."""
-        return type(self)(pa.concat_arrays([self.texts, other.texts]))
+        return type(self)(
+            pa.concat_arrays([self.texts, other.texts]),
+            _merged((self.prompts, len(self)), (other.prompts, len(other)), ""),
+            _merged((self.cut_off, len(self)), (other.cut_off, len(other)), False),
+        )
 
     def scores(self, model: str, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Scores:
         """The log-probabilities of the texts under a model with a decoding setting, computed once."""
@@ -82,13 +92,26 @@ class ModelTexts(Memo):
 
         def make() -> Scores:
             opened = open_model(model)
+            texts = self.texts if self.cut_off is None else Sample.of(self.texts, cut_off=self.cut_off)
+            # Only with prompts, so that a scorer without them can be used.
+            given = {} if self.prompts is None else {"prompts": pc.fill_null(self.prompts, "").to_pylist()}
             with _LOCK:
-                return opened.log_prob(self.texts, temperature=temperature, top_k=decoding.top_k, top_p=top_p)
+                return opened.log_prob(texts, temperature=temperature, top_k=decoding.top_k, top_p=top_p, **given)
 
         return self.once((model_name(model), decoding), make)
 
     def __len__(self) -> int:
         return len(self.texts)
+
+
+def _merged(first: tuple[pa.Array | None, int], second: tuple[pa.Array | None, int], blank: Any) -> pa.Array | None:
+    """Two columns as one; a column that only one side has is `blank` in the other."""
+    columns = [(column, size) for column, size in (first, second)]
+    found = next((column for column, _ in columns if column is not None), None)
+    if found is None:
+        return None
+    filled = [pa.array([blank] * size, found.type) if column is None else column for column, size in columns]
+    return pa.concat_arrays(filled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +135,11 @@ class WordTexts(Memo):
 
     def __len__(self) -> int:
         return len(self.texts)
+
+
+def share_unknown(*scores: Scores) -> float:
+    """The share of the texts that have an unknown word under one of the models that scored them."""
+    return float(np.any([each.n_unknown > 0 for each in scores], axis=0).mean())
 
 
 def totals(scores: Scores, per: str) -> tuple[F64, F64]:

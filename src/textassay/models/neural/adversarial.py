@@ -45,7 +45,6 @@ from textassay.models.neural.training import (
     SAVE_EVERY,
     Plan,
     SavedState,
-    check_size,
     check_whole,
     damage_named,
     deferred_interrupt,
@@ -59,6 +58,7 @@ from textassay.models.neural.training import (
     rows_digest,
     saved_state,
     seed_of,
+    trainable,
 )
 from textassay.models.storage import ModelFile, check_target, load, save
 from textassay.models.vocabulary import BEGIN, END, word_tokenizer
@@ -660,7 +660,7 @@ def train(
         seed=seed,
         threads=threads,
     )
-    check_size(reward, LstmShape(1, hidden=hidden, embedding=embedding).n_weights)
+    shape = trainable(reward, LstmShape(1, hidden=chosen.hidden, embedding=chosen.embedding))
     array = texts_of(texts, "training texts")
     array = array.filter(is_not_blank(array))
     lengths = word_tokenizer(tokenizer, lowercase=lowercase)(array).lengths
@@ -671,7 +671,7 @@ def train(
     model = train_words(
         "lstm",
         real,
-        lambda size: build_lstm(LstmShape(size, hidden=chosen.hidden, embedding=chosen.embedding)),
+        lambda size: build_lstm(trainable(reward, replace(shape, vocabulary=size))),
         words=words,
         plan=Plan(chosen.epochs, game.batch_size, chosen.pretraining_rate, clip=_CLIP, seed=seed, threads=threads),
         validation=validation,

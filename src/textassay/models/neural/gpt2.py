@@ -10,7 +10,7 @@ from textassay.encoders.base import quiet, require
 from textassay.errors import InputError, Setting
 from textassay.models.base import Progress, Texts
 from textassay.models.neural.network import NeuralModel, Words, restored_model, train_words
-from textassay.models.neural.training import Plan, check_size, check_whole, replaced
+from textassay.models.neural.training import Plan, check_whole, replaced, trainable
 from textassay.models.storage import ModelFile
 from textassay.models.vocabulary import Vocabulary
 
@@ -172,13 +172,14 @@ def train(
     if preset not in PRESETS:
         raise InputError(Setting("preset", preset), f"; there are: {', '.join(PRESETS)}")
     shape, plan = PRESETS[preset]
-    shape = replaced(shape, layers=layers, hidden=hidden, heads=heads, positions=positions, dropout=dropout)
-    check_size("gpt2", shape.n_weights)
+    shape = trainable(
+        "gpt2", replaced(shape, layers=layers, hidden=hidden, heads=heads, positions=positions, dropout=dropout)
+    )
     plan = replaced(plan, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
     return train_words(
         "gpt2",
         texts,
-        lambda size: build(replace(shape, vocabulary=size)),
+        lambda size: build(trainable("gpt2", replace(shape, vocabulary=size))),
         words=Words(tokenizer, lowercase, min_count, max_words, holdout),
         plan=replace(plan, seed=seed, threads=threads),
         validation=validation,

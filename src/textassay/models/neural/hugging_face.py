@@ -16,14 +16,15 @@ import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64
 from textassay.corpus.printable import shortened
+from textassay.corpus.sample import GeneratedTexts
 from textassay.encoders.base import quiet, require, weights_options
 from textassay.encoders.hf_model import check_finite, check_vocabulary, maximum_length
 from textassay.encoders.model_files import ModelFolder, find_model
 from textassay.errors import InputError, MissingExtra
-from textassay.models.base import Decoding, Scores, Texts, check_prompts, texts_of
+from textassay.models.base import Decoding, Scores, Texts, check_prompts, cut_off_of, texts_of
 from textassay.models.neural.decoding import Frame, beam_search, sample_tokens, token_log_probs
 from textassay.models.neural.gpt2 import read_cached, select_cached
-from textassay.models.neural.network import inference
+from textassay.models.neural.network import cut_off_tokens, inference
 from textassay.models.neural.training import check_whole, padded
 
 MAX_TOKENS = 128
@@ -84,7 +85,7 @@ class HuggingFaceModel:
         prompts: Sequence[str] | None = None,
         max_tokens: int | None = None,
         rng: np.random.Generator,
-    ) -> list[str]:
+    ) -> GeneratedTexts:
         """Generate texts, which may be empty."""
         decoding = Decoding(temperature, top_k, top_p)
         given = self._given(check_prompts(prompts, n) or [""] * n)
@@ -94,7 +95,7 @@ class HuggingFaceModel:
             written = sample_tokens(
                 model.network, given, most_tokens=rooms, frame=model.frame, decoding=decoding, rng=rng
             )
-        return [self._text(tokens) for tokens in written]
+        return GeneratedTexts((self._text(tokens) for tokens in written), cut_off_tokens(written, rooms))
 
     def beam(self, *, width: int, prompts: Sequence[str] | None = None, max_tokens: int | None = None) -> list[str]:
         """The most probable text that a beam search finds for each prompt, or one text without prompts."""
@@ -121,9 +122,10 @@ class HuggingFaceModel:
         texts = texts_of(sample, "hf").to_pylist()
         given = self._given(check_prompts(prompts, len(texts)) or [""] * len(texts))
         frame, most = self._loaded.frame, self._loaded.most_tokens
+        tokens, cut_off = [self._ids(text) for text in texts], cut_off_of(sample, len(texts))
         rows = [
-            np.array([frame.begin, *before, *self._ids(text), frame.end])
-            for before, text in zip(given, texts, strict=True)
+            np.array([frame.begin, *before, *own, *(() if is_cut else (frame.end,))])
+            for before, own, is_cut in zip(given, tokens, cut_off, strict=True)
         ]
         starts = np.array([len(before) for before in given], np.int64)
         lengths = np.array([len(row) for row in rows], np.int64)
@@ -134,7 +136,9 @@ class HuggingFaceModel:
             for place in range(0, len(order), _BATCH):
                 batch = order[place : place + _BATCH]
                 log_probs[batch] = self._sums([rows[text] for text in batch], starts[batch], decoding)
-        return Scores(log_probs, lengths - 1 - starts)
+        unknown = self._loaded.tokenizer.unk_token_id
+        n_unknown = np.array([own.count(unknown) for own in tokens], np.int64)
+        return Scores.of_classes(log_probs, lengths - 1 - starts, n_unknown, n_unknown > 0)
 
     @cached_property
     def _loaded(self) -> _Loaded:
@@ -236,13 +240,13 @@ def _load(folder: ModelFolder) -> _Loaded:
 
 
 def _frame(folder: ModelFolder, tokenizer: Any, config: Any) -> Frame:
-    """The begin and end tokens; numbers without a token, which fill up the output layer, are in no text."""
+    """The begin and end tokens; special tokens, and numbers without a token after the last one, are in no text."""
     end = tokenizer.eos_token_id
     if end is None:
         raise _bad(folder, "its tokenizer has no end token; wanted one, with which texts end")
     begin = end if tokenizer.bos_token_id is None else tokenizer.bos_token_id
     unused = range(len(tokenizer), int(config.vocab_size))
-    never = (*unused, *(() if begin == end else (begin,)))
+    never = (*unused, *sorted({begin, *tokenizer.all_special_ids} - {end}))
     return Frame(begin, end, never=never, may_be_empty=True)
 
 

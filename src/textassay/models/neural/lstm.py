@@ -9,7 +9,7 @@ from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting
 from textassay.models.base import Progress, Texts
 from textassay.models.neural.network import NeuralModel, Words, restored_model, train_words
-from textassay.models.neural.training import Plan, check_size, check_whole, replaced
+from textassay.models.neural.training import Plan, check_whole, replaced, trainable
 from textassay.models.storage import ModelFile
 from textassay.models.vocabulary import Vocabulary
 
@@ -168,13 +168,14 @@ def train(
     if preset not in PRESETS:
         raise InputError(Setting("preset", preset), f"; there are: {', '.join(PRESETS)}")
     chosen = PRESETS[preset]
-    shape = replaced(chosen.shape, layers=layers, hidden=hidden, embedding=embedding, dropout=dropout)
-    check_size("lstm", shape.n_weights)
+    shape = trainable(
+        "lstm", replaced(chosen.shape, layers=layers, hidden=hidden, embedding=embedding, dropout=dropout)
+    )
     plan = replaced(chosen.plan, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
     return train_words(
         "lstm",
         texts,
-        lambda size: build(replace(shape, vocabulary=size)),
+        lambda size: build(trainable("lstm", replace(shape, vocabulary=size))),
         words=Words(tokenizer, lowercase, min_count, max_words, holdout),
         plan=replace(plan, seed=seed, threads=threads),
         validation=validation,

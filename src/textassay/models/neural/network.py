@@ -10,15 +10,16 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from textassay.corpus.arrays import F64, I64
+from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.printable import shortened
-from textassay.corpus.sample import is_not_blank
+from textassay.corpus.sample import GeneratedTexts, is_not_blank
 from textassay.corpus.values import is_number
 from textassay.encoders.base import require
 from textassay.errors import InputError, Setting
-from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, texts_of
+from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, cut_off_of, texts_of
 from textassay.models.neural.decoding import Frame, Network, beam_search, sample_tokens, token_log_probs
 from textassay.models.neural.training import (
+    AnyShape,
     Losses,
     Plan,
     Run,
@@ -32,11 +33,8 @@ from textassay.models.neural.training import (
     part_of,
 )
 from textassay.models.storage import ModelFile, Tensors, check_target, damaged
-from textassay.models.vocabulary import BEGIN, END, Vocabulary, framed
+from textassay.models.vocabulary import BEGIN, END, UNK, Vocabulary, framed, joined
 
-FRAME = Frame(BEGIN, END, never=(BEGIN,))
-# Of texts that all have the same length.
-ENDLESS = Frame(BEGIN, None, never=(BEGIN, END))
 T = TypeVar("T")
 
 # Texts that are scored together, and tokens whose logits are computed together.
@@ -64,8 +62,9 @@ class NeuralModel:
     """A neural language model over words. Every text has at least one word.
 
     A sampled text that has not ended after `max_tokens` words, by default `most_words`, the length of the longest
-    training text, is cut off there. If not `has_end`, every text has exactly `most_words` words and no end token.
-    `losses` are those of all epochs; the weights are those of the best one.
+    training text, is cut off there. If not `has_end`, every text has exactly `most_words` words and no end token. If
+    not `has_unknown`, there was no unknown word in training, and it has probability 0. `losses` are those of all
+    epochs; the weights are those of the best one.
     """
 
     kind: str
@@ -74,11 +73,13 @@ class NeuralModel:
     most_words: int
     losses: tuple[Losses, ...] = field(default=(), repr=False)
     has_end: bool = True
+    has_unknown: bool = True
 
     @property
     def frame(self) -> Frame:
-        """The tokens at the ends of a text."""
-        return FRAME if self.has_end else ENDLESS
+        """The tokens at the ends of a text, and those that are never drawn."""
+        never = (BEGIN, *(() if self.has_end else (END,)), *(() if self.has_unknown else (UNK,)))
+        return Frame(BEGIN, END if self.has_end else None, never=never)
 
     @cached_property
     def name(self) -> str:
@@ -99,7 +100,7 @@ class NeuralModel:
         prompts: Sequence[str] | None = None,
         max_tokens: int | None = None,
         rng: np.random.Generator,
-    ) -> list[str]:
+    ) -> GeneratedTexts:
         """Generate texts. With prompts, a text is the continuation of its prompt, which may be empty."""
         decoding = Decoding(temperature, top_k, top_p)
         given = self._given(check_prompts(prompts, n) or [""] * n)
@@ -108,7 +109,8 @@ class NeuralModel:
             written = sample_tokens(
                 self.network, given, most_tokens=rooms, frame=self.frame, decoding=decoding, rng=rng
             )
-        return self._texts(written)
+        whole = [None if self.has_end else self.most_words - len(tokens) for tokens in given]
+        return GeneratedTexts(self._texts(written), cut_off_tokens(written, rooms, whole))
 
     def beam(
         self,
@@ -142,23 +144,36 @@ class NeuralModel:
         sample: Texts,
         /,
         *,
+        prompts: Sequence[str] | None = None,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
     ) -> Scores:
-        """Scores of texts; a blank text, and one that is longer than the network can read, has probability 0."""
+        """Scores of texts, after their prompts if there are any.
+
+        A blank text without a prompt, and one that is longer than the network can read, has probability 0.
+        """
         decoding = Decoding(temperature, top_k, top_p)
-        rows = self.rows(sample)
+        read = self.vocabulary.read(texts_of(sample, self.kind))
+        n = len(read.n_unknown)
+        before = self.vocabulary.encode(list(check_prompts(prompts, n) or [""] * n))
+        given, cut_off = np.diff(before[1]), cut_off_of(sample, n)
+        rows = split_rows(*joined(before, (read.ids, read.offsets)))
+        has_end = ~cut_off & self.has_end
+        rows = [row if ends else row[:-1] for row, ends in zip(rows, has_end, strict=True)]
         lengths = np.array([len(row) for row in rows], np.int64)
-        log_probs = np.full(len(rows), -np.inf)
+        log_probs = np.full(n, -np.inf)
         fits = lengths <= (self.network.most_tokens or lengths.max(initial=0)) + 1
-        possible = lengths > 2 if self.has_end else lengths == self.most_words + 1
+        if self.has_end:
+            possible = lengths - has_end > 1
+        else:
+            possible = np.where(cut_off, lengths <= self.most_words, lengths == self.most_words + 1) & (lengths > 1)
         order = np.flatnonzero(possible & fits)
         order = order[np.argsort(lengths[order], kind="stable")]
         with inference():
             for batch in _batches(order, lengths):
-                log_probs[batch] = self._sums([rows[place] for place in batch], decoding)
-        return Scores(log_probs, lengths - 1)
+                log_probs[batch] = self._sums([rows[place] for place in batch], given[batch], decoding)
+        return Scores.of_classes(log_probs, lengths - 1 - given, read.n_unknown, read.is_outside)
 
     def rows(self, texts: Texts) -> list[I64]:
         """The token ids of each text, from `BEGIN` to `END`, which is left out if texts have no end."""
@@ -168,8 +183,8 @@ class NeuralModel:
     def config(self) -> dict[str, Any]:
         """Settings of a model file."""
         losses = [asdict(loss) for loss in self.losses]
-        own = {"network": self.network.settings, "most_words": self.most_words, "has_end": self.has_end}
-        own["losses"] = losses
+        marks = {"has_end": self.has_end, "has_unknown": self.has_unknown}
+        own = {"network": self.network.settings, "most_words": self.most_words, **marks, "losses": losses}
         return {**own, **self.vocabulary.config()}
 
     def tensors(self) -> Tensors:
@@ -196,11 +211,12 @@ class NeuralModel:
         ids = np.array([token for tokens in written for token in tokens], np.int64)
         return self.vocabulary.decode(ids, lengths)
 
-    def _sums(self, rows: Sequence[I64], decoding: Decoding) -> F64:
+    def _sums(self, rows: Sequence[I64], given: I64, decoding: Decoding) -> F64:
+        """The sum of the log-probabilities of all tokens after the first `given` words of each row."""
         import torch
 
         matrix, inside = padded(rows)
-        inside = inside[:, 1:]
+        inside = inside[:, 1:] & (np.arange(matrix.shape[1] - 1) >= given[:, None])
         states = self.network.states(torch.from_numpy(matrix[:, :-1]))[torch.from_numpy(inside)]
         targets, texts = matrix[:, 1:][inside], np.nonzero(inside)[0]
         first = np.broadcast_to(np.arange(inside.shape[1]) == 0, inside.shape)[inside]
@@ -212,6 +228,14 @@ class NeuralModel:
             logits[first[part], END] = -np.inf
             logs[part] = token_log_probs(logits, targets[part], decoding)
         return np.bincount(texts, weights=logs, minlength=len(rows)).astype(np.float64)
+
+
+def cut_off_tokens(
+    written: Sequence[Sequence[int]], rooms: Sequence[int], whole: Sequence[int | None] | None = None
+) -> Bool:
+    """Which texts fill their room, so that they have no end; one of the `whole` length of a text needs none."""
+    lengths = zip(written, rooms, whole or [None] * len(rooms), strict=True)
+    return np.array([len(tokens) == room != full for tokens, room, full in lengths], np.bool_)
 
 
 def split_rows(ids: I64, offsets: I64) -> list[I64]:
@@ -286,6 +310,8 @@ def train_words(
         check_target(checkpoint)
     array = texts_of(texts, "training texts")
     array = array.filter(is_not_blank(array))
+    # A vocabulary that is given may have an unknown word for the texts that will be scored.
+    is_given = vocabulary is not None
     vocabulary = words.learn(array) if vocabulary is None else vocabulary
     rows = without_ends(split_rows(*vocabulary.encode(array)), has_end)
     if validation is None:
@@ -297,7 +323,13 @@ def train_words(
     _check_lengths(kind, [*rows, *held_out], network.most_tokens)
     settings = {"kind": kind, "network": network.settings, **vocabulary.config()}
     losses = fit(Run(network, rows, held_out, plan, settings, checkpoint, progress))
-    return NeuralModel(kind, vocabulary, network, max(map(len, rows)) - 1 - has_end, losses, has_end)
+    most_words = max(map(len, rows)) - 1 - has_end
+    return NeuralModel(kind, vocabulary, network, most_words, losses, has_end, is_given or _has_unknown(vocabulary))
+
+
+def _has_unknown(vocabulary: Vocabulary) -> bool:
+    """Whether an unknown word was in the texts that the vocabulary was learned from."""
+    return bool(vocabulary.counts[UNK] > 0)
 
 
 def hold_out(rows: list[T], share: float, seed: int) -> tuple[list[T], list[T]]:
@@ -320,18 +352,8 @@ def weights_of(network: TrainedNetwork) -> Tensors:
     return {f"network.{name}": value.numpy() for name, value in network.modules.state_dict().items()}
 
 
-class Shape(Protocol):
-    """The shape of a network."""
-
-    @property
-    def n_weights(self) -> int: ...
-
-
-_Shape = TypeVar("_Shape", bound=Shape)
-
-
 def restored_model(
-    file: ModelFile, shape_of: Callable[..., _Shape], build: Callable[[_Shape], WordNetwork]
+    file: ModelFile, shape_of: Callable[..., AnyShape], build: Callable[[AnyShape], WordNetwork]
 ) -> NeuralModel:
     """The model in a file; `shape_of` checks the settings of its network, and `build` makes it."""
     require("models", torch="torch")
@@ -346,10 +368,12 @@ def restored_model(
     most_words, has_end = file.setting("most_words", int), file.setting("has_end", bool)
     if not 1 <= most_words <= _MOST_WORDS:
         raise damaged(file.where, f"texts of {shortened(str(most_words), 40)} words")
-    return NeuralModel(file.kind, vocabulary, network, most_words, losses, has_end)
+    # Files of 0.5.0 do not state it.
+    has_unknown = file.setting("has_unknown", bool) if "has_unknown" in file.config else _has_unknown(vocabulary)
+    return NeuralModel(file.kind, vocabulary, network, most_words, losses, has_end, has_unknown)
 
 
-def _shape(file: ModelFile, shape_of: Callable[..., _Shape]) -> _Shape:
+def _shape(file: ModelFile, shape_of: Callable[..., AnyShape]) -> AnyShape:
     """The shape in the settings of a file; a network is only made if the file has as many weights."""
     try:
         shape = shape_of(**file.setting("network", dict))

@@ -91,15 +91,26 @@ def check_whole(name: str, value: object, least: int = 1, *, most: int | None = 
         raise InputError(Setting(name, value), f"; wanted at most {most:,}")
 
 
-def check_size(kind: str, n_weights: int) -> None:
-    """Raise an error for a network that this computer has no memory to train: 16 bytes per weight.
+class Shape(Protocol):
+    """The shape of a network."""
+
+    @property
+    def n_weights(self) -> int: ...
+
+
+AnyShape = TypeVar("AnyShape", bound=Shape)
+
+
+def trainable(kind: str, shape: AnyShape) -> AnyShape:
+    """The shape, or an error if this computer has no memory to train such a network: 16 bytes per weight.
 
     They are the weight, its gradient and the two moments of Adam.
     """
     most = _memory() // 16
-    if n_weights > most:
-        seen = f"{kind}: a network of about {n_weights:.1e} weights"
+    if shape.n_weights > most:
+        seen = f"{kind}: a network of about {shape.n_weights:.1e} weights"
         raise InputError(f"{seen}; wanted at most {most:.1e}, which this computer has the memory to train")
+    return shape
 
 
 def _memory() -> int:

@@ -10,14 +10,24 @@ from typing import Any, ClassVar
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64, Bool
+from textassay.corpus.sample import GeneratedTexts
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
-from textassay.models.base import Decoding, Progress, Scores, Texts, check_prompts, decoded_log_probs, texts_of
+from textassay.models.base import (
+    Decoding,
+    Progress,
+    Scores,
+    Texts,
+    check_prompts,
+    cut_off_of,
+    decoded_log_probs,
+    texts_of,
+)
 from textassay.models.ngrams.kneser_ney import UNSEEN, Level, Ngrams, before, count_ngrams, smooth, unigrams
 from textassay.models.ngrams.tempered import TemperedLevel, draw, temper
 from textassay.models.ngrams.truncated import Ranking
 from textassay.models.storage import ModelFile, Tensors, damaged
-from textassay.models.vocabulary import BEGIN, END, FIRST_WORD, Vocabulary, framed
+from textassay.models.vocabulary import BEGIN, END, FIRST_WORD, Vocabulary, framed, joined
 
 ORDER = 5
 MAX_TOKENS = 100
@@ -35,9 +45,9 @@ class NgramModel:
     """Each word depends on the `order - 1` words before it; `train` makes a model.
 
     The formula is in `kneser_ney`. A text has at least one word: the probability of an empty text is divided among all
-    first words. A word that is not in the vocabulary has the probability of the unknown word, which is written as
-    `<unk>` where it is generated. Short phrases are plausible but whole sentences are often not, so n-gram metrics up
-    to `order` overrate this model.
+    first words. All words that are not in the vocabulary are one unknown word, which is written as `<unk>` where it is
+    generated: a text with another such word has probability 0. Short phrases are plausible but whole sentences are
+    often not, so n-gram metrics up to `order` overrate this model.
 
     Examples
     --------
@@ -46,7 +56,7 @@ class NgramModel:
     ["A dog ran, didn't it?", 'A cat sat.', 'A cat sat.']
     >>> scores = model.log_prob(["A dog sat.", "A bird sat."])
     >>> scores.log_probs.round(2).tolist(), scores.n_tokens.tolist()
-    ([-2.75, -8.45], [5, 5])
+    ([-2.75, -inf], [5, 5])
     >>> round(model.next_words("A cat")["sat"], 4)
     0.7756
     """
@@ -82,24 +92,31 @@ class NgramModel:
         sample: Texts,
         /,
         *,
+        prompts: Sequence[str] | None = None,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
     ) -> Scores:
         """Log-probabilities of texts under the model with this decoding setting; minus infinity for a blank text.
 
-        Temperature and truncation change the probabilities exactly as they change sampling: they are renormalised for
-        every history. A text with a word outside of the kept symbols has a log-probability of minus infinity.
+        With `prompts`, they are those of the continuations of the prompts, which may be blank. Temperature and
+        truncation change the probabilities exactly as they change sampling: they are renormalised for every history. A
+        text with a word outside of the kept symbols has a log-probability of minus infinity.
         """
         decoder = self._decoder(Decoding(temperature, top_k, top_p))
-        ids, offsets = self.vocabulary.encode(texts_of(sample, "texts to score"))
+        read = self.vocabulary.read(texts_of(sample, "texts to score"))
+        lengths = np.diff(read.offsets)
+        before = self.vocabulary.encode(list(check_prompts(prompts, len(lengths)) or [""] * len(lengths)))
+        ids, offsets = joined(before, (read.ids, read.offsets))
+        cut_off, given = cut_off_of(sample, len(lengths)), np.diff(before[1])
         cuts = np.flatnonzero(np.diff(offsets[:-1] // _PART)) + 1
         bounds = [0, *cuts.tolist(), len(offsets) - 1] if len(offsets) > 1 else []
         parts = [np.zeros(0)]
         for start, stop in pairwise(bounds):
-            own = offsets[start : stop + 1]
-            parts.append(decoder.log_probs(framed(ids[own[0] : own[-1]], own - own[0]), own - own[0]))
-        return Scores(np.concatenate(parts), np.diff(offsets) + 1)
+            own, some = offsets[start : stop + 1], slice(start, stop)
+            symbols = framed(ids[own[0] : own[-1]], own - own[0])
+            parts.append(decoder.log_probs(symbols, own - own[0], given[some], cut_off[some]))
+        return Scores.of_classes(np.concatenate(parts), lengths + ~cut_off, read.n_unknown, read.is_outside)
 
     def sample(
         self,
@@ -112,7 +129,7 @@ class NgramModel:
         prompts: Sequence[str] | None = None,
         max_tokens: int = MAX_TOKENS,
         rng: np.random.Generator,
-    ) -> list[str]:
+    ) -> GeneratedTexts:
         """Generate texts; with `prompts`, the continuation of each prompt, without the prompt and possibly empty.
 
         A text that has not ended after `max_tokens` tokens, punctuation included, is cut off there. Words of a prompt
@@ -133,7 +150,8 @@ class NgramModel:
                 break
             contexts = self._advance([c[on] for c in contexts], symbols[on])
             fresh = np.zeros(len(going), np.bool_)
-        return self.vocabulary.decode(written[written != END], (written != END).sum(axis=1))
+        lengths = (written != END).sum(axis=1)
+        return GeneratedTexts(self.vocabulary.decode(written[written != END], lengths), lengths == max_tokens)
 
     def beam(self, *, width: int, prompts: Sequence[str] | None = None, max_tokens: int = MAX_TOKENS) -> list[str]:
         """The most probable text that beam search finds for each prompt, without the prompt.
@@ -248,16 +266,24 @@ class _Decoder:
             symbols[fresh] = rng.choice(len(self.first), int(fresh.sum()), p=np.exp(self.first))
         return symbols
 
-    def log_probs(self, symbols: I64, offsets: I64) -> F64:
-        """The log-probability of each text in concatenated framed texts; `offsets` are those of their words."""
+    def log_probs(self, symbols: I64, offsets: I64, given: I64, cut_off: Bool) -> F64:
+        """The log-probability of each text in concatenated framed texts; `offsets` are those of their words.
+
+        The first `given` words of each text are its prompt, and the end of a text that was `cut_off` was not drawn.
+        """
+        texts = np.arange(len(given))
+        begins = offsets[:-1] + 2 * texts
+        place = np.arange(len(symbols)) - np.repeat(begins, np.diff(offsets) + 2)
+        drawn = place > np.repeat(given, np.diff(offsets) + 2)
+        drawn[begins[cut_off] + np.diff(offsets)[cut_off] + 1] = False
         logs, contexts = self._steps(symbols)
         if self.decoding.truncates:
-            logs = self._truncated(symbols, contexts)
+            logs = self._truncated(symbols, contexts, drawn)
         elif self.decoding.temperature != 1:
             logs = logs / self.decoding.temperature - self._log_totals(contexts)
-        begins = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
-        logs[begins] = 0.0
-        logs[begins + 1] = self.first[symbols[begins + 1]]
+        logs[~drawn] = 0.0
+        fresh = begins[given == 0] + 1
+        logs[fresh] = self.first[symbols[fresh]]
         return np.add.reduceat(logs, begins)
 
     def _steps(self, symbols: I64) -> tuple[F64, list[I64]]:
@@ -282,9 +308,9 @@ class _Decoder:
             totals[known] = table.log_total(here[known], self.decoding.temperature)
         return totals
 
-    def _truncated(self, symbols: I64, contexts: Sequence[I64]) -> F64:
+    def _truncated(self, symbols: I64, contexts: Sequence[I64], drawn: Bool) -> F64:
         logs = np.full(len(symbols), -np.inf)
-        inside = np.flatnonzero(symbols != BEGIN)
+        inside = np.flatnonzero(drawn)
         own = [c[inside] for c in contexts]
         for texts, kept, rows in self.ranking.decoded(self.tempered, own, self.decoding):
             logs[inside[texts]] = kept.log_prob(rows, symbols[inside[texts]])

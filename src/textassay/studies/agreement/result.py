@@ -57,6 +57,11 @@ class Dominance:
     sweeps: tuple[str, ...]
     shares: tuple[tuple[float, ...], ...]
 
+    def check_fields(self) -> None:
+        """Raise an error unless there is a share for every two sweeps."""
+        if self.shares and {len(self.sweeps)} != {len(self.shares), *map(len, self.shares)}:
+            raise ValueError("the shares of dominance are not one per two sweeps")
+
 
 @dataclass(frozen=True, repr=False)
 class Agreement(Outcome):
@@ -88,6 +93,15 @@ class Agreement(Outcome):
     def columns(self) -> tuple[MetricColumn, ...]:
         """The metrics."""
         return self.metrics
+
+    def check_fields(self) -> None:
+        """Raise an error unless every metric has a value per system and a correlation with every other metric."""
+        super().check_fields()
+        values = {len(given) for metric in self.metrics for given in (metric.values, metric.goodness)}
+        if values | {len(self.gold_values)} != {len(self.systems)}:
+            raise ValueError(f"not one value per system for {len(self.systems)} systems")
+        if {len(self.metrics)} != {len(self.matrix), *map(len, self.matrix)}:
+            raise ValueError("the correlations are not one per two metrics")
 
     def adjusted_p_values(self, column: ResultColumn) -> Sequence[float]:
         """Kendall's p-value adjusted for all metrics (Holm); the other coefficients have none."""

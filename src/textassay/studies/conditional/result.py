@@ -139,6 +139,13 @@ class Conditional(Outcome):
         """The p-values after correction for the whole table; NaN where there is no test."""
         return tuple(result.parts.get("adjusted", math.nan) for result in column.results)
 
+    def check_fields(self) -> None:
+        """Raise an error unless each item has a central reference of its own, or none."""
+        super().check_fields()
+        for item, central in zip(self.items.items, self.central, strict=True):
+            if central is not None and not 0 <= central < len(item.references):
+                raise ValueError("an item has no reference at the place of its central one")
+
     def items_frame(self) -> Any:
         """A pandas data frame with one row per item, system and metric."""
         report = self._report

@@ -1,5 +1,6 @@
 """The outcome of a frontier study, and its JSON form."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
@@ -54,6 +55,14 @@ class Analysis:
     divergences: tuple[float, ...] = ()
     conditions: Conditions | None = None
     fit: Fit | None = None
+
+    def check_fields(self) -> None:
+        """Raise an error unless there is a divergence for every point, or none, and a place for what is drawn."""
+        for curve in self.curves:
+            if self.divergences and len(self.divergences) != len(curve.points):
+                raise ValueError(f"the divergences are not one per point of {curve.name!r}")
+        if self.curves and not (math.isfinite(self.quality) and math.isfinite(self.diversity)):
+            raise ValueError(f"no quality or diversity of {self.pair!r}")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from textassay.studies.frontier.distribution import Distribution
 from textassay.studies.frontier.small_space import oracle_distribution
 
 DISTRIBUTION, TOY, ORACLE, TEXTS = "distribution", "toy", "oracle", "texts"
-_SYNTHETIC = re.compile(r"(toy|oracle):(\d{1,6}(?:\.\d{1,6})?)", flags=re.ASCII)
+_SYNTHETIC = re.compile(r"(toy|oracle):([+-]?(?:\d[\d.]*(?:e[+-]?\d+)?|inf|nan))", flags=re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def _opened(name: str, given: Any, *, reference: Any, settings: Settings, seed: 
     found = _SYNTHETIC.fullmatch(given) if isinstance(given, str) else None
     if found is None:
         return _texts(name, given, reference=reference, settings=settings, seed=seed)
-    return _toy(name, found[2], seed) if found[1] == TOY else _oracle(name, float(found[2]), seed)
+    return _toy(name, found[2], seed) if found[1] == TOY else _oracle(name, found[2], seed)
 
 
 def _distribution(name: str, kind: str, found: Distribution, probabilities: F64 | None = None) -> Source:
@@ -126,16 +126,20 @@ def _distribution(name: str, kind: str, found: Distribution, probabilities: F64 
 
 def _toy(name: str, size: str, seed: int) -> Source:
     """The toy distribution of Figure 1: uniform numbers, divided by their sum."""
-    if not size.isdigit() or not 2 <= int(size) <= 100_000:
+    if not size.isdecimal() or len(size) > 9 or not 2 <= int(size) <= 100_000:
         raise InputError(f"source {quoted([name])}; wanted toy:N with N from 2 to 100,000")
     numbers = stream(seed, "toy").random(int(size))
     return _distribution(name, TOY, Distribution.of(numbers / numbers.sum()))
 
 
-def _oracle(name: str, sigma: float, seed: int) -> Source:
-    if not 0 < sigma <= 100:
+def _oracle(name: str, sigma: str, seed: int) -> Source:
+    try:
+        number = float(sigma)
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= 100:
         raise InputError(f"source {quoted([name])}; wanted oracle:SIGMA with SIGMA above 0 and up to 100")
-    probabilities = oracle_distribution(sigma, seed)
+    probabilities = oracle_distribution(number, seed)
     return _distribution(name, ORACLE, Distribution.of(probabilities), probabilities)
 
 

@@ -161,6 +161,15 @@ class DecisionMap:
     log_probs: tuple[float, ...]
     share_model: tuple[tuple[float, ...], ...]
 
+    def check_fields(self) -> None:
+        """Raise an error unless there is a share for each cell of the plane."""
+        if {len(self.log_probs)} != {len(self.share_model)} or any(
+            len(shares) != len(self.ratings) for shares in self.share_model
+        ):
+            raise ValueError("the decision map does not have one share per cell")
+        if any(not 0 <= share <= 1 for shares in self.share_model for share in shares if not math.isnan(share)):
+            raise ValueError("a share of the decision map is not between 0 and 1")
+
 
 @dataclass(frozen=True)
 class ModelColumn(ResultColumn):
@@ -204,6 +213,12 @@ class HuseResult(Outcome):
     def result(self, metric: str) -> Result | None:
         """The first result of this metric."""
         return next((result for result in self.results if result.metric == metric), None)
+
+    def check_fields(self) -> None:
+        """Raise an error unless chance has a number per kind of items, or none."""
+        super().check_fields()
+        if len(self.chance_kinds) not in (0, len(KINDS)):
+            raise ValueError(f"{len(self.chance_kinds)} numbers of items for {len(KINDS)} kinds")
 
     @property
     def columns(self) -> tuple[ModelColumn, ...]:
@@ -365,6 +380,11 @@ def _rated(rated: RatedItems) -> dict[str, Any]:
 
 def _read_rated(plain: Mapping[str, Any]) -> RatedItems:
     low, high = plain["scale"]
+    item_of, rater_of, ratings = (np.array(plain[name]) for name in ("item_of", "rater_of", "ratings"))
+    if not item_of.shape == rater_of.shape == ratings.shape == (len(plain["ratings"]),) or item_of.dtype.kind != "i":
+        raise ValueError("item_of, rater_of and ratings are not lists of numbers of one length")
+    if not np.isfinite(ratings).all() or not ((item_of >= 0) & (item_of < len(plain["items"]))).all():
+        raise ValueError("a rating is not a number, or not of an item")
     return RatedItems(
         name=plain["name"],
         items=tuple(map(_read_rated_item, plain["items"])),

@@ -154,6 +154,20 @@ class Stress(Outcome):
         """The damages with their sizes, in the order of the cells."""
         return tuple(f"{cell.damage} {cell.size}" for cell in self.metrics[0].cells)
 
+    def check_fields(self) -> None:
+        """Raise an error unless every metric has a cell per size and damage, with a number per strength."""
+        super().check_fields()
+        if self.n_runs < 2 or self.n_draws < 1:
+            raise ValueError(f"{self.n_runs} runs and {self.n_draws} draws")
+        per_size, per_strength = {len(self.sizes)}, {len(self.strengths)}
+        expected = {(damage.name, size) for damage in self.damages for size in self.sizes}
+        for metric in self.metrics:
+            given = {len(metric.false_alarms), len(metric.seconds), len(metric.deviations)}
+            powers = {len(values) for cell in metric.cells for values in (cell.power, cell.praise, cell.values[1:])}
+            cells = {(cell.damage, cell.size) for cell in metric.cells}
+            if given != per_size or powers != per_strength or cells != expected or len(metric.cells) != len(cells):
+                raise ValueError(f"the cells of {metric.name!r} are not one per size and damage")
+
     def __repr__(self) -> str:
         damages = ", ".join(damage.name for damage in self.damages)
         return f"Stress({self.reference[0]}: {len(self.metrics)} tests of {damages})"

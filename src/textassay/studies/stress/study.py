@@ -39,6 +39,8 @@ from textassay.work_files import work_file
 
 SIZES, STRENGTHS = (500, 2000), (0.1, 0.3, 1.0)
 N_RUNS, N_DRAWS = 20, 999
+# More runs or draws than this would take years; it is refused before anything is read.
+_MOST = 1_000_000
 
 
 def stress(
@@ -163,13 +165,15 @@ def _checked_strengths(strengths: float | Sequence[float]) -> tuple[float, ...]:
 
 
 def _check_counts(n_runs: int, n_draws: int, level: float) -> None:
-    if not is_whole(n_runs) or n_runs < 2:
-        raise InputError(Setting("n_runs", n_runs), "; wanted a whole number of 2 or more")
+    if not is_whole(n_runs) or not 2 <= n_runs <= _MOST:
+        raise InputError(Setting("n_runs", n_runs), f"; wanted a whole number of 2 or more, and at most {_MOST:,}")
     fewest = fewest_resamples(1, level)
     if not is_whole(n_draws) or n_draws < fewest:
         raise InputError(
             Setting("n_draws", n_draws), f"; with fewer than {fewest} no test can reach the level {level:g}"
         )
+    if n_draws > _MOST:
+        raise InputError(Setting("n_draws", n_draws), f"; wanted at most {_MOST:,}")
 
 
 def _check_banks(damages: Sequence[Damage], banks: Mapping[str, Sample], needed: int) -> None:

@@ -105,6 +105,17 @@ class Sweep(Outcome):
             },
         }
 
+    def check_fields(self) -> None:
+        """Raise an error unless real text has a result for every metric."""
+        super().check_fields()
+        if not len(self.baseline) == len(self.best) == len(self.labels):
+            raise ValueError("not one result of real text and one best setting per metric")
+        if any(setting.model not in ("", *self.models) for setting in self.swept) or not self.models:
+            raise ValueError("a setting is of none of the models")
+        chosen = {name for best in self.best for name in (*best.among, *([best.setting] if best.setting else []))}
+        if not chosen <= set(self.names):
+            raise ValueError("a best setting is none of the settings")
+
     @classmethod
     def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
         details, verdict = plain["details"], Verdict.from_dict(plain["verdict"])

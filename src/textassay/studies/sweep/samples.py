@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from textassay.corpus.sample import Sample, as_text_array, digest_of, stream
+import numpy as np
+
+from textassay.corpus.sample import GeneratedTexts, Sample, as_text_array, digest_of, stream
 from textassay.models.base import Decoding, Generator
 from textassay.work_files import WorkFile, work_file
 
@@ -17,7 +19,7 @@ PART = 250
 
 def samples_file(path: str | os.PathLike[str] | None) -> AbstractContextManager[WorkFile]:
     """The work file of sweeps: the texts of each finished part by what determines them."""
-    return work_file(path, "sweep", check=lambda texts: as_text_array(texts, "part"))
+    return work_file(path, "sweep", check=part_texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +50,30 @@ class Draw:
 
 def draw_texts(
     model: Generator, decoding: Decoding, draw: Draw, work: WorkFile, *, step: Callable[[int], None]
-) -> list[str]:
+) -> GeneratedTexts:
     """The texts of a setting, from the work file as far as it has them; `step` is called with newly drawn texts.
 
     Every setting has random numbers of its own, so that the samples of two settings are independent.
     """
-    texts: list[str] = []
+    parts = []
     parameters = asdict(decoding)
     for key, (start, stop) in draw.parts(model.name, decoding).items():
         if key not in work:
             rng = stream(draw.seed, draw.purpose, model.name, repr(parameters), start)
             prompts = None if draw.prompts is None else draw.prompts.texts[start:stop].to_pylist()
-            work.add(key, model.sample(stop - start, **parameters, prompts=prompts, rng=rng))
+            made = GeneratedTexts(model.sample(stop - start, **parameters, prompts=prompts, rng=rng))
+            work.add(key, {"texts": made, "cut_off": np.flatnonzero(made.cut_off).tolist()})
             step(stop - start)
-        texts += work[key]
-    return texts
+        parts.append(part_texts(work[key]))
+    return GeneratedTexts.concat(parts)
+
+
+def part_texts(stored: Any) -> GeneratedTexts:
+    """The texts of a part. A list, as in files of the first builds of 0.6.0, does not state which were cut off."""
+    if not isinstance(stored, dict):
+        return GeneratedTexts(as_text_array(stored, "part").to_pylist())
+    texts = as_text_array(stored["texts"], "part").to_pylist()
+    return GeneratedTexts(texts, np.isin(np.arange(len(texts)), stored["cut_off"]))
 
 
 def count_missing(model: str, decoding: Decoding, draw: Draw, work: WorkFile) -> int:

@@ -250,7 +250,8 @@ def _sampled(
     samples = {}
     for point in points:
         texts = draw_texts(_model_of(point, models), point.decoding, draw, work, step=progress.step)
-        samples[point.name] = Sample.of(texts, name=point.name)
+        contexts = None if draw.prompts is None else draw.prompts.texts
+        samples[point.name] = Sample.of(texts, name=point.name, contexts=contexts)
     if oracle is None:
         return samples, None
     known = Sample.of(draw_texts(oracle, Decoding(), of_oracle, work, step=progress.step), name="oracle")
