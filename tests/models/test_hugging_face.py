@@ -181,3 +181,11 @@ def test_models_that_do_not_predict_the_next_token(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({**settings, "is_encoder_decoder": True}))
     with pytest.raises(InputError, match="has an encoder and a decoder"):
         get_model(f"hf:{tmp_path}").log_prob(["a"])
+
+
+def test_a_text_without_tokens_of_its_own_has_probability_0(model: HuggingFaceModel) -> None:
+    """The tokenizer has one token for all unknown words, which this model writes as `<unk>`."""
+    scores = model.log_prob(["a b", "a zebra", "a <unk>"])
+    assert np.isneginf(scores.log_probs).tolist() == [False, True, False]
+    assert scores.class_log_probs[1] == scores.log_probs[2]
+    assert scores.n_unknown.tolist() == [0, 1, 1]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 import threading
 import time
@@ -116,8 +117,16 @@ def finished(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def echoed(body: dict[str, Any]) -> dict[str, Any]:
-    logs = [None, *(-float(word) for word in body["prompt"].split()[1:])]
-    return {"choices": [{"text": body["prompt"], "logprobs": {"token_logprobs": logs}}]}
+    """Every word is a token; that of a word after a text of the tiny model is its own, or else minus the number."""
+    found = list(re.finditer(r"\S+", body["prompt"]))
+    words = [match[0] for match in found]
+    logs: list[float | None] = [None, *(-float(word) for word in words[1:])]
+    if len(words) == TINY.length:
+        starts = [" ".join(words[:place]) for place in range(TINY.length)]
+        whole = [TINY.log_prob([" ".join(words[n:])], prompts=[starts[n]]).log_probs[0] for n in range(1, TINY.length)]
+        logs[1:] = np.subtract(whole, [*whole[1:], 0.0]).tolist()
+    places = {"text_offset": [match.start() for match in found]} if body["model"] == "tiny" else {}
+    return {"choices": [{"text": body["prompt"], "logprobs": {"token_logprobs": logs, **places}}]}
 
 
 @pytest.fixture(scope="module")
@@ -268,6 +277,28 @@ def test_scores_of_given_texts(endpoint: Endpoint) -> None:
         plain(endpoint).log_prob(["1 2"])
     with pytest.raises(InputError, match="without a decoding setting only"):
         plain(endpoint).log_prob(["1 2"], temperature=0.5)
+
+
+def test_texts_are_scored_after_their_prompts(endpoint: Endpoint) -> None:
+    """The tokens after the prompt count, with the probabilities of the model that wrote the texts."""
+    model, prompts = plain(endpoint), ["2 ", "0 1 ", "5 "]
+    made = model.sample(3, prompts=prompts, rng=rng())
+    assert np.isfinite(TINY.log_prob(made, prompts=prompts).log_probs).all()
+    scores = model.log_prob(made, prompts=prompts)
+    assert scores.log_probs.tolist() == pytest.approx(TINY.log_prob(made, prompts=prompts).log_probs.tolist())
+    assert scores.n_tokens.tolist() == [3, 2, 3]
+    with pytest.raises(InputError, match="prompts: 1 for 3 texts; wanted one per text"):
+        model.log_prob(made, prompts=["2 "])
+    with pytest.raises(InputError, match="text 1: a token has characters of both its prompt and the text; wanted"):
+        model.log_prob(["3 4"], prompts=["2"])
+    with pytest.raises(InputError, match=r"text 1: the reply has no places of tokens; wanted the place of each token"):
+        replace(model, model="other").log_prob(["3 4"], prompts=["2 "])
+
+
+def test_a_text_that_the_server_cut_off_is_marked(endpoint: Endpoint) -> None:
+    endpoint.faults = ['{"choices": [{"text": "1 2", "finish_reason": "length"}]}']
+    texts = replace(plain(endpoint), retrying=replace(QUICK, concurrency=1)).sample(2, rng=rng())
+    assert texts.cut_off.tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,10 @@ class HuggingFaceModel:
             for place in range(0, len(order), _BATCH):
                 batch = order[place : place + _BATCH]
                 log_probs[batch] = self._sums([rows[text] for text in batch], starts[batch], decoding)
-        unknown = self._loaded.tokenizer.unk_token_id
-        n_unknown = np.array([own.count(unknown) for own in tokens], np.int64)
-        return Scores.of_classes(log_probs, lengths - 1 - starts, n_unknown, n_unknown > 0)
+        mark, number = _unknown_token(self._loaded.tokenizer)
+        n_unknown = np.array([own.count(number) for own in tokens], np.int64)
+        n_written = np.array([text.count(mark) for text in texts], np.int64)
+        return Scores.of_classes(log_probs, lengths - 1 - starts, n_unknown, n_unknown > n_written)
 
     @cached_property
     def _loaded(self) -> _Loaded:
@@ -180,6 +181,13 @@ class HuggingFaceModel:
             [token_log_probs(logits[a:b], targets[a:b], decoding) for a, b in pairwise(_cuts(len(targets)))]
         )
         return np.bincount(np.nonzero(inside)[0], weights=logs, minlength=len(rows)).astype(np.float64)
+
+
+def _unknown_token(tokenizer: Any) -> tuple[str, int]:
+    """The token of everything that a tokenizer has no token for, as text and as number; number -1 if there is none."""
+    mark = tokenizer.unk_token or getattr(getattr(tokenizer, "backend_tokenizer", None), "model", None)
+    mark = mark if isinstance(mark, str) else getattr(mark, "unk_token", None)
+    return (mark, tokenizer.convert_tokens_to_ids(mark)) if isinstance(mark, str) and mark else ("<unk>", -1)
 
 
 def _cuts(n: int) -> list[int]:
