@@ -1,10 +1,12 @@
 """Edit distances against the textbook algorithm."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.distances.pairs import scores_of
+from textassay import InputError, conditional
 from textassay.distances.packed_texts import PackedTexts
 
 WORDS = st.lists(st.lists(st.integers(0, 3), max_size=12), max_size=6)
@@ -37,3 +39,9 @@ def test_scores_are_shares_of_the_longer_text() -> None:
     assert scores[0, 1] == scores[1, 0] == 0.5
     assert scores[0, 2] == scores[4, 0] == 0.0
     assert scores[2, 3] == 1.0
+
+
+def test_items_of_very_many_words_are_refused_at_once() -> None:
+    long = "a b " * 25_000
+    with pytest.raises(InputError, match=r"edit distance among \d texts with 1\d\d,\d+ words; wanted at most 100,000"):
+        conditional([{"references": [long, f"c {long}"], "candidates": [f"d {long}"]}], distances="edit", n_resamples=0)

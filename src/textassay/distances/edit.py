@@ -9,6 +9,10 @@ from textassay.corpus.arrays import F64, I64
 from textassay.corpus.item_set import TextTable
 from textassay.distances.base import Surroundings
 from textassay.distances.packed_texts import PackedTexts
+from textassay.errors import InputError
+
+# The time grows with the square of the words of an item; with this number it is about half a minute.
+_MOST_WORDS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +30,10 @@ class Edit:
 
     def scores(self, numbers: I64, /) -> F64:
         """The unchanged share of each pair of texts."""
+        words = int(self.table.sequences.lengths[numbers].sum())
+        if words > _MOST_WORDS:
+            seen = f"edit distance among {len(numbers)} texts with {words:,} words"
+            raise InputError(f"{seen}; wanted at most {_MOST_WORDS:,} words per item, or another distance")
         edits = PackedTexts.of([self.table.ids(number).tolist() for number in numbers.tolist()]).edit_distances()
         lengths = self.table.sequences.lengths[numbers]
         longer = np.maximum(lengths[:, None], lengths)
