@@ -17,7 +17,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item, TextTable, read_items
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.distances.base import Surroundings, get_distance
+from textassay.distances.base import Surroundings, base_name, get_distance, with_distance_options
 from textassay.encoders.base import get_encoder
 from textassay.errors import InputError, Setting
 from textassay.inference.item_figures import measure_ways, ways
@@ -66,7 +66,7 @@ _SPECS = {
 _SINGLE_SPECS = {
     "BERT": "score:distance=bert",
     "CIDEr-D": "score:distance=cider",
-    "BLEU-4": "score:distance=bleu:over=joint",
+    "BLEU-4": "score:distance=bleu:smoothing=none:over=joint",
     "METEOR": "score:distance=meteor:over=max",
     "ROUGE-L": "score:distance=rouge_l:over=max",
 }
@@ -116,7 +116,9 @@ def _open(
     specs: Mapping[str, str] = _SPECS,
 ) -> Images:
     """Images drawn at random, with the distances that the metrics need."""
-    requests = dict(zip(metrics, parse_requests([specs[name] for name in metrics], on="items"), strict=True))
+    requests = dict(
+        zip(metrics, parse_requests([with_distance_options(specs[name]) for name in metrics], on="items"), strict=True)
+    )
     everything = read_items(files[0])
     enough = [item for item in everything.items if len(set(item.references)) >= _REFERENCES]
     if not _FEWEST <= run.n_items <= len(enough):
@@ -133,7 +135,7 @@ def _open(
     distances = {name: get_distance(name, surroundings) for name in sorted(names)}
     values = seen.encode(table.texts) if seen is not None else None
     notes = tuple(note for distance in distances.values() for note in getattr(distance, "notes", ()))
-    pools = Pools(table, distances, values, joint="bleu" in distances)
+    pools = Pools(table, distances, values, joint=any(base_name(name) == "bleu" for name in distances))
     return Images(items, tuple(enough), requests, pools, encoder, everything.digest, notes)
 
 
@@ -181,7 +183,7 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
             "The captions of CLIPCap and VLP are not available here; the model is that of the captions in the file.",
             "The printed values fit the mean of the images' p-values, which is computed here, not the harmonic mean.",
             "The paper does not state which tail it counts; METEOR and ROUGE-L take the best reference, and BLEU all "
-            "references together.",
+            "references together without smoothing.",
             *_vector_note(images),
         ),
         claims=_single_claims(found),
