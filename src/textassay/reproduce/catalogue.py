@@ -223,7 +223,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         fewest=10,
     ),
     "msj-table-1": Reproducible(
-        "BLEU, Self-BLEU, MS-Jaccard and Frechet distance of six models",
+        "BLEU, Self-BLEU, MS-Jaccard and Frechet distance of real text and six models, and Figure 2",
         "montahaei2019",
         joint_samples.TABLE_1_FILES,
         (150, 10_000, 10_000),
@@ -231,7 +231,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         fewest=_FEWEST_TEXTS,
     ),
     "msj-table-4": Reproducible(
-        "NLL, Oracle-NLL and Bhattacharyya distance on texts of an oracle",
+        "NLL, Oracle-NLL and Bhattacharyya distance on texts of an oracle, and Figures 1d and 3",
         "montahaei2019",
         (),
         (100, 2_000, 50_000),
@@ -310,7 +310,9 @@ NOT_REBUILT: tuple[NotRebuilt, ...] = (
     NotRebuilt("Figures 5 and 6", "chan2022", "need CLIPCap, VLP and TVT: no weights, images or GPU here"),
     NotRebuilt("MSR-VTT in every table", "chan2022", "neither the videos nor their 20 captions are available here"),
     NotRebuilt("Table 2", "montahaei2019", "no samples of GANs trained on news are published"),
-    NotRebuilt("Figures 2 and 3", "montahaei2019", "bars of the numbers in Tables 1 to 4"),
+    NotRebuilt(
+        "Figure 2 of news and reviews", "montahaei2019", "bars of Tables 2 and 3, whose samples are not published"
+    ),
     NotRebuilt("Table 3", "montahaei2019", "the IMDB reviews as the authors prepared them are not available here"),
     NotRebuilt("Figure 2", "hashimoto2019", "the ratings of Reddit comments are not published in this form"),
     NotRebuilt(

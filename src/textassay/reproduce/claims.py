@@ -66,7 +66,7 @@ class Measured:
         """
         known = np.asarray(values, dtype=np.float64)
         known = known[~np.isnan(known)]
-        if not len(known):
+        if not len(known) or not np.isfinite(known).all():
             return cls(None, None, None)
         mean = float(known.mean())
         if len(known) == 1 or (len(known) < FEWEST_ITEMS and not np.ptp(known)):
