@@ -96,7 +96,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "CR, NRR and CND over the temperature of a language model",
         "li2020",
         _CORPORA,
-        (200, 10_000, 40_000),
+        (200, 3_000, 40_000),
         qd.reproduce_figure_3,
         "a GPU, or hours of one core: an LSTM of 128 units, 30 epochs on 40,000 texts",
         fewest=_FEWEST_TEXTS,

@@ -96,8 +96,8 @@ def reproduce_table_4(_files: Sequence[Path], run: Run) -> Reproduction:
         title="Table 4 and Figures 1d and 3: models of texts of an oracle",
         paper=_PAPER,
         design=f"An LSTM with random weights as oracle ({sizes.vocabulary:,} words, {sizes.embedding:,} dimensions, "
-        f"texts of {sizes.length} words); models are trained on {run.n_items:,} of its texts, the adversarial ones to the "
-        f"round with the lowest Oracle-NLL. NLL is of {sizes.n_test:,} further texts of the oracle under the model, "
+        f"texts of {sizes.length} words); models are trained on {run.n_items:,} of its texts, the adversarial ones to "
+        f"the round with the lowest Oracle-NLL. NLL is of {sizes.n_test:,} further texts of the oracle under a model, "
         f"Oracle-NLL of {sizes.n_test:,} texts of the model under the oracle, both per text. Figure 1d: the entropy of "
         f"a model and the Oracle-NLL of {sizes.n_swept:,} of its texts at each temperature from 1.5^-3 to 1.5^4; lower "
         f"is better on both axes. {many(strange, 'text')} of the oracle with a word that no training text has, which "
