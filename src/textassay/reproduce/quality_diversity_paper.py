@@ -605,7 +605,7 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
     )
 
 
-_LAPTOP_EPOCHS = 10
+_LAPTOP_EPOCHS = 8
 
 
 def _figure_3_differs(run: Run, size: int) -> tuple[str, ...]:
