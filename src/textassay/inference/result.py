@@ -177,10 +177,9 @@ def option_fields(request: Request) -> dict[str, Any]:
 
 def setting_fields(settings: Settings, kinds: Iterable[type]) -> dict[str, str]:
     """The settings in a signature: those that views of these kinds read."""
-    read = {getattr(kind, "reads", "tokenizer") for kind in kinds}
-    if "encoder" in read:
-        return {"enc": settings.required_encoder.name}
-    return {"tok": settings.tokenizer.signature} if "tokenizer" in read else {}
+    read = {part for kind in kinds for part in getattr(kind, "reads", "tokenizer").split("+")}
+    tokens = {"tok": settings.tokenizer.signature} if "tokenizer" in read else {}
+    return tokens | ({"enc": settings.required_encoder.name} if "encoder" in read else {})
 
 
 def sample_field(sample: Sample) -> str:
