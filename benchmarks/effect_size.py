@@ -154,7 +154,8 @@ def mixture_run(base: str, share: float, n: int, run: int, scale: Scale) -> dict
     if run < scale.beside:
         found["words"] = word_pair_distance(candidate, reference)
         found["dd"] = metrics.dd(candidate, reference, n_resamples=0).estimate
-    if run == 0 and n == scale.sizes[0] and scale.vectors:
+    # Encoding the long texts of language models takes longer than all else together.
+    if run == 0 and n == scale.sizes[0] and scale.vectors and base != "LLM outputs":
         found["vectors"] = vector_distance(candidate, reference)
     return found
 
@@ -334,7 +335,7 @@ def page(found: dict[str, dict[str, float]], scale: Scale) -> str:
         "variation distance: captions in news, news in captions, and news in outputs of eight language models. "
         "The estimate and the bound are means over draws. `dd`, the word-pair distance (0 to 1) and the vector "
         f"distance (0 to 1) are means over the first {scale.beside} draws of the same texts; vectors are measured once "
-        "per row, for the smallest size.",
+        "per row, for the smallest size and for sentences only.",
         *(
             f"**{other.capitalize()} in {base}**\n\n{mixture_table(found, base, scale)}"
             for base, other in MIXTURES.items()
