@@ -21,7 +21,6 @@ STATISTICS = (
     "power/power",
     "stress",
     "dd",
-    "effect_size",
     "adversarial",
 )
 

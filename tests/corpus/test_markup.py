@@ -31,7 +31,7 @@ SHOWN = {
     "template_tokens": ["yes<|im_end|>", "[INST] hi [/INST]", "<start_of_turn>"],
     "refusals": ["I'm sorry, but I can't help.", "As an AI language model, I", "I cannot do that."],
     "stock_openings": ["Sure! Here it is.", "Certainly, a list", "Here are some ideas."],
-    "no_final_mark": ["and then he", "it was\n"],
+    "final_punctuation": ["so it was.", "was it?\n", '"really!"'],
     "final_question": ["Shall I go on?", 'He asked: "why?"'],
     "line_breaks": ["a\nb."],
     "paragraphs": ["a.\n\nb."],
@@ -48,7 +48,7 @@ SHOWN = {
 
 @pytest.mark.parametrize("trait", Markup.traits, ids=lambda trait: trait.kind)
 def test_a_trait_is_shown_by_texts_that_have_it(trait: Trait) -> None:
-    texts = pa.array([*SHOWN[trait.kind], "No more than words in it."], pa.large_string())
+    texts = pa.array([*SHOWN[trait.kind], "No more than words in it"], pa.large_string())
     assert shows(texts, trait).tolist() == [True] * (len(texts) - 1) + [False]
     # The bytes that are looked at first never hide it.
     assert shows(texts, trait, present=bytes_in(texts)).tolist() == shows(texts, trait).tolist()
@@ -60,7 +60,6 @@ def test_plain_texts_have_no_markup() -> None:
         trait.kind for column, trait in enumerate(view.traits) if trait.is_markdown and view.shown[:, column].any()
     }
     assert not found
-    assert not view.has_markdown.any()
 
 
 def test_parts_merge_to_the_whole() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textassay.corpus.markup import Trait, bytes_in, shows
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
@@ -21,12 +22,9 @@ from textassay.inference.format_check import (
     TRAITS,
     Finding,
     Share,
-    Trait,
     _counts,
-    bytes_in,
     check_format,
     differ,
-    shows,
 )
 
 WORDS, WHITESPACE = get_tokenizer("words"), get_tokenizer("whitespace")
@@ -59,9 +57,20 @@ PLANTED: list[tuple[str, Damage]] = [
     ("upper_case", str.lower),
     ("initial_capital", lambda text: text[0].lower() + text[1:]),
     ("all_capitals", str.upper),
-    *(("markdown", add(mark)) for mark in ("**Note**", "#", "-", "2.", "```\nx\n```", "See [this](http://a.b).")),
-    *(("tags", add(tag)) for tag in ("<think>", "<unk>", "<pad>", "<s>", "</s>", "<EOS>", "[SEP]", "<|im_end|>")),
-    *(("tags", add(tag)) for tag in ("<br/>", '<a href="x">', "</P>", "<script>", "<end_of_turn>")),
+    ("bold", add("**Note**")),
+    ("headings", add("#")),
+    ("bullet_lists", add("-")),
+    ("numbered_lists", add("2.")),
+    ("code_blocks", add("```\nx\n```")),
+    ("links", add("See [this](http://a.b).")),
+    ("reasoning_tags", add("<think>")),
+    ("emoji", add("🎉")),
+    ("refusals", add("I'm sorry, but I can't help.")),
+    ("stock_openings", add("Sure!")),
+    ("final_question", lambda text: f"{text} Is that so?"),
+    *(("template_tokens", add(tag)) for tag in ("<unk>", "<pad>", "<s>", "</s>", "<EOS>", "[SEP]", "<|im_end|>")),
+    ("template_tokens", add("<end_of_turn>")),
+    *(("html", add(tag)) for tag in ("<br/>", '<a href="x">', "</P>", "<script>")),
     *(("subword_marks", add(mark)) for mark in ("▁The", "un@@ able", "ĠThe", "The ##ing")),
     *(("entities", add(entity)) for entity in ("&amp;", "&#39;", "&#x2019;", "&quot;", "&apos ;", "&eacute;")),
     *(("mojibake", add(pair)) for pair in ("cafÃ©", "itâ€™s", "itâ\x80\x99s", "\ufffd", "5Â\u00a0km", "ðŸ˜€")),
@@ -111,7 +120,7 @@ def test_blank_generations_are_reported_from_the_notes() -> None:
 def test_junk_counts_from_a_hundredth_of_the_texts_on(planted: int, is_found: bool) -> None:
     texts = clean(3000)
     tagged = [f"<think> {text}" for text in texts[:planted]] + texts[planted:]
-    assert ("tags" in found(tagged, texts)) is is_found
+    assert ("reasoning_tags" in found(tagged, texts)) is is_found
 
 
 def test_a_habit_needs_a_tenth_of_the_texts() -> None:
@@ -143,12 +152,13 @@ def test_messages_are_plain_sentences() -> None:
 
 def test_a_citation_is_short_and_cannot_steer_a_terminal() -> None:
     texts = clean()
-    assert "leftover tags such as <think> (" in found([f"<think> {text}" for text in texts], texts)["tags"].message
+    thinking = found([f"<think> {text}" for text in texts], texts)["reasoning_tags"]
+    assert "reasoning tags such as <think> (" in thinking.message
     assert r"such as \x1b (" in found([f"\x1b[2J {text}" for text in texts], texts)["control_characters"].message
     assert r"such as \u200b (" in found([f"\u200b{text}" for text in texts], texts)["control_characters"].message
-    long = found([f"<|{'x' * 500}|> {text}" for text in texts], texts)["tags"].message
+    long = found([f"<|{'x' * 500}|> {text}" for text in texts], texts)["template_tokens"].message
     assert len(long) < 120
-    braces = found([f"<|{{side}}|> {text}" for text in texts], texts)["tags"]
+    braces = found([f"<|{{side}}|> {text}" for text in texts], texts)["template_tokens"]
     assert "<|{side}|>" in braces.message
 
 
@@ -183,9 +193,9 @@ def test_fixes_and_order_depend_on_the_tokenizer() -> None:
 
 def test_the_fuller_side_is_the_one_to_clean() -> None:
     texts = clean()
-    tagged = [f"<think> {text}" for text in texts]
-    assert found(tagged, texts)["tags"].fix == "remove them from the candidate before comparing"
-    assert found(texts, tagged)["tags"].fix == "remove them from the reference before comparing"
+    tagged = [f"<unk> {text}" for text in texts]
+    assert found(tagged, texts)["template_tokens"].fix == "remove them from the candidate before comparing"
+    assert found(texts, tagged)["template_tokens"].fix == "remove them from the reference before comparing"
 
 
 def test_quotes_are_compared_among_texts_that_have_some() -> None:

@@ -99,6 +99,10 @@ Tokenizer = Annotated[
     ),
 ]
 Lowercase = Annotated[bool, typer.Option("--lowercase", help="Convert all texts to lower case first.")]
+Strip = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Compare the words without their markup: markdown."),
+]
 _ENCODERS = (
     "The sentence encoder: minilm[:pool=cls|mean|pooler], minilm:int8, lsa, bow:WORDS, st:NAME_OR_PATH, "
     "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts in up to 16 windows; append "

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -81,7 +80,10 @@ _HTML_NAMES = (
     "a|abbr|b|blockquote|body|br|button|center|code|div|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|li|link|meta|ol|p|pre"
     "|script|section|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|u|ul"
 )
-_STRIP, _CLEAN = "strip markdown", "remove them from the {side} before comparing"
+_STRIP, _CLEAN = (
+    "the option strip (markdown) compares the words without it",
+    "remove them from the {side} before comparing",
+)
 _WRITING = "a habit of writing: no option hides it"
 
 
@@ -169,11 +171,12 @@ HABITS: tuple[Trait, ...] = (
         cited=True,
     ),
     Trait(
-        "no_final_mark",
-        "end without a final mark",
-        r"""[^.!?…。！？｡।؟:;"'”’»)\]}*_`|\s][\s]*$""",
-        "raise the generator's maximum length if its texts are cut off",
+        "final_punctuation",
+        "end in sentence-final punctuation",
+        r"""[.!?…。！？｡।؟][\s"'”’»)\]}*_]*$""",
+        "add or strip the final punctuation of one side before comparing",
         gap=HABIT,
+        unseen_by=("plain",),
     ),
     _habit("final_question", "end in a question", r"""\?[\s"'”’)\]*_]*$""", "?"),
 )
@@ -213,9 +216,3 @@ class Markup:
     def merge(self, other: Self, /) -> Self:
         """These texts, then the other ones."""
         return type(self)(np.concatenate((self.shown, other.shown)))
-
-    @cached_property
-    def has_markdown(self) -> Bool:
-        """Which texts have any element of Markdown."""
-        columns = [trait.is_markdown for trait in self.traits]
-        return np.asarray(self.shown[:, columns].any(axis=1))

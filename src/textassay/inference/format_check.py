@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from textassay.corpus.arrays import I64
+from textassay.corpus.markup import HABIT, HABITS, JUNK, LOWERCASE, MARKUP, NOT_COMPOSED, Trait, bytes_in, shows
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import BUILT_IN, IDEOGRAPH, SPACE, Tokenizer, text_bytes
@@ -25,7 +26,8 @@ LEVEL = 1e-4
 class Finding:
     """A difference in format between a candidate and the reference, found before any metric is read.
 
-    It is `harmless` when the tokenizer evens it out, so that no metric on tokens sees it.
+    It is `harmless` when the tokenizer evens it out, so that no metric on tokens sees it. `is_markup` is true for what
+    comparing without markup evens out.
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Finding:
     reference_share: float
     fix: str
     harmless: bool = False
+    is_markup: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,56 +145,8 @@ def means_differ(mine: I64, theirs: I64) -> bool:
     return bool(2 * stdtr(freedom, (low - high) / math.sqrt(sum(errors))) < LEVEL)
 
 
-# A shift smaller than this changes no conclusion: a tenth of the texts where a habit of writing differs, a hundredth
-# where the trait is junk that clean text has none of.
-HABIT, JUNK = 0.1, 0.01
-
-LOWERCASE = "lowercase"
-NOT_COMPOSED = "not composed"
 _CITED_FROM = 500
 
-
-@dataclass(frozen=True)
-class Trait:
-    """A question to a text. `says` completes "12 % of texts ..."; `fix` may name the `{side}` that has more of it.
-
-    `pattern` is an RE2 expression, or `NOT_COMPOSED`. With `among`, only texts that match it are counted. A `cited`
-    trait shows its most common match. `unseen_by` names tokenizers (or `LOWERCASE`) that hide it. No text has the trait
-    without one of the characters in `needs`, where any character that is not ASCII counts as any other of them.
-    """
-
-    kind: str
-    says: str
-    pattern: str
-    fix: str
-    gap: float = JUNK
-    among: str = ""
-    cited: bool = False
-    unseen_by: tuple[str, ...] = ()
-    needs: str = ""
-
-    def may_show(self, present: NDArray[np.bool_]) -> bool:
-        """Whether texts that hold these bytes can have the trait at all."""
-        codes = [ord(character) for character in self.needs]
-        beyond = any(code > 127 for code in codes) and present[128:].any()
-        return not codes or bool(beyond or present[[code for code in codes if code < 128]].any())
-
-    def unseen(self, tokenizer: Tokenizer) -> str:
-        """The option under which tokens do not show this trait, or '' where they do."""
-        if LOWERCASE in self.unseen_by and tokenizer.lowercase:
-            return "the option lowercase"
-        return f"the tokenizer {tokenizer.name}" if tokenizer.name in self.unseen_by else ""
-
-
-_TAG_NAMES = "think|thinking|answer|unk|pad|s|bos|eos|sos|sep|cls|mask|start|end|(?:start|end)_of_[a-z]+|0x[0-9A-F]{2}"
-_HTML_NAMES = (
-    "a|abbr|b|blockquote|body|br|button|center|code|div|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|li|link|meta|ol|p|pre"
-    "|script|section|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|u|ul"
-)
-_TAGS = (
-    rf"(?i)</?(?:{_TAG_NAMES})\s*>|<\|[^|<>\s]+\|>|\[/?(?:sep|cls|pad|unk|mask|bos|eos|inst)\]"
-    rf"|</?(?:{_HTML_NAMES})(?:\s[^<>]*)?/?>"
-)
 _ENTITIES = (
     r"(?i)& ?(?:#\d{1,7}|#x[0-9a-f]{1,6}|amp|lt|gt|quot|apos|nbsp|hellip|[mn]dash|[lr][sd]quo|[sb]dquo|[lr]aquo"
     r"|bull|middot|copy|reg|trade|deg|euro|pound|cent|sect|times"
@@ -200,11 +155,6 @@ _ENTITIES = (
 # What the second and later bytes of a UTF-8 character look like when they are read as Latin-1 or Windows-1252.
 _LATER_BYTE = r"[\x{80}-\x{bf}€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]"
 _MOJIBAKE = rf"[ÂÃÐÑ]{_LATER_BYTE}|â[€\x{{80}}]{_LATER_BYTE}|ð[Ÿ\x{{9f}}]{_LATER_BYTE}|ï¿½|ï»¿|\x{{fffd}}"
-_MARKDOWN = (
-    r"(?m)^ {0,3}#{1,6} |^ {0,3}[-*+] |^ {0,3}\d{1,2}[.)] |\*\*[^\s*](?:[^*\n]*[^\s*])?\*\*|```"
-    r"|\[[^\]\n]+\]\([^()\s]+\)"
-)
-
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZÀ"
 _CONTROL = "".join(map(chr, (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, 0xAD)))
 
@@ -229,14 +179,6 @@ TRAITS: tuple[Trait, ...] = (
         cited=True,
         unseen_by=("treebank",),
         needs="'’`-",
-    ),
-    Trait(
-        "final_punctuation",
-        "end in sentence-final punctuation",
-        r"""[.!?…。！？｡।؟][\s"'”’»)\]}*_]*$""",
-        "add or strip the final punctuation of one side before comparing",
-        gap=HABIT,
-        unseen_by=("plain",),
     ),
     Trait(
         "upper_case",
@@ -265,16 +207,6 @@ TRAITS: tuple[Trait, ...] = (
         unseen_by=(LOWERCASE, "plain"),
         needs=_CAPITALS,
     ),
-    Trait(
-        "markdown",
-        "use Markdown",
-        _MARKDOWN,
-        "strip the Markdown of the {side} before comparing",
-        gap=0.02,
-        cited=True,
-        needs="#-*+`[0123456789",
-    ),
-    Trait("tags", "have leftover tags", _TAGS, _CLEAN, cited=True, needs="<["),
     Trait(
         "subword_marks",
         "have leftover subword marks",
@@ -332,25 +264,9 @@ TRAITS: tuple[Trait, ...] = (
         "normalise both sides to NFC before comparing",
         needs="é",
     ),
+    *MARKUP,
+    *HABITS,
 )
-
-
-def bytes_in(texts: pa.Array) -> NDArray[np.bool_]:
-    """Which of the 256 bytes the texts hold."""
-    present = np.zeros(256, dtype=bool)
-    present[text_bytes(texts)[0]] = True
-    return present
-
-
-def shows(texts: pa.Array, trait: Trait, *, present: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """Which texts have the trait, among those that count for it; `present` are the bytes that they hold, if known."""
-    if trait.among:
-        texts = texts.filter(pc.match_substring_regex(texts, trait.among))
-    if present is not None and not trait.may_show(present):
-        return np.zeros(len(texts), dtype=bool)
-    if trait.pattern == NOT_COMPOSED:
-        return np.asarray(pc.not_equal(texts, pc.utf8_normalize(texts, "NFC")), dtype=bool)
-    return np.asarray(pc.match_substring_regex(texts, trait.pattern), dtype=bool)
 
 
 def most_common_match(texts: pa.Array, trait: Trait) -> str:
@@ -440,7 +356,9 @@ def _trait_found(trait: Trait, mine: Share, theirs: Share, *, cited: str, tokeni
     fix = trait.fix.format(side=_fuller(mine, theirs))
     if unseen:
         fix = f"no effect with {unseen} (metrics on sentence vectors can still be affected)"
-    finding = Finding(trait.kind, message, mine.value, theirs.value, fix, harmless=bool(unseen))
+    finding = Finding(
+        trait.kind, message, mine.value, theirs.value, fix, harmless=bool(unseen), is_markup=trait.is_markdown
+    )
     return _Found(finding, seen=not unseen)
 
 

@@ -174,6 +174,7 @@ def settings_of_metrics(
         **values,
         tokenizer=read.get("tok"),
         encoder=read.get("enc"),
+        strip=views.strip,
         interval=[metric.interval for metric in resampled if metric.interval],
         test=[metric.test for metric in resampled if metric.test and tested],
     )

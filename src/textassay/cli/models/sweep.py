@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    reference: Annotated[str | None, typer.Option(metavar="FILE", help="Real texts: a file, a pattern, or -.")] = None,
+    reference: Annotated[str, typer.Option(metavar="FILE", help="Real texts: a file, a pattern, or -.")],
     model: Annotated[
         str | None,
         typer.Argument(
@@ -43,17 +43,6 @@ def sweep(
         str | None,
         typer.Option(metavar="PATTERN", help="Model files to sweep, such as 'runs/epoch-*.safetensors' in quotes."),
     ] = None,
-    items: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="In place of --reference: items with a prompt and several references each. Metrics are those of "
-            "conditional, such as trm:distance=cider,score.",
-        ),
-    ] = None,
-    candidates: Annotated[
-        int, typer.Option(metavar="N", help="With --items: number of texts per prompt and setting.")
-    ] = 5,
     n: Annotated[
         int | None,
         typer.Option(
@@ -127,16 +116,14 @@ def sweep(
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once
-    from textassay.corpus.item_set import read_items
     from textassay.corpus.readers import read_sample
     from textassay.studies.sweep.study import sweep as run
 
     del max_input  # applied when it is parsed
-    named = {"reference": reference, "prompts": prompts, "train": train}
-    files = [*(file for file in named.values() if file)]
+    files = [reference, *(file for file in (prompts, train) if file)]
     outputs = [json, csv, markdown, report]
     check_stdin_once(files)
-    inputs = [*files, *(name for name in (model, checkpoints, oracle, items) if name)]
+    inputs = [*files, *(name for name in (model, checkpoints, oracle) if name)]
     check_writable(outputs, inputs=[*inputs, tokenizer, encoder or ""])
     work = resume or _work_file(outputs)
     _check_folder(save_samples)
@@ -145,26 +132,22 @@ def sweep(
         _note_continued(work, quiet=quiet)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
-        read = {
-            name: read_sample(file, field=field, encoding=encoding) if file else None for name, file in named.items()
-        }
+        read = [read_sample(file, field=field, encoding=encoding) for file in files]
         found = run(
             model,
-            read["reference"],
-            items=None if items is None else read_items(items, encoding=encoding, needs_candidates=False),
-            candidates=candidates,
+            read[0],
             temperature=temperature,
             top_k=top_k,
             top_p=top_p,
             checkpoints=checkpoints,
-            prompts=read["prompts"],
+            prompts=read[1] if prompts else None,
             n=n,
             metrics=options.split(metrics),
             families=options.split(family),
             tokenizer=tokenizer,
             lowercase=lowercase,
             encoder=encoder,
-            train=read["train"],
+            train=read[-1] if train else None,
             oracle=oracle,
             level=level,
             n_resamples=resamples,

@@ -82,7 +82,8 @@ class Separation:
 class Column(ResultColumn):
     """One sample's results, in the order of the requests, and what else was found about it.
 
-    `overall` is the test that decides whether it differs from the reference. `adjusted` has, for each result, its
+    `overall` is the test that decides whether it differs from the reference. `overall_without_markup` is the same test
+    on words without Markdown, where the samples differ in it. `adjusted` has, for each result, its
     p-value adjusted for all metrics of this sample, and never below the overall one. If the baseline was measured on
     fewer texts, `at_baseline_size` has results on as many texts as the baseline had, by the label of the metric: only
     these can be compared with it. `warnings` are reasons to doubt the tests. `separation` is what the classifier of
@@ -100,6 +101,7 @@ class Column(ResultColumn):
     meaning: Meaning | None = None
     at_baseline_size: Mapping[str, Result] = field(default_factory=dict)
     overall: Overall | None = None
+    overall_without_markup: Overall | None = None
     adjusted: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
     separation: Separation | None = None
@@ -158,9 +160,7 @@ class Comparison(Outcome):
             "textassay": __version__,
             "reference": identity(self.reference),
             "candidates": [
-                identity(c)
-                | {"overall": without_nan(asdict(c.overall)) if c.overall else None}
-                | {"results": [r.to_dict() for r in c.results]}
+                identity(c) | {"overall": _plain_overall(c.overall)} | {"results": [r.to_dict() for r in c.results]}
                 for c in self.candidates
             ],
             "details": {
@@ -212,8 +212,13 @@ def _remarks(column: Column) -> dict[str, Any]:
         "at_real_size": {label: sized(result) for label, result in column.at_baseline_size.items()},
         "adjusted": [None if math.isnan(p) else p for p in column.adjusted],
         "warnings": list(column.warnings),
+        "overall_without_markup": _plain_overall(column.overall_without_markup),
         "separation": column.separation.to_dict() if column.separation else None,
     }
+
+
+def _plain_overall(overall: Overall | None) -> dict[str, Any] | None:
+    return without_nan(asdict(overall)) if overall else None
 
 
 def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
@@ -229,6 +234,7 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         Meaning.from_dict(remarks["meaning"]) if remarks["meaning"] else None,
         {label: read_sized(result) for label, result in remarks["at_real_size"].items()},
         read_overall(plain.get("overall")),
+        read_overall(remarks.get("overall_without_markup")),
         tuple(math.nan if p is None else p for p in remarks.get("adjusted", ())),
         tuple(remarks.get("warnings", ())),
         Separation.from_dict(remarks["separation"]) if remarks.get("separation") else None,

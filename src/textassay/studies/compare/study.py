@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.hashed_ngrams import Sequences
+from textassay.corpus.markdown import stripped
 from textassay.corpus.printable import many
 from textassay.corpus.readers import as_sample, named_candidates
 from textassay.corpus.sample import Sample, stream
@@ -225,6 +226,7 @@ def compare(
     families: str | Sequence[str] = (),
     tokenizer: str = "words",
     lowercase: bool = False,
+    strip: str | None = None,
     encoder: str | Encoder | None = None,
     train: Any = None,
     pair: str | None = None,
@@ -262,8 +264,8 @@ def compare(
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
     requests, missing = answerable(choice.requests, named, trained=train is not None)
     field = pair or group
-    samples = {name: as_sample(texts, name, group=field) for name, texts in given.items()}
-    real = as_sample(reference, "reference", group=field)
+    samples = {name: stripped(as_sample(texts, name, group=field), strip) for name, texts in given.items()}
+    real = stripped(as_sample(reference, "reference", group=field), strip)
     baseline = n_resamples > 0 if explain is None else explain
     cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, baseline=baseline)
     seen = None
@@ -276,12 +278,12 @@ def compare(
             start=partial(progress.start, "encoding"),
             step=progress.step,
         )
-    settings = ViewSettings(words, seen)
+    settings = ViewSettings(words, seen, strip)
     measurer = Measurer(
         requests=requests,
         settings=settings,
         cut=cut,
-        train=None if train is None else Material(as_sample(train, "train"), settings),
+        train=None if train is None else Material(stripped(as_sample(train, "train"), strip), settings),
         plan=plan,
         progress=progress,
         baseline=baseline,
@@ -324,17 +326,27 @@ class _Study:
         engine.map(lambda read: read[0].build(read[1]), measurer.views(chain(*jobs)).items())
         baseline, *found = engine.map(lambda task: task(), tasks)
         found, overalls, warnings, formats = (found[k : k + len(names)] for k in range(0, len(found), len(names)))
+        without_markup = engine.map(lambda task: task(), list(map(self._without_markup, names, formats)))
         p_values = holm([math.nan if o is None or o.p_value is None else o.p_value for o in overalls])
         baseline = measurer.real(jobs[0], baseline)
         outcomes = {name: measurer.candidate(*each) for name, *each in zip(names, jobs[1:], found, strict=True)}
         remarks = engine.map(self._remarks, names)
+        found_by_name = zip(names, overalls, without_markup, warnings, formats, remarks, p_values, strict=True)
         columns = [
             _bounded(
-                self._column(name, outcomes[name], overall=overall, warnings=signs, findings=findings, **rest), p, plan
+                self._column(
+                    name,
+                    outcomes[name],
+                    overall=overall,
+                    overall_without_markup=words,
+                    warnings=signs,
+                    findings=findings,
+                    **rest,
+                ),
+                p,
+                plan,
             )
-            for name, overall, signs, findings, rest, p in zip(
-                names, overalls, warnings, formats, remarks, p_values, strict=True
-            )
+            for name, overall, words, signs, findings, rest, p in found_by_name
         ]
         contested = tuple(contests(measurer.requests, outcomes, level=plan.level))
         notes = tuple(self._notes(columns))
@@ -385,6 +397,21 @@ class _Study:
         tokenizer = self.measurer.settings.tokenizer
         return partial(check_format, self.candidates[name], self.reference, tokenizer=tokenizer)
 
+    def _without_markup(self, name: str, findings: Sequence[Finding]) -> Callable[[], Overall | None]:
+        """The overall test on words without Markdown where the samples differ in it, ready to run.
+
+        Without vectors: all texts would have to be encoded again.
+        """
+        measurer = self.measurer
+        if not measurer.plan.n_resamples or not any(finding.is_markup for finding in findings):
+            return lambda: None
+        plan = OverallPlan(**vars(measurer.plan), n_candidates=len(measurer.cut.candidates))
+        settings = ViewSettings(measurer.settings.tokenizer, strip="markdown")
+        sides = [stripped(sample, "markdown") for sample in measurer.cut.tested[name]]
+        if min(map(len, sides)) < FEWEST_TEXTS:
+            return lambda: None
+        return partial(overall_test, *(Material(side, settings) for side in sides), plan=plan)
+
     def _column(
         self, name: str, outcome: CandidateMeasured, *, warnings: Iterable[DependenceWarning], **found: Any
     ) -> Column:
@@ -426,6 +453,7 @@ class _Study:
                 setting=setting,
                 warnings=column.warnings,
                 format_differs=any(not finding.harmless for finding in column.findings),
+                without_markup=column.overall_without_markup,
             )
             yield replace(column, verdict=verdict)
 

@@ -94,8 +94,13 @@ def judge(
     setting: Setting,
     warnings: Sequence[str] = (),
     format_differs: bool = False,
+    without_markup: Overall | None = None,
 ) -> Verdict:
-    """What can be claimed about a candidate; `format_differs` is true if metrics are affected by the format."""
+    """What can be claimed about a candidate; `format_differs` is true if metrics are affected by the format.
+
+    `without_markup` is the overall test on words without Markdown, where the samples differ in it. Then metrics count
+    markup as words, so nothing is said about wording and diversity beyond what this test shows.
+    """
     usable = [row for row in rows if row.result.undefined is None and row.real.undefined is None]
     by_metric: dict[str, list[Row]] = {}
     for row in usable:
@@ -112,12 +117,15 @@ def judge(
         return _nothing_found(overall, copies, setting, warnings)
     collapse = _repetition(by_metric.get("repetition", ()), tested=True)
     difference = _difference(overall, setting.level, doubtful=bool(warnings))
-    details = [
-        *_size(overall.separable),
-        *([_FORMAT] if format_differs else ()),
+    wording = [
         *_diversity(usable, overall, setting.sight),
         *_quality(by_metric, setting),
         *_reach(by_metric, setting),
+    ]
+    details = [
+        *_size(overall.separable),
+        *([_FORMAT] if format_differs and without_markup is None else ()),
+        *(wording if without_markup is None else _beside_markup(without_markup, setting)),
         *_copying(by_metric.get("copying", ())),
     ]
     is_collapsed = any(reason.startswith("collapsed") for reason in collapse)
@@ -140,6 +148,19 @@ def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, wa
     why = "some texts may be paraphrases of reference texts, or both samples may answer the same prompts"
     advice = [f"{_CLOSER}: {why}"] if is_closer else []
     return Verdict.of("same", found, details=[power, *advice], cautions=warnings)
+
+
+def _beside_markup(words: Overall, setting: Setting) -> list[str]:
+    """What is left of a difference without Markdown: corrected for all candidates by their number, which is enough."""
+    advice = "the option strip (markdown) shows wording and diversity without it"
+    if words.p_value is None:
+        return [f"Markdown differs; {advice}"]
+    p = min(words.p_value * setting.n_candidates, 1.0)
+    if not is_significant(p, setting.level):
+        return [f"Markdown may explain the difference: without it, none is found ({cited_p(p)}); {advice}"]
+    low = None if words.separable is None else words.separable.low
+    size = f", at least {at_least(low)} of its texts are unlike the reference's" if low else ""
+    return [f"Markdown differs; the words without it differ as well ({cited_p(p)}{size}); {advice}"]
 
 
 def _cited(overall: Overall) -> str:

@@ -35,12 +35,8 @@ class Messages:
 @cache
 def shipped(language: str) -> Messages:
     """The table of a language that is shipped: `en` or `de`."""
-    return Messages(MappingProxyType(dict(_flat(tomllib.loads(source_of(language))))))
-
-
-def source_of(language: str) -> str:
-    """The file of the table of a language that is shipped."""
-    return files("textassay.survey.messages").joinpath(f"{language}.toml").read_text("utf-8")
+    data = files("textassay.survey.messages").joinpath(f"{language}.toml").read_bytes()
+    return Messages(MappingProxyType(dict(_flat(tomllib.loads(data.decode())))))
 
 
 def messages_of(study: Study) -> Messages:
