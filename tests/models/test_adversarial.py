@@ -219,4 +219,4 @@ def test_only_lstms_can_play() -> None:
     assert isinstance(model, NeuralModel)
     with pytest.raises(InputError, match="a model of kind 'gpt2'; wanted an LSTM"):
         play(model, FIXED, Game("seqgan"))
-    assert train_lstm(FIXED, epochs=1, hidden=4).has_end
+    assert not train_lstm(FIXED, epochs=1, hidden=4).has_end

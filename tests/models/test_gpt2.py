@@ -96,7 +96,7 @@ def test_the_limit_of_positions(model: NeuralModel) -> None:
     with pytest.raises(InputError, match="a prompt of 12 words; the model reads at most 12 words"):
         model.sample(1, prompts=["a " * 12], rng=rng())
     with pytest.raises(InputError, match=r"a text of 12 words; the network reads at most 11 .*larger positions="):
-        train(["a " * 12], **SMALL)
+        train(["The", "a " * 12], **SMALL)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ from textassay.models.neural.training import (
     trainable,
 )
 from textassay.models.storage import ModelFile, check_target, load, save
-from textassay.models.vocabulary import BEGIN, END, word_tokenizer
+from textassay.models.vocabulary import BEGIN, END
 from textassay.work_files import locked
 
 REWARDS = ("seqgan", "maligan", "rankgan")
@@ -383,7 +383,7 @@ def _generator_step(players: _Players) -> float:
     inside = torch.cat([torch.ones(len(tokens), 1, dtype=torch.bool), tokens[:, :-1] != END], dim=1)
     hidden = players.generator.states(torch.cat([begin, tokens[:, :-1]], dim=1))
     logits = players.generator.output(hidden)
-    logits[..., BEGIN] = -torch.inf
+    logits[..., list(players.model.frame.never)] = -torch.inf
     logs = torch.log_softmax(logits, dim=2).gather(2, tokens[..., None])[..., 0]
     loss = -(advantage * logs)[inside].sum() / len(tokens)
     _descend(loss, players.generator.modules, players.optimisers[0])
@@ -430,8 +430,8 @@ def _next_tokens(players: _Players, hidden: Any, previous: Any, *, first: bool) 
     drawn = []
     for start in range(0, len(hidden), _ROWS):
         logits = players.generator.output(hidden[start : start + _ROWS])
-        logits[:, BEGIN] = -torch.inf
-        if first or not players.model.has_end:
+        logits[:, list(players.model.frame.never)] = -torch.inf
+        if first:
             logits[:, END] = -torch.inf
         sums = torch.softmax(logits, dim=1).cumsum(dim=1)
         drawn.append(torch.searchsorted(sums, torch.rand(len(sums), 1) * sums[:, -1:], right=True)[:, 0])
@@ -663,7 +663,6 @@ def train(
     shape = trainable(reward, LstmShape(1, hidden=chosen.hidden, embedding=chosen.embedding))
     array = texts_of(texts, "training texts")
     array = array.filter(is_not_blank(array))
-    lengths = word_tokenizer(tokenizer, lowercase=lowercase)(array).lengths
     words = Words(tokenizer, lowercase, min_count, max_words, holdout)
     real = array.to_pylist()
     if validation is None:
@@ -677,7 +676,6 @@ def train(
         validation=validation,
         checkpoint=None if checkpoint is None else check_target(checkpoint).with_suffix(".start.safetensors"),
         progress=progress,
-        has_end=len(np.unique(lengths)) != 1,
     )
     play(model, real, game, judge=_judge(model, oracle, validation, seed), checkpoint=checkpoint, progress=progress)
     # A new object: the name of a model is computed once.

@@ -299,11 +299,11 @@ def train_words(
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
     vocabulary: Vocabulary | None = None,
-    has_end: bool = True,
 ) -> NeuralModel:
     """Train a network on texts; `build` makes it for a number of token ids, with random weights.
 
-    Without a `vocabulary`, it is learned from the texts.
+    Without a `vocabulary`, it is learned from the texts, and texts that all have the same number of words, as those of
+    the oracle, get no end token.
     """
     require("models", torch="torch")
     if checkpoint is not None:
@@ -313,7 +313,9 @@ def train_words(
     # A vocabulary that is given may have an unknown word for the texts that will be scored.
     is_given = vocabulary is not None
     vocabulary = words.learn(array) if vocabulary is None else vocabulary
-    rows = without_ends(split_rows(*vocabulary.encode(array)), has_end)
+    rows = split_rows(*vocabulary.encode(array))
+    has_end = is_given or len({len(row) for row in rows}) > 1
+    rows = without_ends(rows, has_end)
     if validation is None:
         rows, held_out = hold_out(rows, words.holdout, plan.seed)
     else:
