@@ -170,3 +170,25 @@ def test_a_file_that_is_no_study_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no database", encoding="utf-8")
     with pytest.raises(InputError, match=r"notes\.txt"):
         serve(tmp_path / "notes.txt", port=0)
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_raters_are_told_apart_by_the_address_that_a_trusted_proxy_reports(
+    study: tuple[Path, Links], trusted: bool
+) -> None:
+    """Two addresses of one IPv6 network count as one; without a trusted proxy nobody can claim another address."""
+    path, links = study
+    host = "rate.example.org" if trusted else "127.0.0.1"
+    with served(path, base_url=f"http://{host}" if trusted else None) as (_, where):
+        for claimed in ("198.51.100.1", "198.51.100.2", "2001:db8::1", "2001:db8::2"):
+            headers = {"Host": host, "X-Forwarded-For": claimed}
+            with closing(http.client.HTTPConnection(where, timeout=300)) as connection:
+                connection.request("GET", f"/join/{links.join}", headers=headers)
+                asked = connection.getresponse()
+                form = forms(asked.read().decode())["form 0"]
+                headers["Cookie"] = str(asked.getheader("set-cookie")).partition(";")[0]
+                headers["Content-Type"] = "application/x-www-form-urlencoded"
+                connection.request("POST", form.action, body=f"key={form.fields['key']}", headers=headers)
+                assert connection.getresponse().status == 303
+    with closing(Store.open(path)) as store:
+        assert [use.joined for use in store.door().addresses] == ([2, 1, 1] if trusted else [4])
