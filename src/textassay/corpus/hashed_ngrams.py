@@ -138,6 +138,11 @@ class Sequences:
         words = self.words[ranges(self.offsets[texts], sizes)]
         return type(self)(words, np.concatenate(([0], np.cumsum(sizes))))
 
+    def beginnings(self, sizes: NDArray[np.int64]) -> Self:
+        """The first words of each text, this many of each."""
+        places = ranges(self.offsets[:-1], sizes)
+        return type(self)(self.words[places], np.concatenate(([0], np.cumsum(sizes))), self.marks[places])
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

@@ -73,6 +73,7 @@ class Metric:
     variant_bounds: Mapping[str, tuple[float, float]]
     remarks: Callable[[Mapping[str, float]], Iterable[str]] | None
     needs_log_probs: bool = True
+    length_moves: bool = False
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -161,6 +162,7 @@ def metric(
     opens: Mapping[str, Callable[[Any], str]] | None = None,
     remarks: Callable[[Mapping[str, float]], Iterable[str]] | None = None,
     needs_log_probs: bool = True,
+    length_moves: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -203,6 +205,9 @@ def metric(
         A function of the parts that returns sentences to note, such as a warning about an unreliable value.
     needs_log_probs
         For a metric on ratings: whether it reads log-probabilities, or the ratings alone.
+    length_moves
+        Whether the length of texts moves the value, as it moves shares of different n-grams. A verdict then reads it at
+        equal lengths.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")
@@ -212,7 +217,7 @@ def metric(
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
-            variant_bounds or {}, remarks, needs_log_probs, roles, views, options,
+            variant_bounds or {}, remarks, needs_log_probs, length_moves, roles, views, options,
         )  # fmt: skip
         return function
 

@@ -213,12 +213,11 @@ class TestDiversity:
         neither = row("precision", 0.5, 0.9, width=None)
         assert "unlike any" not in said([neither], DIFFERS).sentence
 
-    @pytest.mark.parametrize("mine", [(0.8, 6.2), (0.4, 6.8)])
-    def test_the_length_of_texts_is_no_diversity(self, mine: tuple[float, float]) -> None:
-        """Shorter texts have more different word pairs per word pair, and a lower entropy."""
-        rows = [row("distinct", mine[0], 0.6), row("entropy", mine[1], 6.5)]
-        assert "divers" not in said(rows, DIFFERS).sentence
-        assert "diverse" in said([*rows, row("nrr", -0.3, -0.1)], DIFFERS).sentence
+    def test_what_the_length_moves_is_read_at_equal_lengths(self) -> None:
+        moved = row("distinct", 0.8, 0.6)
+        assert "divers" not in said([replace(moved, only_length=True)], DIFFERS).sentence
+        equal = said([replace(moved, equal_lengths=True)], DIFFERS).sentence
+        assert "(distinct-2 0.800, real 0.600 ± 0.020 in 500 texts of each cut to equal lengths)" in equal
 
     def test_measures_that_disagree_give_no_direction(self) -> None:
         sentence = said([row("distinct", 0.7, 0.6), row("vendi", 70.0, 90.0)], DIFFERS).sentence

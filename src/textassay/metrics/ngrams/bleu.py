@@ -41,6 +41,7 @@ def bleu_leave_out(
     why_no_test=_NO_TEST.format("ms_jaccard or cnd"),
     paper="papineni2002",
     leave_out=bleu_leave_out,
+    length_moves=True,
 )
 def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
     r"""BLEU-n of each candidate text against all reference texts at once, averaged over the texts.
@@ -108,6 +109,7 @@ def reverse_bleu_leave_out(
     why_no_test=_NO_TEST.format("ms_jaccard or cnd"),
     paper="shi2018",
     leave_out=reverse_bleu_leave_out,
+    length_moves=True,
 )
 def reverse_bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
     r"""Reverse BLEU-n: BLEU-n of each reference text against all candidate texts, averaged over the references.
@@ -144,6 +146,7 @@ def self_bleu_leave_out(
     why_no_test=_NO_TEST.format("distinct or nrr"),
     paper="zhu2018",
     leave_out=self_bleu_leave_out,
+    length_moves=True,
 )
 def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
     r"""Self-BLEU-n: BLEU-n of each text against all other texts of the sample, averaged; high means repetitive.

@@ -293,6 +293,7 @@ def _table(texts: TextNgrams, n: int) -> Table:
     test="permutation",
     paper="li2016",
     undefined="no text has n tokens",
+    length_moves=True,
 )
 def distinct(candidate: Ngrams, /, *, n: int = 2) -> Value:
     r"""Distinct-n: the number of different n-grams divided by the number of all n-grams of the sample.
@@ -326,6 +327,7 @@ _SMALL = 4096
     test="permutation",
     paper="shannon1948",
     undefined="no text has n tokens",
+    length_moves=True,
 )
 def entropy(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "grassberger"] = "plugin") -> Value:
     r"""Shannon entropy of the n-gram distribution, in nats.

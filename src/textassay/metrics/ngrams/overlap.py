@@ -26,6 +26,7 @@ Weight = Literal["none", "sqrt", "idf"]
     paper="li2020",
     undefined="no text of one of the samples has n tokens (unbiased: needs two that have, and has no weights)",
     variant_bounds={"unbiased": (-2.0, 2.0), "sqrt": (0.0, float("inf")), "idf": (0.0, float("inf"))},
+    length_moves=True,
 )
 def cnd(
     candidate: Ngrams,
@@ -101,6 +102,7 @@ def _between_texts(table: Table) -> Value:
     test="permutation",
     paper="li2020",
     undefined="no text of one of the samples has n tokens",
+    length_moves=True,
 )
 def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
     r"""Coverage rate: the probability that two n-grams, one drawn from each sample, are equal.
@@ -132,6 +134,7 @@ def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
     test="permutation",
     paper="li2020",
     undefined="no text has n tokens (the unbiased variant needs two that have)",
+    length_moves=True,
 )
 def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiased"] = "plugin") -> Value:
     r"""Negative repetition rate: minus the probability that two n-grams drawn from the sample are equal.
@@ -170,6 +173,7 @@ def order_scores(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Mapp
     paper="montahaei2019",
     undefined="no text of either sample has n tokens",
     parts=order_scores,
+    length_moves=True,
 )
 def ms_jaccard(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Value:
     r"""MS-Jaccard: the overlap of two samples' n-gram counts, as a geometric mean over the orders 1 to n.

@@ -48,6 +48,7 @@ def exchange(candidate: Vectors, reference: Vectors, /, *, resamples: Resamples,
     leave_out=leave_out,
     exchange=exchange,
     limits={"q": (0.1, np.inf)},
+    length_moves=True,
 )
 def vendi(candidate: Vectors, /, *, q: float = 1.0) -> float:
     r"""Vendi score: the effective number of different texts, from the cosine similarities of their vectors.

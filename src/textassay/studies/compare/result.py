@@ -11,6 +11,7 @@ from textassay.inference.overall.test import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
 from textassay.studies.compare.differences import Phrase
+from textassay.studies.compare.equal_lengths import EqualLengths
 from textassay.studies.compare.meaning import Meaning
 from textassay.studies.outcome import (
     Contest,
@@ -87,7 +88,7 @@ class Column(ResultColumn):
     p-value adjusted for all metrics of this sample, and never below the overall one. If the baseline was measured on
     fewer texts, `at_baseline_size` has results on as many texts as the baseline had, by the label of the metric: only
     these can be compared with it. `warnings` are reasons to doubt the tests. `separation` is what the classifier of
-    `dd` uses, if it was measured.
+    `dd` uses, if it was measured. `equal_lengths` has what the verdict reads instead where the lengths of texts differ.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Column(ResultColumn):
     adjusted: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
     separation: Separation | None = None
+    equal_lengths: EqualLengths = field(default_factory=EqualLengths)
 
     def differs(self, level: float) -> bool:
         """Whether the overall test found a difference."""
@@ -214,6 +216,13 @@ def _remarks(column: Column) -> dict[str, Any]:
         "warnings": list(column.warnings),
         "overall_without_markup": _plain_overall(column.overall_without_markup),
         "separation": column.separation.to_dict() if column.separation else None,
+        "equal_lengths": {
+            "results": {
+                label: {"candidate": sized(mine), "real": sized(real)}
+                for label, (mine, real) in column.equal_lengths.results.items()
+            },
+            "left_out": list(column.equal_lengths.left_out),
+        },
     }
 
 
@@ -238,7 +247,15 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         tuple(math.nan if p is None else p for p in remarks.get("adjusted", ())),
         tuple(remarks.get("warnings", ())),
         Separation.from_dict(remarks["separation"]) if remarks.get("separation") else None,
+        _equal_lengths(remarks["equal_lengths"]) if "equal_lengths" in remarks else EqualLengths(),
     )
+
+
+def _equal_lengths(plain: Mapping[str, Any]) -> EqualLengths:
+    results = {
+        label: (read_sized(pair["candidate"]), read_sized(pair["real"])) for label, pair in plain["results"].items()
+    }
+    return EqualLengths(results, tuple(plain["left_out"]))
 
 
 def read_overall(plain: Mapping[str, Any] | None) -> Overall | None:

@@ -36,6 +36,7 @@ from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.compare.differences import what_differs
+from textassay.studies.compare.equal_lengths import EqualLengths, at_equal_lengths
 from textassay.studies.compare.meaning import what_differs_in_meaning
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
@@ -145,6 +146,13 @@ class Measurer:
             return lambda: None
         plan = OverallPlan(**vars(self.plan), n_candidates=len(self.cut.candidates))
         return partial(overall_test, *self.tested(name), plan=plan, progress=self.progress)
+
+    def equal_lengths(self, name: str) -> Callable[[], EqualLengths]:
+        """What the verdict reads at equal lengths, ready to run; nothing where no baseline was asked for."""
+        if not (self.baseline and self.plan.n_resamples):
+            return EqualLengths
+        real = self.material(self.cut.base), self.material(self.cut.held_out)
+        return partial(at_equal_lengths, self.requests, self.material(self.cut.candidates[name]), real, plan=self.plan)
 
     def _with_train(self, roles: dict[str, Material]) -> dict[str, Material]:
         return roles if self.train is None else roles | {"train": self.train}
@@ -322,16 +330,19 @@ class _Study:
             *map(measurer.overall, names),
             *map(self._dependence, names),
             *map(self._format, names),
+            *map(measurer.equal_lengths, names),
         ]
         engine.map(lambda read: read[0].build(read[1]), measurer.views(chain(*jobs)).items())
         baseline, *found = engine.map(lambda task: task(), tasks)
-        found, overalls, warnings, formats = (found[k : k + len(names)] for k in range(0, len(found), len(names)))
+        found, overalls, warnings, formats, equals = (
+            found[k : k + len(names)] for k in range(0, len(found), len(names))
+        )
         without_markup = engine.map(lambda task: task(), list(map(self._without_markup, names, formats)))
         p_values = holm([math.nan if o is None or o.p_value is None else o.p_value for o in overalls])
         baseline = measurer.real(jobs[0], baseline)
         outcomes = {name: measurer.candidate(*each) for name, *each in zip(names, jobs[1:], found, strict=True)}
         remarks = engine.map(self._remarks, names)
-        found_by_name = zip(names, overalls, without_markup, warnings, formats, remarks, p_values, strict=True)
+        found_by_name = zip(names, overalls, without_markup, warnings, formats, equals, remarks, p_values, strict=True)
         columns = [
             _bounded(
                 self._column(
@@ -341,12 +352,13 @@ class _Study:
                     overall_without_markup=words,
                     warnings=signs,
                     findings=findings,
+                    equal_lengths=equal,
                     **rest,
                 ),
                 p,
                 plan,
             )
-            for name, overall, words, signs, findings, rest, p in found_by_name
+            for name, overall, words, signs, findings, equal, rest, p in found_by_name
         ]
         contested = tuple(contests(measurer.requests, outcomes, level=plan.level))
         notes = tuple(self._notes(columns))
@@ -436,13 +448,7 @@ class _Study:
         setting = Setting(plan.level, self.sight, overlap, len(columns))
         for column in columns:
             rows = [
-                Row(
-                    request.label,
-                    result,
-                    baseline,
-                    is_significant(p, plan.level),
-                    column.beside_real(request.label, result),
-                )
+                _row(column, request.label, result, baseline, is_significant(p, plan.level))
                 for request, result, baseline, p in zip(
                     requests, column.results, real.results, column.adjusted, strict=True
                 )
@@ -488,6 +494,16 @@ class _Study:
                 f"raised to {plan.n_resamples:,} resamples, because correcting for {many(len(columns), 'candidate')}"
                 f" at level {plan.level:g} needs them"
             )
+
+
+def _row(column: Column, label: str, result: Result, baseline: Result, significant: bool) -> Row:
+    """A metric as the verdict reads it: at equal lengths, if the lengths of texts move it and differ."""
+    equal = column.equal_lengths
+    if label in equal.results:
+        mine, real = equal.results[label]
+        return Row(label, mine, real, significant, mine, equal_lengths=True)
+    like_real = column.beside_real(label, result)
+    return Row(label, result, baseline, significant, like_real, only_length=label in equal.left_out)
 
 
 def _remarks_on(requests: Sequence[Request], column: Column) -> Iterable[str]:

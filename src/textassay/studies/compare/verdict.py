@@ -38,8 +38,6 @@ _CLOSER = "closer to the reference than two independent samples are"
 
 # Which way a value moves when a sample becomes less diverse.
 _LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
-# Of these, the ones that depend on the number of words.
-_BY_LENGTH = ("distinct", "entropy")
 _REACH = (
     ("produces texts unlike any in the reference", ("precision", "density")),
     ("leaves parts of the reference uncovered", ("coverage", "recall")),
@@ -50,7 +48,9 @@ _REACH = (
 class Row:
     """One metric of a candidate beside the baseline; `significant` is after all corrections.
 
-    `like_real` is the candidate's result on as many texts as the baseline had; only that one compares with it.
+    `like_real` is the candidate's result on as many texts as the baseline had; only that one compares with it. With
+    `equal_lengths`, all three are results on texts that were cut to the same lengths. A metric that the length of texts
+    moves and that could not be measured on such texts is `only_length`: it supports no sentence.
     """
 
     label: str
@@ -58,6 +58,8 @@ class Row:
     real: Result
     significant: bool
     like_real: Result
+    equal_lengths: bool = False
+    only_length: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,9 @@ def judge(
     `without_markup` is the overall test on words without Markdown, where the samples differ in it. Then metrics count
     markup as words, so nothing is said about wording and diversity beyond what this test shows.
     """
-    usable = [row for row in rows if row.result.undefined is None and row.real.undefined is None]
+    usable = [
+        row for row in rows if row.result.undefined is None and row.real.undefined is None and not row.only_length
+    ]
     by_metric: dict[str, list[Row]] = {}
     for row in usable:
         by_metric.setdefault(row.result.metric, []).append(row)
@@ -215,7 +219,7 @@ def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
 def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[str]:
     """Which of the two is more diverse. A test only finds that they differ, so the values must show the direction."""
     votes: dict[int, Row] = {}
-    left_out = [*_of_length(rows), *(() if sight.reliable else ("vendi",))]
+    left_out = [] if sight.reliable else ["vendi"]
     if overall.shared_pairs is not None and overall.shared_pairs < UNRELATED:
         left_out += [name for name in _LESS_DIVERSE if name != "vendi"]
     for name in (name for name in _LESS_DIVERSE if name not in left_out):
@@ -239,16 +243,6 @@ def _direction(row: Row) -> int:
     """-1 where the candidate is the less diverse one, 1 where it is the more diverse one, 0 where they are equal."""
     moved = _moved(row) * _LESS_DIVERSE[row.result.metric]
     return (moved < 0) - (moved > 0)
-
-
-def _of_length(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Measures that only show how long the texts are.
-
-    Shorter texts have a larger share of different n-grams and a smaller entropy. Where these two point in opposite
-    directions, the number of words explains them, and neither shows that a sample is more or less diverse.
-    """
-    directions = {_direction(row) for row in rows if row.result.metric in _BY_LENGTH}
-    return _BY_LENGTH if {-1, 1} <= directions else ()
 
 
 def _moved(row: Row) -> float:
@@ -293,7 +287,7 @@ def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str
 
 def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
     """Only a value below that of real text is lost quality: a test of `cr` is also significant for repeated phrases."""
-    rows = [*(row for row in by_metric.get("cr", ()) if row.significant), *_bleu(by_metric, "bleu", setting)]
+    rows = [*filter(_differs, by_metric.get("cr", ())), *_bleu(by_metric, "bleu", setting)]
     lower = [row for row in rows if _moved(row) < 0 and _apart(row)]
     return [f"{_PHRASES[row.result.metric]} ({_against(row, 'real v real')})" for row in lower[:1]]
 
@@ -341,4 +335,6 @@ def _against(row: Row, real_name: str = "real") -> str:
     if row.real.interval is not None and not math.isnan(row.real.estimate):
         real += f" ± {plus_minus((row.real.interval.high - row.real.interval.low) / 2)}"
     size = f" at n = {row.real.n:,}" if row.like_real is not row.result else ""
+    if row.equal_lengths:
+        size = f" in {row.real.n:,} texts of each cut to equal lengths"
     return f"{row.label} {number(row.like_real.estimate)}, {real}{size}"
