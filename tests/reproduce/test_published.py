@@ -44,6 +44,9 @@ PUBLISHED = [
     (dd.SYNTHETIC_FED["GPT-2 0.4"], 0.011, "Cai et al., Table 6"),
     (dd.REAL_DD["LSTM 1.0"], 0.322, "Cai et al., Table 3, test"),
     (dd.REAL_DD["GPT-2 0.2"], 0.446, "Cai et al., Table 3, test"),
+    (dd.REAL_VALID_DD["GPT-2 1.0"], 0.176, "Cai et al., Table 3, valid"),
+    (dd.REAL_BLEU["LSTM 0.4"][2], 0.362, "Cai et al., Table 7, BLEU-4"),
+    (dd.REAL_BLEU["GPT-2 1.0"][5], 0.390, "Cai et al., Table 7, Self-BLEU-4"),
     (dd.REAL_TAU["LM score"][0], -0.2, "Cai et al., Table 4"),
     (dd.SYNTHETIC_TAU["FED"][2], 0.92, "Cai et al., Table 5"),
 ]

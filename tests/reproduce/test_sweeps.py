@@ -7,7 +7,6 @@ import pytest
 
 from textassay.errors import InputError
 from textassay.models.choose import train_model
-from textassay.reproduce.discrepancy_ngrams import _in_order, _taus, _with_common_words
 from textassay.reproduce.huse_paper import _straight_lines
 from textassay.reproduce.sweeps import available, draw_texts, generate
 
@@ -44,20 +43,3 @@ def test_a_horizontal_boundary_is_found() -> None:
     assert level == 1.0
     assert upright == pytest.approx(0.6)
     assert _straight_lines(votes.T) == (upright, level)
-
-
-def test_tau_of_scores_where_higher_is_better_is_turned() -> None:
-    names = [f"{kind} {share}" for kind in ("3-gram", "5-gram") for share in ("0.2", "0.4", "0.6")]
-    worse = {name: -float(name.split()[1]) for name in names}
-    scores = {"BLEU-5": {name: -value for name, value in worse.items()}, "DD": worse}
-    assert _taus(scores, worse) == {"BLEU-5": (1.0, 1.0, 1.0), "DD": (1.0, 1.0, 1.0)}
-
-
-def test_generators_in_order_dominate_the_next_smaller_one() -> None:
-    x = np.array([[3.0, 3.1], [2.0, 2.1], [1.0, 1.1]])
-    assert _in_order(x, x) == 1.0
-    assert _in_order(x[::-1], x[::-1]) == 0.0
-
-
-def test_rare_words_of_the_first_part_are_replaced_everywhere() -> None:
-    assert _with_common_words([["a a b"], ["a b c"]]) == [["a a <rare>"], ["a <rare> <rare>"]]

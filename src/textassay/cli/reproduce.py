@@ -23,8 +23,8 @@ def reproduce(
         str,
         typer.Option(
             metavar="SCALE",
-            help="smoke: seconds, to check that it runs; laptop: minutes, dd-table-3 about an hour; paper: the sizes "
-            "of the paper, or all data that there is (the list names the hardware that this needs).",
+            help="smoke: seconds, to check that it runs; laptop: minutes; paper: the sizes of the paper, or all data "
+            "that there is (the list names the hardware that this needs).",
         ),
     ] = "laptop",
     data: Annotated[
