@@ -86,7 +86,7 @@ class Experiment:
             models,
             run.by_scale("laptop", "laptop", "paper"),
             run.by_scale("lsa", "lsa", "minilm"),
-            run.by_scale(1, 2, 3),
+            run.by_scale(1, 1, 3),
         )
 
     @property

@@ -192,9 +192,9 @@ def _differs(experiment: Experiment) -> tuple[str, ...]:
     return (
         f"The paper has 280,000 sentences of news; here it is {experiment.pool:,} captions, and the models are "
         f"{' and '.join(experiment.models.values())}.",
-        f"DD is that of the network (size={experiment.network}) with a random split of 80, 10 and 10 %. The paper "
-        "trains it on the training texts of the generator and tests it on others; here no generator has seen the real "
-        "texts.",
+        f"DD is that of the network (size={experiment.network}) with a random split of 80, 10 and 10 %, so that the "
+        f"test part has {2 * (experiment.network_texts // 10):,} texts. The paper trains it on the training texts of "
+        "the generator and tests it on 20,000 others; here no generator has seen the real texts.",
         "FED is the squared Frechet distance; the paper has it on vectors of the Universal Sentence Encoder, here it "
         f"is on those of {experiment.encoder}.",
         "LM score and reverse LM score use 5-gram models in place of LSTMs.",
