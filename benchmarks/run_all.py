@@ -21,6 +21,7 @@ STATISTICS = (
     "power/power",
     "stress",
     "dd",
+    "effect_size",
     "adversarial",
 )
 

@@ -63,4 +63,5 @@ def test_kendalls_tau_of_the_printed_tables() -> None:
     taus = [round(row.numbers[1] or 0.0, 2) for row in found.tables[0].rows]
     assert taus == [0.84, 0.84, 0.87, 1.0, 1.0, 1.0, 1.0, 1.0]
     assert [claim.agrees for claim in found.claims] == [tau != 0.87 for tau in taus]
-    assert "tau of FED, synthetic (Table 5), 10 generators, is 0.92 (here: tau 0.871" in found.conclusion
+    assert "tau of FED, synthetic (Table 5), 10 generators, is 0.92." in found.conclusion
+    assert "tau 0.871, target 0.920" in found.claims[2].found

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from textassay.cli.main import run
 from textassay.errors import InputError
 from textassay.survey import templates
 from textassay.survey.create.wording import page_wording
@@ -26,6 +27,15 @@ def written(path: Path, texts: dict[str, str]) -> str:
     lines = (f"{key} = {json.dumps(text, ensure_ascii=False)}\n" for key, text in texts.items())
     path.write_text("".join(lines), encoding="utf-8")
     return str(path)
+
+
+@pytest.mark.parametrize("language", SHIPPED)
+def test_a_printed_table_can_be_given_back(language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["survey", "messages", language]) == 0
+    (tmp_path / "own.toml").write_text(capsys.readouterr().out, encoding="utf-8")
+    assert read_messages(str(tmp_path / "own.toml")) == dict(shipped(language).texts)
+    assert run(["survey", "messages", "xx"]) == 2
+    assert capsys.readouterr().err.endswith("language 'xx'; wanted one of 'en', 'de'\n")
 
 
 @pytest.mark.parametrize("language", SHIPPED)

@@ -136,6 +136,7 @@ def read_items(
     candidates: Mapping[str, AnySource] | Sequence[AnyPath] | AnyPath = (),
     name: str | None = None,
     encoding: str = "utf-8",
+    needs_candidates: bool = True,
 ) -> ItemSet:
     """Read items: references, and candidates of one or more systems, for each input.
 
@@ -163,6 +164,8 @@ def read_items(
         What to call the items; by default the stem of the file, or "items".
     encoding
         The encoding of text files.
+    needs_candidates
+        If False, items may have references alone, for a model that writes the candidates.
 
     Returns
     -------
@@ -186,7 +189,8 @@ def read_items(
         for system, value in further.items()
     }
     is_file = isinstance(source, str | os.PathLike)
-    return _item_set(base, systems, name=called, notes=notes, wanted=_BEHIND if is_file else _FIELD)
+    wanted = (_BEHIND if is_file else _FIELD) if needs_candidates else ""
+    return _item_set(base, systems, name=called, notes=notes, wanted=wanted)
 
 
 def _systems(candidates: Mapping[str, AnySource] | Sequence[AnyPath] | AnyPath) -> dict[str, AnySource]:
@@ -198,7 +202,7 @@ def _systems(candidates: Mapping[str, AnySource] | Sequence[AnyPath] | AnyPath) 
 def _item_set(
     base: ItemFile, systems: Mapping[str, ItemFile], *, name: str, notes: Counter[str], wanted: str
 ) -> ItemSet:
-    """The items of a first file and of candidates by system; `wanted` is said where there are no candidates at all."""
+    """The items of a first file and of candidates by system; without candidates an error that says `wanted`."""
     if not base.entries:
         raise InputError(f"{base.where}: no items; wanted 'references' and 'candidates' of at least one")
     if not any(entry.references for entry in base.entries):
@@ -206,12 +210,14 @@ def _item_set(
     ids = [str(number) if entry.id is None else entry.id for number, entry in enumerate(base.entries, 1)]
     check_unique(ids, [entry.place for entry in base.entries])
     entries = joined(base, systems, notes)
-    if not any(has_candidates(entry) for entry in entries):
+    if wanted and not any(has_candidates(entry) for entry in entries):
         raise InputError(f"no candidates in {base.where}{base.seen_fields}; {wanted}")
     items = [
         Item(id_, entry.references, dict(entry.candidates), entry.prompt)
         for id_, entry in zip(ids, entries, strict=True)
     ]
+    if not wanted:
+        return ItemSet(name, _digest(items), tuple(items), listed_notes(notes))
     return ItemSet.of(items, name=name, notes=listed_notes(notes))
 
 

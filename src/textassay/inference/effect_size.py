@@ -15,7 +15,7 @@ from textassay.inference.intervals import CROSS_FITTED
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
 from textassay.metrics.learned.separable import SEPARABLE
-from textassay.metrics.registry import Request, find_metric
+from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material
 
 # A difference is clear if at least a tenth of the texts must be replaced, and large if at least half of them must be:
@@ -64,7 +64,7 @@ def grade_of(low: float) -> str:
 
 def separable_share(candidate: Material, reference: Material, *, plan: Plan) -> Separable:
     """The separable share of a candidate; `judged` gives its grade when the overall p-value is known."""
-    request = Request(find_metric("separable"), {})
+    [request] = parse_requests(["separable"])
     roles = {"candidate": candidate, "reference": reference}
     [found] = measure([request], roles, plan=plan, test=False).results
     known = found.interval is not None

@@ -177,11 +177,10 @@ def option_fields(request: Request) -> dict[str, Any]:
 
 def setting_fields(settings: Settings, kinds: Iterable[type]) -> dict[str, str]:
     """The settings in a signature: those that views of these kinds read."""
-    read = {getattr(kind, "reads", "tokenizer") for kind in kinds}
-    strip = {"strip": settings.strip} if settings.strip else {}
-    if "encoder" in read:
-        return {"enc": settings.required_encoder.name} | strip
-    return ({"tok": settings.tokenizer.signature} if "tokenizer" in read else {}) | strip
+    read = {part for kind in kinds for part in getattr(kind, "reads", "tokenizer").split("+")}
+    tokens = {"tok": settings.tokenizer.signature} if "tokenizer" in read else {}
+    vectors = {"enc": settings.required_encoder.name} if "encoder" in read else {}
+    return tokens | vectors | ({"strip": settings.strip} if settings.strip else {})
 
 
 def sample_field(sample: Sample) -> str:

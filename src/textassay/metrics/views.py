@@ -19,8 +19,8 @@ from textassay.errors import InputError, Setting
 class View(Protocol):
     """What a metric reads, built from a sample by `of`. Merging the views of any parts gives the view of the whole.
 
-    A class with `reads = "encoder"` depends on the encoder, one with `reads = "texts"` on the texts only, and any other
-    on the tokenizer.
+    A class with `reads = "encoder"` depends on the encoder, one with `reads = "texts"` on the texts only, one with
+    `reads = "tokenizer+encoder"` on both, and any other on the tokenizer.
     A class with `shared = True` depends on the texts and the settings only. It is built once for all materials that
     have both in common. A view that intervals and tests resample also has a class method
     `resample(whole, resamples)`, where `whole` is the view of the pooled texts, of the class `source` if there is one
@@ -91,7 +91,7 @@ class Settings:
 
 def needs_encoder(kind: type) -> bool:
     """True for views on sentence vectors."""
-    return getattr(kind, "reads", "tokenizer") == "encoder"
+    return "encoder" in getattr(kind, "reads", "tokenizer").split("+")
 
 
 @dataclass(frozen=True, eq=False)

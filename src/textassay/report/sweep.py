@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import many, printable, shortened
+from textassay.inference.over_items import METHOD
 from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.charts.setting_charts import REAL, lines, metric_chart, plane
@@ -150,7 +151,9 @@ def heading(found: Sweep) -> str:
 def legend_lines(found: Sweep) -> list[str]:
     """How to read the tables."""
     results: list[Result] = [result for column in found.swept for result in column.results]
-    lines = interval_legend(results, found.level, of="the expected value at this sample size")
+    over_items = any(result.interval is not None and result.interval.method == METHOD for result in results)
+    of = "the mean over items" if over_items else "the expected value at this sample size"
+    lines = interval_legend(results, found.level, of=of)
     if any(len(best.among) > 1 for best in found.best):
         lines.append(
             f"{AMONG} not distinguishable from the best setting: with at least {level_text(found.level)} probability"

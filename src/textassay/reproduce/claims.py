@@ -66,7 +66,7 @@ class Measured:
         """
         known = np.asarray(values, dtype=np.float64)
         known = known[~np.isnan(known)]
-        if not len(known):
+        if not len(known) or not np.isfinite(known).all():
             return cls(None, None, None)
         mean = float(known.mean())
         if len(known) == 1 or (len(known) < FEWEST_ITEMS and not np.ptp(known)):
@@ -242,11 +242,7 @@ def conclude(claims: Sequence[Claim]) -> str:
             ("Undecided here", "undecided"),
         )
     ]
-    return " ".join(f"{opening}: {'; '.join(map(_stated, found))}." for opening, found in parts if found)
-
-
-def _stated(claim: Claim) -> str:
-    return claim.published if claim.agrees else f"{claim.published} (here: {claim.found})"
+    return " ".join(f"{opening}: {'; '.join(claim.published for claim in found)}." for opening, found in parts if found)
 
 
 def steps(what: str, places: Iterable[str], values: Iterable[Sequence[float] | F64]) -> tuple[Check, ...]:

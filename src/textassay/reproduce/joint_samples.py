@@ -9,7 +9,7 @@ from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.inference.result import signature
 from textassay.reproduce.claims import Check, Claim, Measured
-from textassay.reproduce.result import Numbers, Reproduction, Row, Run
+from textassay.reproduce.result import Numbers, Panel, Reproduction, Row, Run, by_model
 from textassay.reproduce.sweeps import N_PARTS, jackknifed, measure, measure_parts, values
 from textassay.studies.compare.result import Comparison
 
@@ -91,7 +91,7 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
     person = _real_row(captions, run)
     return Reproduction(
         name=run.name,
-        title="Table 1: BLEU, Self-BLEU, MS-Jaccard, Frechet distance and NLL of COCO captions by six models",
+        title="Table 1 and Figure 2: BLEU, Self-BLEU, MS-Jaccard, Frechet distance and NLL of captions by six models",
         paper=_PAPER,
         design=f"Row of real text: {_real_sizes(run)[0]:,} captions against as many others, and Self-BLEU of "
         f"{_real_sizes(run)[1]:,}, on words and punctuation (tokenizer words). Models: up to {run.n_items:,} captions "
@@ -114,6 +114,7 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
         ),
         options=run.options,
         signature=_signature(run, encoder, samples),
+        panels=_figure_2(jaccard, frechet),
         tables=(
             _beside(
                 "Real text: published and ours", _REAL, {name: _estimates(found) for name, found in person.items()}
@@ -138,6 +139,21 @@ _TREEBANK = "treebank"
 _REAL = {"MS-Jaccard": MS_JACCARD["real"], "BLEU": PAPER_BLEU["real"], "Self-BLEU": PAPER_SELF_BLEU["real"]}
 # The models of the paper among those of Texygen.
 _COMPARED = tuple(NLL)
+
+
+def _figure_2(jaccard: Mapping[str, tuple[float, ...]], frechet: Mapping[str, Sequence[float]]) -> tuple[Panel, ...]:
+    """Figure 2 of captions; our Frechet distance has other vectors and NLL needs the models."""
+    names = list(_COMPARED)
+    distances = {name: Measured.over(frechet[name]).estimate for name in names}
+    sides: dict[str, dict[str, Sequence[float | None]]] = {
+        "1 - MS-Jaccard-4": {
+            "published": [1 - MS_JACCARD[name][2] for name in names],
+            "ours": [1 - jaccard[name][2] for name in names],
+        },
+        "Frechet distance": {"published": [FRECHET[name] for name in names], "ours": list(distances.values())},
+        "NLL": {"published": [NLL[name] for name in names]},
+    }
+    return tuple(by_model(f"Figure 2, captions: {metric}", metric, names, found) for metric, found in sides.items())
 
 
 def _texts(sample: Sample, n: int) -> list[str]:

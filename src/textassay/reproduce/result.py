@@ -1,7 +1,7 @@
 """The outcome of a reproduction: numbers to print and to draw, and each published claim beside what was found here."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType
@@ -154,6 +154,16 @@ class Panel:
     dashed: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
     limits: tuple[float, float] | None = None
     tabled: bool = True
+
+
+def by_model(title: str, up: str, names: Sequence[str], sides: Mapping[str, Sequence[float | None]]) -> Panel:
+    """Bars of a paper as points: one place per model, one series per side; a side without a value has no point."""
+    across = "model: " + ", ".join(f"{place} {name}" for place, name in enumerate(names, 1))
+    lines = tuple(
+        Line(side, tuple(CurveAt(place, y) for place, y in enumerate(values, 1) if y is not None), joined=False)
+        for side, values in sides.items()
+    )
+    return Panel(title, across, up, lines, tabled=False)
 
 
 @dataclass(frozen=True)

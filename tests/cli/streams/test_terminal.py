@@ -141,6 +141,8 @@ RUNS: dict[str, list[list[str]]] = {
     "survey serve": [["survey", "serve", "study~.db", "--port", "99999"]],
     "survey links": [["survey", "links", "study~.db", "--raters", "1"]],
     "survey status": [["survey", "status", "study~.db"], ["survey", "status", "study~.db", "--json", "-"]],
+    "survey messages": [["survey", "messages"], ["survey", "messages", "de"]],
+    "survey exclude": [["survey", "exclude", "study~.db", "--rater", "r001"]],
     "survey export": [["survey", "export", "study~.db"]],
     "survey backup": [["survey", "backup", "study~.db", "copy~.db"]],
     "survey turk-export": [["survey", "turk-export", "study~.db", "--out", "-"]],

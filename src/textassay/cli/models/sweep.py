@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    reference: Annotated[str, typer.Option(metavar="FILE", help="Real texts: a file, a pattern, or -.")],
+    reference: Annotated[str | None, typer.Option(metavar="FILE", help="Real texts: a file, a pattern, or -.")] = None,
     model: Annotated[
         str | None,
         typer.Argument(
@@ -43,6 +43,17 @@ def sweep(
         str | None,
         typer.Option(metavar="PATTERN", help="Model files to sweep, such as 'runs/epoch-*.safetensors' in quotes."),
     ] = None,
+    items: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="In place of --reference: items with a prompt and several references each. Metrics are those of "
+            "conditional, such as trm:distance=cider,score.",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int, typer.Option(metavar="N", help="With --items: number of texts per prompt and setting.")
+    ] = 5,
     n: Annotated[
         int | None,
         typer.Option(
@@ -116,14 +127,16 @@ def sweep(
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once
+    from textassay.corpus.item_set import read_items
     from textassay.corpus.readers import read_sample
     from textassay.studies.sweep.study import sweep as run
 
     del max_input  # applied when it is parsed
-    files = [reference, *(file for file in (prompts, train) if file)]
+    named = {"reference": reference, "prompts": prompts, "train": train}
+    files = [*(file for file in named.values() if file)]
     outputs = [json, csv, markdown, report]
     check_stdin_once(files)
-    inputs = [*files, *(name for name in (model, checkpoints, oracle) if name)]
+    inputs = [*files, *(name for name in (model, checkpoints, oracle, items) if name)]
     check_writable(outputs, inputs=[*inputs, tokenizer, encoder or ""])
     work = resume or _work_file(outputs)
     _check_folder(save_samples)
@@ -132,22 +145,26 @@ def sweep(
         _note_continued(work, quiet=quiet)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
-        read = [read_sample(file, field=field, encoding=encoding) for file in files]
+        read = {
+            name: read_sample(file, field=field, encoding=encoding) if file else None for name, file in named.items()
+        }
         found = run(
             model,
-            read[0],
+            read["reference"],
+            items=None if items is None else read_items(items, encoding=encoding, needs_candidates=False),
+            candidates=candidates,
             temperature=temperature,
             top_k=top_k,
             top_p=top_p,
             checkpoints=checkpoints,
-            prompts=read[1] if prompts else None,
+            prompts=read["prompts"],
             n=n,
             metrics=options.split(metrics),
             families=options.split(family),
             tokenizer=tokenizer,
             lowercase=lowercase,
             encoder=encoder,
-            train=read[-1] if train else None,
+            train=read["train"],
             oracle=oracle,
             level=level,
             n_resamples=resamples,

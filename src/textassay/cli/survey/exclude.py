@@ -23,7 +23,7 @@ def exclude(
         list[str] | None, typer.Option(metavar="RATER", help="Include this excluded rater again. Repeatable.")
     ] = None,
 ) -> None:
-    """Exclude raters, so that others get their places.
+    """Exclude raters, so that others rate in their place.
 
     The ratings of excluded raters stay in the study, but they do not count, and export leaves them out. Excluded raters
     get no more texts. Works while the page is served.

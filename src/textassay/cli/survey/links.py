@@ -37,7 +37,7 @@ def links(
     url: options.UrlOfStudy = None,
     file: options.LinksFile = None,
 ) -> None:
-    """Make links for more raters, replace lost links, or close the shared link.
+    """Make or replace links, or close the shared link.
 
     Existing links cannot be printed again, because only their hashes are stored. Links that are not replaced keep
     working.

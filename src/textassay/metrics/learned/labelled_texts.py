@@ -98,6 +98,26 @@ class LabelledVectors(Memo):
         return len(self.keys)
 
 
+@dataclass(frozen=True, eq=False)
+class LabelledBoth(Memo):
+    """Texts of one sample for a classifier, with their sentence vectors."""
+
+    texts: LabelledTexts
+    vectors: LabelledVectors
+    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    reads: ClassVar[str] = "tokenizer+encoder"
+
+    @classmethod
+    def of(cls, material: Material, /) -> Self:
+        """Hash the words of the texts of a sample, and encode the texts."""
+        return cls(material.view(LabelledTexts), material.view(LabelledVectors))
+
+    def merge(self, other: Self, /) -> Self:
+        """These texts followed by the other texts."""
+        return type(self)(self.texts.merge(other.texts), self.vectors.merge(other.vectors))
+
+
 Labelled = LabelledTexts | LabelledVectors
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -115,7 +135,7 @@ def joined_groups(mine: U64 | None, theirs: U64 | None) -> U64 | None:
     return None if mine is None or theirs is None else np.concatenate((mine, theirs))
 
 
-def pooled(candidate: Labelled, reference: Labelled) -> Any:
+def pooled(candidate: Labelled | LabelledBoth, reference: Labelled | LabelledBoth) -> Any:
     """Both samples as one, the candidate first; merged once and kept with the candidate."""
     both, owner = candidate.once(
         ("pooled", id(reference)),

@@ -1,21 +1,24 @@
 """Separable share: the share of texts by which a classifier tells a candidate from the reference, on held-out texts."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import ndtri
 
-from textassay.corpus.arrays import F64, I64, U64, Bool
+from textassay.corpus.arrays import F32, F64, I64, U64, Bool
 from textassay.corpus.hashed_ngrams import Incidence, mix, starts_of_runs
-from textassay.metrics.learned.labelled_texts import LabelledTexts, pooled, rarity
+from textassay.metrics.learned.labelled_texts import LabelledBoth, LabelledTexts, pooled, rarity
+from textassay.metrics.learned.leave_one_out import ridge_inverse
 from textassay.metrics.ngrams.overlap import hashed_edges, text_traits
-from textassay.metrics.registry import metric
+from textassay.metrics.registry import metric, variant
 
+Features = Literal["words", "both"]
 # The method of its interval, which is computed from the parts of the value.
 SEPARABLE = "cross-fitted:newcombe"
 # The fewest independent texts or groups of a sample: each of the folds then holds out four of them.
@@ -26,7 +29,7 @@ _FEATURES = 2**17
 # The ridge penalty beside rows of length 1, and how exactly the classifier is solved.
 _PENALTY, _TOLERANCE, _MOST_STEPS = 3.0, 1e-4, 40
 # Standard errors by which a threshold must be better than others.
-_ERRORS = 2.0
+_ERRORS = 3.0
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -39,20 +42,26 @@ class _Texts:
     """
 
     features: csr_array
+    vectors: F64 | None
     traits: F64
     is_candidate: Bool
     unit: I64
     fold: I64
 
     @classmethod
-    def of(cls, candidate: LabelledTexts, reference: LabelledTexts) -> "_Texts":
-        both: LabelledTexts = pooled(candidate, reference)
-        is_candidate = np.arange(len(both)) < len(candidate)
+    def of(cls, both: LabelledTexts, vectors: F32 | None, *, n: int) -> "_Texts":
+        is_candidate = np.arange(len(both)) < n
         names = _copies_apart(both.keys, is_candidate) if both.groups is None else both.groups
         order = np.lexsort((both.keys, names, ~is_candidate))
         _, unit = np.unique(names, return_inverse=True)
-        features = _features(both)[order]
-        return cls(features, _traits(both)[order], is_candidate[order], unit[order], _folds(unit, is_candidate)[order])
+        return cls(
+            _features(both)[order],
+            None if vectors is None else vectors[order].astype(np.float64),
+            _traits(both)[order],
+            is_candidate[order],
+            unit[order],
+            _folds(unit, is_candidate)[order],
+        )
 
 
 def _copies_apart(keys: U64, is_candidate: Bool) -> U64:
@@ -126,12 +135,15 @@ def _called(texts: _Texts) -> Bool:
     own. From these scores the second step (scores and traits together) and the threshold are learned. A single trait is
     used instead where it separates the other folds more surely: a few clearly unlike texts hardly move a linear rule.
     """
-    scores = _scores(texts)
+    scores = [_scores(texts, partial(_ridge, texts))]
+    if texts.vectors is not None:
+        scores.append(_scores(texts, _VectorRidge.of(texts.vectors, texts).scores))
     called = np.zeros(len(texts.fold), dtype=bool)
     for fold in range(N_FOLDS):
         inside = texts.fold != fold
-        combined = _combined(texts, scores[fold], inside)
-        columns = [combined, scores[fold], *texts.traits.T, *-texts.traits.T]
+        own = np.stack([each[fold] for each in scores], axis=1)
+        combined = _combined(texts, own, inside)
+        columns = [combined, *own.T, *texts.traits.T, *-texts.traits.T]
         found = [_threshold(column[inside], texts.is_candidate[inside]) for column in columns]
         best = int(np.argmax([gain for gain, _ in found]))
         called[~inside] = columns[best][~inside] > found[best][1]
@@ -140,7 +152,7 @@ def _called(texts: _Texts) -> Bool:
 
 def _combined(texts: _Texts, scores: F64, inside: Bool) -> F64:
     """Scores and traits together, for each text by a linear rule learned on the texts inside of other folds."""
-    parts = (scores[:, None], texts.traits, texts.traits**2, np.ones((len(scores), 1)))
+    parts = (scores, texts.traits, texts.traits**2, np.ones((len(scores), 1)))
     numbers = np.concatenate(parts, axis=1)
     combined = np.empty(len(scores))
     for fold in range(N_FOLDS):
@@ -150,12 +162,15 @@ def _combined(texts: _Texts, scores: F64, inside: Bool) -> F64:
     return combined
 
 
-def _scores(texts: _Texts) -> F64:
-    """For each fold (rows) the scores of all texts by ridge classifiers without that fold and without their own."""
+def _scores(texts: _Texts, fitted: Callable[[Bool], F64]) -> F64:
+    """For each fold (rows) the scores of all texts by classifiers without that fold and without their own.
+
+    `fitted` learns a classifier from the texts of a mask and returns the scores of all texts.
+    """
     scores = np.empty((N_FOLDS, len(texts.fold)))
     for fold in range(N_FOLDS):
         for other in range(fold + 1):
-            found = _ridge(texts, (texts.fold != fold) & (texts.fold != other))
+            found = fitted((texts.fold != fold) & (texts.fold != other))
             scores[fold, texts.fold == other] = found[texts.fold == other]
             scores[other, texts.fold == fold] = found[texts.fold == fold]
     # Numbers of about the size of the traits.
@@ -177,6 +192,40 @@ def _ridge(texts: _Texts, inside: Bool) -> F64:
     return np.asarray(features @ solved[:-1] + solved[-1])
 
 
+@dataclass(frozen=True, eq=False)
+class _VectorRidge:
+    """Sums over the texts of each fold and sample, from which a linear discriminant of any folds follows."""
+
+    vectors: F64
+    fold: I64
+    sizes: F64
+    sums: F64
+    squares: F64
+
+    @classmethod
+    def of(cls, vectors: F64, texts: _Texts) -> "_VectorRidge":
+        centred = vectors - vectors.mean(axis=0)
+        cells = [
+            centred[(texts.fold == fold) & (texts.is_candidate == side)]
+            for side in (True, False)
+            for fold in range(N_FOLDS)
+        ]
+        shape = (2, N_FOLDS, vectors.shape[1])
+        sizes = np.array([len(cell) for cell in cells], dtype=np.float64).reshape(2, N_FOLDS)
+        sums = np.stack([cell.sum(axis=0) for cell in cells]).reshape(shape)
+        squares = np.stack([cell.T @ cell for cell in cells]).reshape(*shape, -1)
+        return cls(centred, texts.fold, sizes, sums, squares)
+
+    def scores(self, inside: Bool) -> F64:
+        """Scores of all texts by the discriminant of the texts inside, which are whole folds."""
+        folds = np.unique(self.fold[inside])
+        sizes = self.sizes[:, folds].sum(axis=1)
+        means = self.sums[:, folds].sum(axis=1) / sizes[:, None]
+        spreads = self.squares[:, folds].sum(axis=1) - sizes[:, None, None] * means[:, :, None] * means[:, None, :]
+        inverse = ridge_inverse(spreads.sum(axis=0), int(sizes.sum()))
+        return np.zeros(len(self.vectors)) if inverse is None else self.vectors @ (inverse @ (means[0] - means[1]))
+
+
 def _balanced(is_candidate: Bool, inside: Bool) -> F64:
     """Weights of the texts inside with the same sum for both samples; 0 for all others."""
     n, m = int((inside & is_candidate).sum()), int((inside & ~is_candidate).sum())
@@ -195,7 +244,7 @@ def _threshold(scores: F64, is_candidate: Bool) -> tuple[float, float]:
     """The score above which the shares of candidates and of references differ most surely, after how surely they do.
 
     The largest difference itself is mostly one of large shares, where differences vary most by chance: few texts that
-    are clearly unlike all others would be lost in it. So two standard errors are subtracted from each difference.
+    are clearly unlike all others would be lost in it. So three standard errors are subtracted from each difference.
     """
     order = np.argsort(-scores, kind="stable")
     above = np.stack((is_candidate[order], ~is_candidate[order])).cumsum(axis=1)
@@ -239,7 +288,9 @@ class _Rate:
         return float((self.deviations**2).sum())
 
 
-def separable_parts(candidate: LabelledTexts, reference: LabelledTexts, /) -> Mapping[str, float]:
+def separable_parts(
+    candidate: LabelledTexts, reference: LabelledTexts, /, *, features: str = "words"
+) -> Mapping[str, float]:
     """Shares of both samples that are called candidates, and what their interval needs; empty if there are too few.
 
     `candidate_effective` and `reference_effective` are as many independent texts as the share is based on,
@@ -247,20 +298,31 @@ def separable_parts(candidate: LabelledTexts, reference: LabelledTexts, /) -> Ma
     groups of the smaller sample.
     """
     both = pooled(candidate, reference)
-    found: Mapping[str, float] = both.once("separable", lambda: _parts(candidate, reference))
+    found: Mapping[str, float] = both.once("separable", lambda: _parts(both, None, n=len(candidate)))
     return found
 
 
-def _parts(candidate: LabelledTexts, reference: LabelledTexts) -> Mapping[str, float]:
-    if min(map(_n_units, (candidate, reference))) < FEWEST_UNITS:
+def separable_parts_of_both(
+    candidate: LabelledBoth, reference: LabelledBoth, /, *, features: str = "both"
+) -> Mapping[str, float]:
+    """The same with sentence vectors."""
+    both = pooled(candidate, reference)
+    found: Mapping[str, float] = both.once(
+        "separable", lambda: _parts(both.texts, both.vectors.values, n=len(candidate.texts))
+    )
+    return found
+
+
+def _parts(both: LabelledTexts, vectors: F32 | None, *, n: int) -> Mapping[str, float]:
+    groups = both.groups
+    units = (n, len(both) - n) if groups is None else (len(np.unique(groups[:n])), len(np.unique(groups[n:])))
+    if min(units) < FEWEST_UNITS:
         return {}
-    texts = _Texts.of(candidate, reference)
+    texts = _Texts.of(both, vectors, n=n)
     called = _called(texts)
-    sides = [texts.is_candidate, ~texts.is_candidate]
-    mine, theirs = (_Rate.of(called[side], texts.unit[side]) for side in sides)
+    mine, theirs = (_Rate.of(called[side], texts.unit[side]) for side in (texts.is_candidate, ~texts.is_candidate))
     _, at, other = np.intersect1d(mine.unit, theirs.unit, return_indices=True)
-    paired = both_grouped(candidate, reference)
-    together = float(mine.deviations[at] @ theirs.deviations[other]) if paired else 0.0
+    together = 0.0 if groups is None else float(mine.deviations[at] @ theirs.deviations[other])
     spread = math.sqrt(mine.variance * theirs.variance)
     return {
         "candidate_rate": mine.share,
@@ -268,17 +330,8 @@ def _parts(candidate: LabelledTexts, reference: LabelledTexts) -> Mapping[str, f
         "candidate_effective": mine.effective,
         "reference_effective": theirs.effective,
         "correlation": together / spread if spread > 0 else 0.0,
-        "n_units": float(min(len(mine.unit), len(theirs.unit))),
+        "n_units": float(min(units)),
     }
-
-
-def both_grouped(candidate: LabelledTexts, reference: LabelledTexts) -> bool:
-    """Whether units are groups, which both samples may have."""
-    return candidate.groups is not None and reference.groups is not None
-
-
-def _n_units(texts: Any) -> int:
-    return len(texts) if texts.groups is None else len(np.unique(texts.groups))
 
 
 @metric(
@@ -296,7 +349,7 @@ def _n_units(texts: Any) -> int:
     in_default=False,
     parts=separable_parts,
 )
-def separable(candidate: LabelledTexts, reference: LabelledTexts, /) -> float:
+def separable(candidate: LabelledTexts, reference: LabelledTexts, /, *, features: Features = "words") -> float:
     r"""Separable share: the share of the candidate's texts that must be replaced, at least, to match the reference.
 
     .. math:: \max_A [P(A) - Q(A)] = \mathrm{TV}(P, Q) \ge P(\hat A) - Q(\hat A)
@@ -307,11 +360,12 @@ def separable(candidate: LabelledTexts, reference: LabelledTexts, /) -> float:
     that a classifier calls generated, minus that share of references, is a lower limit of TV, if both are counted on
     texts that the classifier has not seen.
 
-    A ridge classifier reads words, word pairs, openings and endings in 131,072 hashed features; a second, linear one
-    combines its score with length, markup and the commonness of words. Both, and the threshold, are learned on four
-    fifths of the texts and applied to the last fifth, five times. Copies of a text are separate draws. Texts of one
-    group stay together, and each group counts once. The interval is one-sided: its lower end is the lower confidence
-    bound, and its upper end is 1, because differences that the classifier does not see may be of any size.
+    With `features=words`, a ridge classifier reads words, word pairs, openings and endings in 131,072 hashed features,
+    and a linear one combines its score with length, marks and the commonness of words. `features=both` adds the score
+    of another classifier, on sentence vectors (`--encoder`). All of them, and the threshold, are learned on four fifths
+    of the texts and applied to the last fifth, five times. Copies of a text are separate draws. Texts of one group stay
+    together, and each group counts once. The interval is one-sided: its lower end is the lower confidence bound, and
+    its upper end is 1, because differences that the classifier does not see may be of any size.
 
     It sees any difference in words, phrases, openings, endings, length and markup, and repeated texts.
 
@@ -321,5 +375,21 @@ def separable(candidate: LabelledTexts, reference: LabelledTexts, /) -> float:
 
     It is undefined if one of the samples has fewer than 20 texts, or fewer than 20 groups.
     """
-    parts = separable_parts(candidate, reference)
+    return _share(separable_parts(candidate, reference))
+
+
+@variant(
+    "separable",
+    features="both",
+    interval=SEPARABLE,
+    test=None,
+    why_no_test="the overall test decides whether samples differ",
+    parts=separable_parts_of_both,
+)
+def separable_both(candidate: LabelledBoth, reference: LabelledBoth, /, *, features: Features = "both") -> float:
+    """The separable share by words and sentence vectors."""
+    return _share(separable_parts_of_both(candidate, reference))
+
+
+def _share(parts: Mapping[str, float]) -> float:
     return max(parts["candidate_rate"] - parts["reference_rate"], 0.0) if parts else math.nan

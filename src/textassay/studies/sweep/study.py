@@ -37,6 +37,7 @@ from textassay.studies.compare.study import CandidateMeasured, Measurer
 from textassay.studies.outcome import Settings, settings_of_metrics
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points
+from textassay.studies.sweep.items import DEFAULT_CANDIDATES, ItemPrompts, sweep_of_items
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.samples import Draw, count_missing, draw_texts, samples_file
 from textassay.studies.sweep.verdict import judge, settings_text
@@ -54,8 +55,10 @@ AnyModel = str | os.PathLike[str] | Generator
 
 def sweep(
     model: AnyModel | None,
-    reference: Any,
+    reference: Any = None,
     *,
+    items: Any = None,
+    candidates: int = DEFAULT_CANDIDATES,
     temperature: Any = None,
     top_k: Any = None,
     top_p: Any = None,
@@ -84,6 +87,10 @@ def sweep(
         A model, its file, or a name that `get_model` takes; None if there are `checkpoints` only.
     reference
         Real texts, in any form that `read_sample` takes.
+    items, candidates
+        In place of a reference, items with a prompt and several references each, in any form that `read_items` takes.
+        Every setting writes `candidates` texts per prompt, and metrics are those of `conditional`, such as
+        `"trm:distance=cider,score"`; by default its default ones. `found.best` compares settings item by item.
     temperature, top_k, top_p
         A number, a list of numbers, or a string with numbers and ranges: `"0.5:1.5:0.1"` in equal steps, `"0.25:4:x2"`
         by a factor. None in a list, or `none`, is no truncation. All combinations are settings, at most 200. By default
@@ -128,6 +135,31 @@ def sweep(
     (('t=0.5', 't=1'), ['t=0.5', 't=1'])
     """
     plan, workers, counter = Plan(level, n_resamples, seed).checked(), get_engine(engine), progress or Silent()
+    if items is not None:
+        _check_alone({"reference": reference, "prompts": prompts, "n": n, "train": train, "oracle": oracle})
+        _check_alone({"families": listed(families) or None})
+        asked_items = ItemPrompts.of(items, candidates)
+        models = _models(model, checkpoints)
+        points = grid_points(temperature, top_k, top_p, models=list(models))
+        opened = _all_opened(models, counter)
+        with samples_file(resume) as work:
+            drawn = _drawn(points, opened, asked_items.draw(seed), work, counter)
+        return sweep_of_items(
+            asked_items,
+            drawn,
+            points,
+            opened,
+            metrics=metrics,
+            tokenizer=tokenizer,
+            encoder=encoder,
+            level=level,
+            n_resamples=n_resamples,
+            seed=seed,
+            engine=workers,
+            progress=counter,
+        )
+    if reference is None:
+        raise InputError("no real texts given; wanted ", Setting("reference"), " or ", Setting("items"))
     real = _checked_reference(reference)
     models = _models(model, checkpoints)
     points = grid_points(temperature, top_k, top_p, models=list(models))
@@ -172,6 +204,25 @@ def sweep(
         notes = (*notes, f"{raised} {many(len(points), 'setting')} at level {level:g} needs them")
     study = _Study(measurer, points, samples, opened, notes, draw, against)
     return study.run(workers)
+
+
+def _check_alone(given: Mapping[str, Any]) -> None:
+    """Refuse what a sweep over items has no use for."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(Setting(name), " and ", Setting("items"), "; wanted one of the two")
+
+
+def _drawn(
+    points: Sequence[GridPoint], models: Mapping[str, Generator], draw: Draw, work: WorkFile, progress: Progress
+) -> dict[str, list[str]]:
+    """The texts of each setting by name."""
+    left = [count_missing(_model_of(point, models).name, point.decoding, draw, work) for point in points]
+    progress.start("sampling", sum(left))
+    return {
+        point.name: draw_texts(_model_of(point, models), point.decoding, draw, work, step=progress.step)
+        for point in points
+    }
 
 
 def _checked_reference(reference: Any) -> Sample:

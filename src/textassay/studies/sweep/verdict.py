@@ -10,8 +10,18 @@ from textassay.studies.sweep.result import SettingColumn
 _MOST_NAMES = 6
 
 
-def judge(swept: Sequence[SettingColumn], best: Sequence[Best], *, level: float, floor: float) -> Verdict:
-    """The verdict on all settings; `floor` is the smallest p-value that the overall test can give."""
+def judge(
+    swept: Sequence[SettingColumn],
+    best: Sequence[Best],
+    *,
+    level: float,
+    floor: float,
+    tested: tuple[str, str] | None = None,
+) -> Verdict:
+    """The verdict on all settings; `floor` is the smallest p-value that the overall test can give.
+
+    `tested` is the level and the sentence of other tests in place of the overall one.
+    """
     by_aspect = {
         aspect: [each for each, result in zip(best, swept[0].results, strict=True) if result.aspect == aspect]
         for aspect in ("both", "quality", "diversity")
@@ -22,8 +32,8 @@ def judge(swept: Sequence[SettingColumn], best: Sequence[Best], *, level: float,
         *_single("quality alone is best at", by_aspect["quality"]),
         *_single("diversity is best at", by_aspect["diversity"]),
     ]
-    tested, sentence = _overall(swept, level, floor)
-    return Verdict.of(tested, *found, sentence, cautions=_at_end(by_aspect["both"], swept))
+    decision, sentence = _overall(swept, level, floor) if tested is None else tested
+    return Verdict.of(decision, *found, sentence, cautions=_at_end(by_aspect["both"], swept))
 
 
 def _closest(best: Sequence[Best], names: Sequence[str]) -> Iterable[str]:

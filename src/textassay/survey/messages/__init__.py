@@ -35,8 +35,12 @@ class Messages:
 @cache
 def shipped(language: str) -> Messages:
     """The table of a language that is shipped: `en` or `de`."""
-    data = files("textassay.survey.messages").joinpath(f"{language}.toml").read_bytes()
-    return Messages(MappingProxyType(dict(_flat(tomllib.loads(data.decode())))))
+    return Messages(MappingProxyType(dict(_flat(tomllib.loads(source_of(language))))))
+
+
+def source_of(language: str) -> str:
+    """The file of the table of a language that is shipped."""
+    return files("textassay.survey.messages").joinpath(f"{language}.toml").read_text("utf-8")
 
 
 def messages_of(study: Study) -> Messages:

@@ -220,7 +220,8 @@ def watched(study: LiveStudy, browser: Browser) -> dict[str, Person]:
     people["r002"] = there_and_back(study, browser)
     look_again(admin, ratings=3 * N_TEXTS)
     expect(figure(admin, "Items complete")).to_have_text(f"{N_TEXTS} of {N_TEXTS}")
-    expect(admin.get_by_role("row")).to_have_count(4)
+    expect(admin.get_by_role("region", name="Raters").get_by_role("row")).to_have_count(4)
+    expect(admin.get_by_role("region", name="Shared link").get_by_role("row")).to_have_count(2)
     expect(admin.get_by_role("cell", name=f"{PER_RATER} of {PER_RATER}")).to_have_count(3)
     assert loads == []
     return people
