@@ -435,7 +435,7 @@ def contradictions(finding: Finding) -> Iterator[str]:
         yield "a difference and no difference"
     if differs != (finding.level in FOUND):
         yield f"level {finding.level} and sentences that do not fit it"
-    if nothing and any(word in said for word in ("different in", "diverse", "uncovered", "unlike any", "repeats")):
+    if nothing and any(word in said for word in ("difference: ", "diverse", "uncovered", "unlike", "repeats")):
         yield "no difference, and how it differs"
     if "less diverse" in said and "more diverse" in said:
         yield "less diverse and more diverse"
