@@ -1,11 +1,14 @@
 """Samples whose groups have different sizes: equally many texts per group are compared and tested."""
 
+import math
+
 import numpy as np
 import pytest
 
-from textassay import Sample
-from textassay.corpus.sizes import cut_samples
+from textassay import Sample, compare
+from textassay.corpus.sizes import cut_pairs, cut_samples
 from textassay.inference.overall.test import OverallPlan, overall_test
+from textassay.inference.result import Result
 from textassay.metrics.views import Material
 
 
@@ -64,3 +67,41 @@ def test_the_level_is_kept_with_groups_of_unequal_sizes(mine: int, real: int) ->
         rejected += found.p_value is not None and found.p_value <= 0.05
     # Without even groups 8 and 12 of 40 are rejected where one side has one text per group.
     assert rejected <= 7
+
+
+def baseline(real: Sample, candidate: Sample, **fields: str) -> dict[str, Result]:
+    found = compare(real, {"c": candidate}, metrics="edges,distinct,bleu", n_resamples=19, **fields)
+    return {result.metric: result for result in found.baseline} | {"c": found["c"]["bleu"]}
+
+
+def test_one_text_of_one_more_group_hardly_moves_the_baseline() -> None:
+    """Real texts of the same groups compare with each other, and the one that has no fellow is left out."""
+    one = baseline(grouped([4] * 30), grouped([2] * 30, seed=1), pair="g")
+    other = baseline(grouped([4] * 30 + [1]), grouped([2] * 30 + [1], seed=1), pair="g")
+    for name in ("edges", "bleu"):
+        assert other[name].estimate == pytest.approx(one[name].estimate, rel=0.15)
+    assert other["bleu"].n == 60
+
+
+@pytest.mark.parametrize("fields", [{"pair": "g"}, {"group": "g"}])
+def test_without_real_texts_of_the_same_groups_there_is_no_baseline(fields: dict[str, str]) -> None:
+    real, candidate = grouped([1] * 40), grouped([1] * 40, seed=1)
+    found = compare(real, {"c": candidate}, metrics="edges,distinct,bleu,cr", n_resamples=99, **fields)
+    by_name = {result.metric: result for result in found.baseline}
+    assert math.isfinite(by_name["distinct"].estimate)
+    for name in ("edges", "bleu", "cr"):
+        assert "no baseline: " in (by_name[name].undefined or "")
+        assert "different groups" in (by_name[name].undefined or "")
+    assert any(note.startswith("no baseline for metrics that compare: ") for note in found.notes)
+    assert not found["c"].at_baseline_size
+    assert "real v real" not in found["c"].verdict.sentence
+    assert type(found).from_json(found.to_json()) == found
+    assert found.to_html()
+
+
+def test_candidates_at_the_size_of_the_baseline_come_from_the_same_groups() -> None:
+    """Two parts of three real texts have one text of each group, not all texts of a third of the groups."""
+    real, candidate = grouped([3] * 30), grouped([3] * 30, seed=1)
+    cut = cut_pairs(real, {"c": candidate}, size="match", seed=0)
+    for part in (cut.held_out, cut.base, cut.like_held_out["c"]):
+        assert (len(part), part.count_independent()) == (30, 30)

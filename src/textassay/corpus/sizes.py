@@ -9,9 +9,10 @@ are drawn from each group, and a group with fewer texts is left out.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textassay.corpus.printable import many
@@ -26,6 +27,10 @@ UNEVEN = 1.1
 # Two samples' group sizes differ if their distribution functions are further apart than this at some size, times the
 # root of the sum of one over each number of groups (Kolmogorov and Smirnov, 5 %).
 _KS = 1.36
+# A baseline of texts of other groups says something about candidates with at most this share of texts in shared groups.
+_FEW_SHARED = 0.1
+# A baseline within groups may leave out this share of the groups, those with one real text.
+_MOST_LEFT_OUT = 0.1
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,10 @@ class Cut:
     """The samples to compare, the real parts of the baseline, and what was done in words.
 
     Metrics that compare have `held_out` against `base` as their baseline, metrics that describe have `plain`. A
-    candidate compares with the baseline only on as many texts as these have. `tested` has, for each candidate, the
-    candidate and the reference that the tests use.
+    candidate compares with the baseline only on as many texts as these have: `like_held_out` has such texts of each
+    candidate where they come from the same groups, otherwise they are drawn at random. `tested` has, for each
+    candidate, the candidate and the reference that the tests use. If real text cannot be compared with real text,
+    `why_no_baseline` is the reason, and nothing is measured on `held_out` and `base`.
     """
 
     reference: Sample
@@ -45,18 +52,41 @@ class Cut:
     tested: Mapping[str, tuple[Sample, Sample]]
     notes: tuple[str, ...]
     baseline_notes: tuple[str, ...] = ()
+    like_held_out: Mapping[str, Sample] = field(default_factory=dict)
+    why_no_baseline: str | None = None
 
     @property
     def everything(self) -> tuple[Sample, ...]:
         """All samples that anything is measured on."""
         tested = [sample for pair in self.tested.values() for sample in pair]
-        return self.reference, self.held_out, self.base, self.plain, *self.candidates.values(), *tested
+        alike = self.like_held_out.values()
+        return self.reference, self.held_out, self.base, self.plain, *self.candidates.values(), *alike, *tested
 
 
 def cut_samples(
     reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, baseline: bool = True
 ) -> Cut:
     """Cut every sample to a common size (`match`: the smallest), to a number of texts, or not at all (`all`)."""
+    cut = _cut_samples(reference, candidates, size=size, seed=seed, baseline=baseline)
+    if not baseline or not any(_in_groups_of(reference, sample) > _FEW_SHARED for sample in candidates.values()):
+        return cut
+    why = (
+        "real v real would compare texts of different groups, but candidates have groups in common with the reference;"
+        " the option pair compares within groups"
+    )
+    return replace(cut, why_no_baseline=why, baseline_notes=(f"no baseline for metrics that compare: {why}",))
+
+
+def _in_groups_of(reference: Sample, sample: Sample) -> float:
+    """The share of a candidate's texts whose group is also in the reference."""
+    if reference.groups is None or sample.groups is None:
+        return 0.0
+    return float(pc.mean(pc.is_in(sample.groups, value_set=reference.groups).cast("int8")).as_py() or 0.0)
+
+
+def _cut_samples(
+    reference: Sample, candidates: Mapping[str, Sample], *, size: str | int, seed: int, baseline: bool
+) -> Cut:
     limit = _limit(size)
     tested = _pairs(reference, candidates, seed)
     reference, candidates, equal = _evened(reference, candidates, seed)
@@ -88,8 +118,8 @@ def cut_pairs(
     """Keep the groups that all samples have, each with equally many texts in every sample; tests use all their texts.
 
     With `all`, estimates use all texts of these groups; with a number, estimates and tests use random groups with that
-    many texts together. The baseline compares real texts of the same groups where each has enough of them,
-    else of different groups.
+    many texts together. The baseline compares real texts of the same groups; there is none where more than a tenth of
+    the groups have one real text.
     """
     everyone = (reference, *candidates.values())
     names, numbers = group_numbers(*(sample.groups for sample in everyone))
@@ -115,8 +145,20 @@ def cut_pairs(
     taken = dict(zip(candidates, cut[1:], strict=True))
     if not baseline:
         return Cut(cut[0], taken, cut[0], cut[0], cut[0], tested, notes)
-    held_out, base, how = _paired_baseline(shared[0], kept[0], cut[0], fewest, seed)
-    return Cut(cut[0], taken, held_out, base, cut[0], tested, notes, how)
+    share, note, why = _shares_of_baseline(np.bincount(kept[0], minlength=names), fewest)
+    if why is not None:
+        note = (f"no baseline for metrics that compare: {why}",)
+        return Cut(cut[0], taken, cut[0], cut[0], cut[0], tested, notes, note, why_no_baseline=why)
+    first = _per_group(kept[0], share, stream(seed, "yardstick"))
+    rest = np.setdiff1d(np.arange(len(shared[0])), first)
+    base = shared[0].take(rest[_per_group(kept[0][rest], share, stream(seed, "second half"))])
+    alike = {}
+    if (share != fewest).any():
+        alike = {
+            name: sample.take(_per_group(side, share, stream(seed, "like real", sample.digest)))
+            for name, sample, side in zip(candidates, shared[1:], kept[1:], strict=True)
+        }
+    return Cut(cut[0], taken, shared[0].take(first), base, cut[0], tested, notes, note, alike)
 
 
 def _groups_up_to(limit: int, fewest: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
@@ -135,26 +177,21 @@ def _groups_up_to(limit: int, fewest: NDArray[np.int64], seed: int) -> NDArray[n
     return chosen
 
 
-def _paired_baseline(
-    whole: Sample, groups: NDArray[np.int64], used: Sample, fewest: NDArray[np.int64], seed: int
-) -> tuple[Sample, Sample, tuple[str, ...]]:
-    counts = np.bincount(groups, minlength=len(fewest))
-    there = fewest > 0
-    enough = (counts >= 2 * fewest)[there].all()
-    share = fewest if enough else counts // 2
-    if (share > 0)[there].all():
-        first = _per_group(groups, share, stream(seed, "yardstick"))
-        rest = np.setdiff1d(np.arange(len(whole)), first)
-        second = rest[_per_group(groups[rest], share, stream(seed, "second half"))]
-        note = (
-            ()
-            if enough
-            else (f"real v real is two parts of the real texts of each group, {many(len(first), 'text')} each",)
-        )
-        return whole.take(first), whole.take(second), note
-    first_half, rest_half = used.split(len(used) // 2, stream(seed, "yardstick"))
-    note = ("real v real compares texts of different groups, since some groups have one real text: a rough baseline",)
-    return first_half, rest_half.cut(len(first_half), stream(seed, "second half")), note
+def _shares_of_baseline(
+    counts: NDArray[np.int64], fewest: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], tuple[str, ...], str | None]:
+    """How many texts of each group both parts of the baseline have, a note, and the reason if there is no baseline."""
+    share = np.minimum(fewest, counts // 2)
+    groups = int((fewest > 0).sum())
+    single = groups - int((share > 0).sum())
+    if single > _MOST_LEFT_OUT * groups or groups - single < FEWEST_TEXTS:
+        few = f"{single:,} of {many(groups, 'group')} {'has' if single == 1 else 'have'} one real text"
+        return share, (), f"{few}, and real texts of different groups are no baseline for pairs"
+    if (share == fewest).all():
+        return share, (), None
+    left_out = f", without {many(single, 'group')} that {'has' if single == 1 else 'have'} one" if single else ""
+    note = f"real v real is two parts of the real texts of each group, {many(int(share.sum()), 'text')} each{left_out}"
+    return share, (note,), None
 
 
 def _per_group(groups: NDArray[np.int64], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -99,9 +99,10 @@ class Measurer:
         """The baseline: describing metrics on the reference alone, comparing metrics between two real parts."""
         if not self.baseline:
             return []
-        plain = self._with_train({"candidate": self.material(self.cut.plain)})
-        parts = {"candidate": self.material(self.cut.held_out), "reference": self.material(self.cut.base)}
-        jobs = [Job(self.describing, plain), Job(self.comparing, self._with_train(parts), test=False)]
+        jobs = [Job(self.describing, self._with_train({"candidate": self.material(self.cut.plain)}))]
+        if self.cut.why_no_baseline is None:
+            parts = {"candidate": self.material(self.cut.held_out), "reference": self.material(self.cut.base)}
+            jobs.append(Job(self.comparing, self._with_train(parts), test=False))
         return [job for job in jobs if job.requests]
 
     def candidate_jobs(self, name: str) -> list[Job]:
@@ -109,7 +110,7 @@ class Measurer:
         material, reference = self.material(self.cut.candidates[name]), self.material(self.cut.reference)
         roles = self._with_train({"candidate": material, "reference": reference})
         whole = Job(self.requests, roles, tested=self.tested(name), test=self.tests)
-        return [whole, *(self._at_baseline_size(material) if self.baseline else ())]
+        return [whole, *(self._at_baseline_size(name) if self.baseline else ())]
 
     def views(self, jobs: Iterable[Job]) -> dict[Material, list[type[Any]]]:
         """The views that jobs and the overall test read, by material."""
@@ -128,8 +129,10 @@ class Measurer:
     def real(self, jobs: Sequence[Job], found: Sequence[Measured]) -> Measured:
         """The baseline from what its jobs found."""
         if not self.baseline:
-            return Measured(tuple(map(_not_measured, self.requests)), {}, {})
+            return Measured(tuple(_not_measured(request, "not asked for") for request in self.requests), {}, {})
         results, replicates = _joined(jobs, found)
+        missing = {request: _not_measured(request, self.cut.why_no_baseline or "") for request in self.comparing}
+        results = missing | results
         return Measured(tuple(results[request] for request in self.requests), replicates, {})
 
     def candidate(self, jobs: Sequence[Job], found: Sequence[Measured]) -> CandidateMeasured:
@@ -151,8 +154,18 @@ class Measurer:
         """What the verdict reads at equal lengths, ready to run; nothing where no baseline was asked for."""
         if not (self.baseline and self.plan.n_resamples):
             return EqualLengths
-        real = self.material(self.cut.base), self.material(self.cut.held_out)
-        return partial(at_equal_lengths, self.requests, self.material(self.cut.candidates[name]), real, plan=self.plan)
+        cut = self.cut
+        if cut.why_no_baseline is not None:
+            return partial(
+                at_equal_lengths,
+                self.requests,
+                self.material(cut.candidates[name]),
+                (self.material(cut.plain), None),
+                plan=self.plan,
+            )
+        mine = self.material(cut.like_held_out.get(name, cut.candidates[name]))
+        real = self.material(cut.base), self.material(cut.held_out)
+        return partial(at_equal_lengths, self.requests, mine, real, plan=self.plan)
 
     def _with_train(self, roles: dict[str, Material]) -> dict[str, Material]:
         return roles if self.train is None else roles | {"train": self.train}
@@ -162,11 +175,14 @@ class Measurer:
         mine, real = self.cut.tested[name]
         return self.material(mine), self.material(real)
 
-    def _at_baseline_size(self, material: Material) -> Iterator[Job]:
+    def _at_baseline_size(self, name: str) -> Iterator[Job]:
         """What is measured again, on as many texts as the baseline had: metrics that compare, metrics that describe."""
+        material = self.material(self.cut.candidates[name])
         size, base = len(self.cut.base), self.material(self.cut.base)
-        if self.comparing and not len(material.sample) == len(self.cut.reference) == size:
-            cut = self._cut(material, size)
+        is_alike = len(material.sample) == len(self.cut.reference) == size
+        if self.comparing and self.cut.why_no_baseline is None and not is_alike:
+            alike = self.cut.like_held_out.get(name)
+            cut = self._cut(material, size) if alike is None else Material(alike, self.settings)
             yield Job(self.comparing, {"candidate": cut, "reference": base}, test=False, own=(cut,))
         if self.describing and len(material.sample) != len(self.cut.plain):
             cut = self._cut(material, len(self.cut.plain))
@@ -187,8 +203,8 @@ def _joined(jobs: Sequence[Job], found: Sequence[Measured]) -> tuple[dict[Reques
     return results, {request: values for each in found for request, values in each.replicates.items()}
 
 
-def _not_measured(request: Request) -> Result:
-    return result_of(request, math.nan, undefined="not measured: the baseline was not asked for", signature="")
+def _not_measured(request: Request, why: str) -> Result:
+    return result_of(request, math.nan, undefined=f"no baseline: {why}", signature="")
 
 
 def contests(
@@ -362,7 +378,8 @@ class _Study:
         ]
         contested = tuple(contests(measurer.requests, outcomes, level=plan.level))
         notes = tuple(self._notes(columns))
-        real = Column("real v real", len(cut.held_out), cut.held_out.digest, baseline.results)
+        part = cut.held_out if cut.why_no_baseline is None else cut.plain
+        real = Column("real v real", len(part), part.digest, baseline.results)
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
             real=real,
@@ -471,9 +488,11 @@ class _Study:
                 if groups < FEWEST_TEXTS:
                     yield f"{name}: {groups:,} groups; jackknife intervals need at least {FEWEST_TEXTS}"
 
-    def _real_overlap(self) -> float:
+    def _real_overlap(self) -> float | None:
         """The share of real texts of the baseline's one part that are in its other part word for word."""
         cut = self.measurer.cut
+        if cut.why_no_baseline is not None:
+            return None
         mine, base = (self.measurer.material(part).view(NearDuplicates).keys for part in (cut.held_out, cut.base))
         return float(np.isin(mine, base).mean())
 

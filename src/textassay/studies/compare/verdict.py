@@ -74,13 +74,14 @@ class Sight:
 class Setting:
     """What a verdict depends on, apart from the results.
 
-    `real_overlap` is the share of texts in one part of the reference that are also in the other part, word for word.
+    `real_overlap` is the share of texts in one part of the reference that are also in the other part, word for word;
+    None if there are no such parts.
     Sentences on copies and closeness share one small error rate over all candidates.
     """
 
     level: float
     sight: Sight = field(default_factory=Sight)
-    real_overlap: float = 0.0
+    real_overlap: float | None = 0.0
     n_candidates: int = 1
 
     @property
@@ -190,12 +191,10 @@ def _difference(overall: Overall, level: float, *, doubtful: bool) -> str:
 def _copies(overall: Overall, setting: Setting) -> list[str]:
     shared = overall.shared_texts or 0.0
     is_sure = is_significant(overall.copied, setting.beside)
-    if not is_sure or shared < COPIED or shared <= setting.real_overlap:
+    if not is_sure or shared < COPIED or shared <= (setting.real_overlap or 0.0):
         return []
-    return [
-        f"not an independent sample: {share(shared)} of its texts are in the reference word for word"
-        f" (real text {share(setting.real_overlap)})"
-    ]
+    real = "" if setting.real_overlap is None else f" (real text {share(setting.real_overlap)})"
+    return [f"not an independent sample: {share(shared)} of its texts are in the reference word for word{real}"]
 
 
 def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
@@ -297,7 +296,7 @@ def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -
 
     Real text then scores higher against itself than any independent sample of the same source would.
     """
-    return by_metric.get(name, ()) if setting.real_overlap < COPIED else ()
+    return by_metric.get(name, ()) if (setting.real_overlap or 0.0) < COPIED else ()
 
 
 def _copying(rows: Iterable[Row]) -> list[str]:
