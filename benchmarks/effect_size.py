@@ -344,7 +344,8 @@ def page(found: dict[str, dict[str, float]], scale: Scale) -> str:
             for base, other in MIXTURES.items()
         ),
         "With few texts the classifier learns little, so estimates are too low, and a small share among few texts is "
-        "not seen. The word-pair distance of 30 % of news in captions shows why it is no effect size.",
+        "not seen. News among short outputs of language models is not always recognised, even with many texts. The "
+        "word-pair distance of one and the same share depends on the texts: compare the rows of 30 %.",
         "## Bounds above the truth",
         "A bound at the level of 95 % may be above the truth in 5 % of draws. The second number is that limit plus two "
         "standard errors. In the row of no difference, bounds above 0 are counted whatever the overall test says; a "

@@ -1,11 +1,15 @@
 """The separable share: known total variation, held-out thresholds, groups, copies, and too few texts."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 from tests.conftest import material
 from tests.laws import corpus
 from textassay import metrics
+from textassay.corpus.arrays import F32
 from textassay.corpus.sample import Sample
 from textassay.inference.effect_size import Separable, separable_share
 from textassay.inference.intervals import separable_interval
@@ -57,6 +61,29 @@ def test_copies_are_draws_and_a_sample_has_no_distance_from_its_own_copy() -> No
     assert collapsed.estimate == 1.0
     assert collapsed.interval is not None
     assert 0.85 < collapsed.interval.low < 1.0
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """An encoder whose vectors show what the words do not."""
+
+    sides: dict[str, float]
+    name: str = "hidden"
+    dimension: int = 4
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        return np.array([[self.sides[text], len(text) / 100, 1.0, 0.0] for text in texts], dtype=np.float32)
+
+
+def test_vectors_add_what_the_words_do_not_show() -> None:
+    texts = [f"{text} n{place}" for place, text in enumerate(corpus(1, 240))]
+    one, other = texts[:120], texts[120:]
+    encoder = Hidden({text: float(text in one[:60]) for text in texts})
+    plain = share(one, other)
+    found: Result = metrics.separable(one, other, features="both", encoder=encoder)
+    assert plain.estimate < 0.3
+    assert found.estimate == pytest.approx(0.5, abs=0.05)
+    assert "|features:both|tok:words|enc:hidden|" in found.signature
 
 
 def groups(n_groups: int, each: int, seed: int, *, names: str = "p") -> Sample:
