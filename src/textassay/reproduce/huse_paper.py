@@ -45,8 +45,7 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
     """The three scores from single ratings and from the file of items, beside the published ones."""
     requests = parse_requests(list(PUBLISHED), on="ratings")
     exact = parse_requests([f"{metric}:variant=exact" for metric in PUBLISHED], on="ratings")
-    rated = [balanced(read_ratings(str(file)), seed=run.seed) for file in files]
-    _check_items(rated[0], run.n_items)
+    rated = [_open(file, run) for file in files]
     plan = RatedPlan(_LEVEL, run.by_scale(99, _RESAMPLES, _RESAMPLES), run.seed, LocalEngine(), run.progress)
     results = [measure(each, requests, plan).results for each in rated]
     kept = [request.value(Ratings.of(rated[0])) for request in exact]
@@ -86,10 +85,18 @@ def reproduce_table_1(files: Sequence[Path], run: Run) -> Reproduction:
     )
 
 
-def _check_items(rated: RatedItems, n_items: int) -> None:
-    if n_items != len(rated.items):
+def _open(file: Path, run: Run) -> RatedItems:
+    """The rated items of a file, of which all must be taken."""
+    rated = balanced(read_ratings(str(file)), seed=run.seed)
+    if run.n_items != len(rated.items):
         wanted = f"; wanted {len(rated.items)}: the published numbers are of all items"
-        raise InputError(Setting("n_items", n_items), wanted)
+        raise InputError(Setting("n_items", run.n_items), wanted)
+    return rated
+
+
+def _signature(run: Run, rated: RatedItems, **settings: int) -> str:
+    data = {"items": f"{len(rated.items)}/{rated.digest}"}
+    return signature(run.name, {}, data=data, resampling={"k": 16, **settings, "seed": run.seed})
 
 
 def _ends(result: Result) -> tuple[float | None, float | None]:
@@ -103,8 +110,7 @@ def _of(metric: str, results: Sequence[Sequence[Result]]) -> list[Result]:
 def reproduce_figure_5(files: Sequence[Path], run: Run) -> Reproduction:
     """HUSE and HUSE-Q on random parts of the items, and with a random part of the ratings."""
     requests = parse_requests(["huse", "huse_q"], on="ratings")
-    rated = balanced(read_ratings(str(files[0])), seed=run.seed)
-    _check_items(rated, run.n_items)
+    rated = _open(files[0], run)
     plan = RatedPlan(_LEVEL, _RESAMPLES, run.seed, LocalEngine(), run.progress)
     points = stability(Ratings.of(rated), requests, plan, most_k=16)
     return Reproduction(
@@ -120,12 +126,7 @@ def reproduce_figure_5(files: Sequence[Path], run: Run) -> Reproduction:
         claims=_claims(points),
         notes=(*rated.notes, "bands close towards the full set, since its parts then have most items in common"),
         options=run.options,
-        signature=signature(
-            run.name,
-            {},
-            data={"items": f"{len(rated.items)}/{rated.digest}"},
-            resampling={"k": 16, "parts": N_PARTS, "seed": run.seed},
-        ),
+        signature=_signature(run, rated, parts=N_PARTS),
         panels=(
             _panel("Fewer items", "items", points, requests),
             _panel("Fewer ratings per item", "ratings", points, requests),
@@ -187,8 +188,7 @@ def _mean_of_parts(point: StabilityPoint) -> Measured:
 
 def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
     """Models in the plane of HUSE-D and HUSE-Q: those of Table 1, and summarization as measured here."""
-    rated = balanced(read_ratings(str(files[0])), seed=run.seed)
-    _check_items(rated, run.n_items)
+    rated = _open(files[0], run)
     view = Ratings.of(rated)
     ours = {request.metric.name: request.value(view) for request in parse_requests(list(PUBLISHED), on="ratings")}
     wrong = [
@@ -227,9 +227,7 @@ def reproduce_figure_3(files: Sequence[Path], run: Run) -> Reproduction:
             + ("; ".join(wrong) or "nowhere"),
         ),
         options=run.options,
-        signature=signature(
-            run.name, {}, data={"items": f"{len(rated.items)}/{rated.digest}"}, resampling={"k": 16, "seed": run.seed}
-        ),
+        signature=_signature(run, rated),
         panels=(_plane_of_models(ours),),
     )
 
@@ -261,8 +259,7 @@ def _plane_of_models(ours: Mapping[str, float]) -> Panel:
 
 def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
     """Human and model summaries by rating and log-probability, and where the neighbours vote for the model."""
-    rated = balanced(read_ratings(str(files[0])), seed=run.seed)
-    _check_items(rated, run.n_items)
+    rated = _open(files[0], run)
     view = Ratings.of(rated)
     means, log_probs, is_model = view.means, view.log_probs("token"), view.is_model
     votes = decision_map(view, k=16, per="token")
@@ -275,9 +272,7 @@ def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
         differs=("Figure 4 has panels for t = 0.9 and t = 0.7 too, whose ratings are not available here.",),
         claims=_plane_claims(rated, view),
         options=run.options,
-        signature=signature(
-            run.name, {}, data={"items": f"{len(rated.items)}/{rated.digest}"}, resampling={"k": 16, "seed": run.seed}
-        ),
+        signature=_signature(run, rated),
         panels=(
             Panel(
                 "summarization, t = 1.0",
@@ -396,8 +391,7 @@ TABLE_2 = (
 
 def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
     """The printed examples of failures: their ratings, log-probabilities and the votes of their neighbours."""
-    rated = balanced(read_ratings(str(files[0])), seed=run.seed)
-    _check_items(rated, run.n_items)
+    rated = _open(files[0], run)
     judged = {each.item.id: each for each in judged_items(rated, Ratings.of(rated), k=16, tied="released", per="token")}
     if missing := [item for _, _, item, _, _ in TABLE_2 if item not in judged]:
         raise InputError(f"{files[0]}: no item {quoted(missing)}; wanted the items of the published file")
@@ -437,9 +431,7 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
             ),
         ),
         options=run.options,
-        signature=signature(
-            run.name, {}, data={"items": f"{len(rated.items)}/{rated.digest}"}, resampling={"k": 16, "seed": run.seed}
-        ),
+        signature=_signature(run, rated),
         tables=(
             Numbers(
                 "Ratings, log-probabilities and votes",

@@ -128,6 +128,11 @@ def reproduce_table_4(_files: Sequence[Path], run: Run) -> Reproduction:
                 None,
             ),
         ),
+        notes=tuple(
+            f"No round of {name} has a lower Oracle-NLL than its start, so that it is the model of maximum likelihood."
+            for name, row in rows.items()
+            if name != "mle" and row.numbers == rows["mle"].numbers
+        ),
         panels=(_figure_1d(rows, oracle, test), *_figure_3(rows)),
     )
 
