@@ -352,7 +352,7 @@ NOT_REBUILT: tuple[NotRebuilt, ...] = (
         "Figures 5 and 6",
         "chan2022",
         "captions by CLIPCap, VLP and TVT at many temperatures; neither their weights nor the images and videos are "
-        "available here",
+        "available here. `textassay sweep` measures TRM of a model over temperatures and decoders in this way",
     ),
     NotRebuilt("MSR-VTT in every table", "chan2022", "neither the videos nor their 20 captions are available here"),
     NotRebuilt(

@@ -215,10 +215,12 @@ class Claim:
     def wanted(self) -> str:
         """The rule and its margin, in words."""
         beyond = f" by more than {number(self.margin)}" if self.margin else ""
+        targets = {check.target for check in self.checks}
+        limit = number(targets.pop()) if len(targets) == 1 else "the limit"
         words = {
             "within": f"within ±{number(self.margin)} of the target",
-            "above": f"above the limit{beyond}",
-            "below": f"below the limit{beyond}",
+            "above": f"above {limit}{beyond}",
+            "below": f"below {limit}{beyond}",
         }
         return f"{words[self.rule]} ({self.basis})"
 

@@ -458,7 +458,7 @@ def _table_2_claims(found: Estimated) -> list[Claim]:
             _OVER_SPLITS,
         ),
         Claim(
-            f"{found.corpus}: QDisc of BLEU-2 to BLEU-4 is {_listed(printed[f'bs-{n}'] for n in _ORDERS)}",
+            f"{found.corpus}: QDisc of BLEU-2 to BLEU-4 is about {_listed(printed[f'bs-{n}'] for n in _ORDERS)}",
             tuple(
                 Check(
                     f"BS-{n}, as a share of the printed", _share_of(found.over(gap(f"bs-{n}")), printed[f"bs-{n}"]), 1.0

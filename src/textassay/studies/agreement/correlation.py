@@ -16,11 +16,13 @@ _MOST_EXACT, _MOST_STATES = 60, 20_000
 
 
 def tau_b(x: Sequence[float], y: Sequence[float]) -> float:
-    """Kendall's tau-b: concordant minus discordant pairs, corrected for ties; NaN if one side is all ties.
+    """Kendall's tau-b: concordant minus discordant pairs, corrected for ties; NaN if a side is all ties or has no value.
 
-    >>> round(tau_b([1, 2, 3, 4], [1, 3, 2, 4]), 4)
-    0.6667
+    >>> round(tau_b([1, 2, 3, 4], [1, 3, 2, 4]), 4), tau_b([1, 2, float("nan")], [1, 2, 3])
+    (0.6667, nan)
     """
+    if np.isnan([*x, *y]).any():
+        return math.nan
     pairs = len(x) * (len(x) - 1) / 2
     untied = (pairs - _tied_pairs(x)) * (pairs - _tied_pairs(y))
     return _score(x, y) / math.sqrt(untied) if untied > 0 else math.nan
