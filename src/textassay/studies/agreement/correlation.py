@@ -16,7 +16,7 @@ _MOST_EXACT, _MOST_STATES = 60, 20_000
 
 
 def tau_b(x: Sequence[float], y: Sequence[float]) -> float:
-    """Kendall's tau-b: concordant minus discordant pairs, corrected for ties; NaN if a side is all ties or has no value.
+    """Kendall's tau-b: concordant minus discordant pairs, corrected for ties; NaN if all of a side ties or one is NaN.
 
     >>> round(tau_b([1, 2, 3, 4], [1, 3, 2, 4]), 4), tau_b([1, 2, float("nan")], [1, 2, 3])
     (0.6667, nan)
