@@ -65,7 +65,9 @@ def may_answer(connection: sqlite3.Connection, plan: Plan, rater: int, task: int
     if standing_of(connection, plan, rater) is None:
         return False
     held, is_item = connection.execute(
-        "SELECT held_until IS NOT NULL, item IN (SELECT item FROM queue) FROM tasks WHERE number = ?", (task,)
+        "SELECT held_until IS NOT NULL, EXISTS (SELECT 1 FROM queue q WHERE q.item = t.item) FROM tasks t"
+        " WHERE t.number = ?",
+        (task,),
     ).fetchone()
     return bool(held) or not is_item or not is_at_cap(connection, plan, rater)
 
@@ -73,7 +75,7 @@ def may_answer(connection: sqlite3.Connection, plan: Plan, rater: int, task: int
 def gets_no_more(connection: sqlite3.Connection, plan: Plan, rater: int) -> bool:
     """Whether a rater gets no more items because of the cap; only attention checks may follow the last item."""
     (given,) = connection.execute(
-        "SELECT count(*) FROM tasks WHERE rater = ? AND item IN (SELECT item FROM queue)", (rater,)
+        "SELECT count(*) FROM tasks t CROSS JOIN queue q ON q.item = t.item WHERE t.rater = ?", (rater,)
     ).fetchone()
     return given < plan.ratings_per_rater and is_at_cap(connection, plan, rater)
 
