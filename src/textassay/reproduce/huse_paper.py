@@ -403,7 +403,7 @@ def reproduce_table_2(files: Sequence[Path], run: Run) -> Reproduction:
         "token, and the share of the 16 nearest neighbours that come from the same source, by the rating alone and by "
         "both features.",
         differs=(
-            "Five of the six log-probabilities are not printed or not legible in the table, so that two are compared.",
+            "Four of the six log-probabilities are not printed or not legible in the table, so that two are compared.",
             "The example of a diversity failure is from t = 0.7 in the text of the paper; the ratings here are of "
             "t = 1.0.",
         ),
