@@ -158,7 +158,7 @@ def compare_result(
 
 def phrase(text: str, *examples: str, more: int = 40, less: int = 2, z: float = 6.5) -> Phrase:
     """An over-produced phrase."""
-    return Phrase(text, len(text.split()) or 1, more, less, z, examples)
+    return Phrase(text, len(text.split()) or 1, more, less, z, examples, more / 10, less / 10)
 
 
 def candidate(name: str, results: Sequence[Result], **extra: object) -> Column:

@@ -1,5 +1,6 @@
 """Text, counts and shares made safe and readable for people: escaped control characters, plurals, percentages."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -21,6 +22,7 @@ _UNSAFE = (
     *range(0xD800, 0xE000),
 )
 _ESCAPES = {code: _escaped(code) for code in _UNSAFE}
+_LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 _ESCAPES_IN_LINES = {code: escape for code, escape in _ESCAPES.items() if chr(code) not in "\t\n"}
 
 
@@ -50,6 +52,15 @@ def shortened(text: str, width: int = 200) -> str:
     'a l...'
     """
     return printable(text) if len(text) <= width else printable(text[: width - 3]) + "..."
+
+
+def on_one_line(text: str) -> str:
+    r"""The text with a space for each line break and the white space around it, for an example of it.
+
+    >>> on_one_line("Sure!\n\n- one\n")
+    'Sure! - one '
+    """
+    return _LINE_BREAK.sub(" ", text)
 
 
 def quoted(names: list[str], most: int = 12) -> str:

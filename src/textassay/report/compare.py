@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -40,7 +40,7 @@ from textassay.report.terminal import MOST_NAME, dim, fitted_names, heading, joi
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import FAR
 from textassay.studies.compare.result import Column, Comparison, Separation
-from textassay.studies.outcome import known, plain_row
+from textassay.studies.outcome import known, number, plain_row
 
 # What "closer is better" refers to.
 TARGET = "real text"
@@ -161,7 +161,12 @@ def render_html(comparison: Comparison) -> str:
     smaller = (_content(comparison, limits, shared) for limits in _LADDER[1:])
     # The first content is gathered before the page is loaded; smaller ones only if it is too large.
     contents = chain([_content(comparison, _LADDER[0], shared)], smaller)
-    page = Page.of("compare.html.j2", styles=("page.css",), scripts=("page.js",), filters={"highlighted": _highlighted})
+    page = Page.of(
+        "compare.html.j2",
+        styles=("page.css",),
+        scripts=("page.js",),
+        filters={"highlighted": _highlighted, "phrase_lists": phrase_lists},
+    )
     text, _ = page.first_within(MOST_BYTES, contents)
     return text
 
@@ -305,6 +310,20 @@ def _find(text: str, phrase: str) -> tuple[int, int]:
 _FEW_PHRASES = 4
 
 
+def phrase_lists(column: Column) -> Iterator[tuple[str, list[Phrase]]]:
+    """The phrases that differ: words too often and too rarely, then markup and punctuation."""
+    for kind in (False, True):
+        for word, phrases in (("too often", column.over), ("too rarely", column.under)):
+            found = [phrase for phrase in phrases if phrase.is_markup is kind]
+            if found:
+                yield f"{'markup ' if kind else ''}{word}", found
+
+
+def rates(phrase: Phrase) -> str:
+    """How often candidate and reference use a phrase, per 1,000 words."""
+    return f"{number(phrase.candidate_rate)} v {number(phrase.reference_rate)}"
+
+
 def render_terminal(comparison: Comparison, *, width: int, why: bool = False) -> RenderableType:
     """Format findings first, then the table, verdicts, differences and notes; with `why` also missing numbers."""
     lines, explained = table_lines(comparison), legend_lines(comparison)
@@ -345,13 +364,9 @@ def _findings(comparison: Comparison, names: list[str]) -> Iterator[Text]:
 
 def _difference_lines(comparison: Comparison, names: list[str]) -> Iterator[Text]:
     for column, name in zip(comparison.candidates, names, strict=True):
-        for word, phrases in (("too often", column.over), ("too rarely", column.under)):
-            if phrases:
-                shown = ", ".join(
-                    f"“{printable(phrase.text)}” {phrase.candidate_count:,} v {phrase.reference_count:,}"
-                    for phrase in phrases[:_FEW_PHRASES]
-                )
-                yield Text.assemble((name, "bold"), (f" {word}: ", "dim"), shown)
+        for word, phrases in phrase_lists(column):
+            shown = ", ".join(f"“{printable(phrase.text)}” {rates(phrase)}" for phrase in phrases[:_FEW_PHRASES])
+            yield Text.assemble((name, "bold"), (f" {word}, per 1,000 words: ", "dim"), shown)
         for word, regions in meaning_lines(column.meaning, comparison.level) if column.meaning else ():
             yield Text.assemble((name, "bold"), (f" {word}: ", "dim"), printable(regions))
 
@@ -391,8 +406,7 @@ def _top(candidates: Iterable[Column]) -> Iterator[str]:
 def _difference_bullets(comparison: Comparison) -> Iterator[str]:
     """Phrases and regions of meaning, each with the numbers of the candidate and the reference."""
     for column in comparison.candidates:
-        found = [("uses too often", column.over), ("uses too rarely", column.under)]
-        pairs = [(word, _phrases(phrases)) for word, phrases in found if phrases]
+        pairs = [(f"uses {word}, per 1,000 words", _phrases(phrases)) for word, phrases in phrase_lists(column)]
         if column.meaning is not None:
             regions = meaning_lines(column.meaning, comparison.level, most=_MOST_PHRASES)
             pairs += [(f"has {word}", markdown.escaped(listed)) for word, listed in regions]
@@ -409,10 +423,9 @@ def _recognised(separation: Separation) -> str:
     )
 
 
-def _phrases(phrases: tuple[Phrase, ...]) -> str:
+def _phrases(phrases: Sequence[Phrase]) -> str:
     return ", ".join(
-        f"“{markdown.escaped(shortened(phrase.text, _LONGEST_PHRASE))}”"
-        f" {phrase.candidate_count:,} v {phrase.reference_count:,}"
+        f"“{markdown.escaped(shortened(phrase.text, _LONGEST_PHRASE))}” {rates(phrase)}"
         for phrase in phrases[:_MOST_PHRASES]
     )
 

@@ -128,10 +128,13 @@ def test_markdown_says_what_differs_and_which_way_is_better() -> None:
     found = comparison(["only"])
     page = render_markdown(replace(found, candidates=(replace(found.candidates[0], over=many),)))
     section = page.partition("## What differs")[2].partition("## Notes")[0]
-    assert "**only** uses too often (candidate v reference): “number 1” 1,001 v 2, “number 2”" in section
-    assert "“number 8” 1,008 v 2\n" in section
+    assert (
+        "**only** uses too often, per 1,000 words (candidate v reference): “number 1” 100 v 0.200, “number 2”"
+        in section
+    )
+    assert "“number 8” 101 v 0.200\n" in section
     assert "number 9" not in section
-    assert "**only** uses too rarely (candidate v reference): “of it” 1 v 30" in section
+    assert "**only** uses too rarely, per 1,000 words (candidate v reference): “of it” 0.100 v 3.00" in section
     assert "| cr-2 ↑ |" in page
     assert "| nrr-2 ≈ |" in page
     assert "↑ higher is better, ↓ lower is better, ≈ closer" in page

@@ -1,6 +1,7 @@
 """What differs: planted phrases, the formula, what is left out of the list, hostile texts and real data."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,9 +113,56 @@ def test_swapped_samples_swap_the_lists() -> None:
     assert under
 
     def swapped(phrases: tuple[Phrase, ...]) -> tuple[Phrase, ...]:
-        return tuple(Phrase(p.text, p.n, p.reference_count, p.candidate_count, -p.z, p.examples) for p in phrases)
+        return tuple(
+            replace(
+                p,
+                candidate_count=p.reference_count,
+                reference_count=p.candidate_count,
+                candidate_rate=p.reference_rate,
+                reference_rate=p.candidate_rate,
+                z=-p.z,
+            )
+            for p in phrases
+        )
 
     assert (swapped(other_under), swapped(other_over)) == (over, under)
+
+
+def test_shorter_texts_use_no_word_too_often_that_is_as_frequent_in_each() -> None:
+    """`and` is twice as frequent among the words of short texts, and no more frequent per text."""
+    made = [f"{text} and" for text in corpus(1, 600)]
+    real = [f"{one} {other} and" for one, other in zip(corpus(2, 600), corpus(3, 600), strict=True)]
+    over, under = what_differs(material(made), material(real))
+    assert "and" not in texts_of((*over, *under))
+    for phrase in over:
+        assert phrase.candidate_count > phrase.reference_count
+        assert phrase.candidate_rate > phrase.reference_rate
+    for phrase in under:
+        assert phrase.candidate_count < phrase.reference_count
+        assert phrase.candidate_rate < phrase.reference_rate
+
+
+def test_markup_hides_no_word() -> None:
+    def answers(seed: int) -> list[str]:
+        return [f"{a} {b}" for a, b in zip(corpus(seed, 400), corpus(seed + 10, 400), strict=True)]
+
+    marked = [f"# T\n\n* **{text}** : `x` | _y_ ~ > #" for text in answers(1)]
+    made = [f"Sure! {text}" if i % 8 == 0 else text for i, text in enumerate(marked)]
+    over, _ = what_differs(material(made), material([f"T {text} x y" for text in answers(2)]))
+    words = [phrase for phrase in over if not phrase.is_markup]
+    assert over[: len(words)] == tuple(words)
+    assert any("Sure" in phrase.text for phrase in words)
+    assert len([phrase for phrase in over if phrase.is_markup]) > 3
+    assert words[0].candidate_rate / words[0].candidate_count == pytest.approx(
+        over[-1].candidate_rate / over[-1].candidate_count
+    )
+
+
+def test_examples_are_on_one_line() -> None:
+    made = [f"purple monkey\n\n- {text}\n" for text in corpus(1, 200)]
+    over, _ = what_differs(material(made), material(corpus(2, 200)))
+    assert over
+    assert not any("\n" in example for phrase in over for example in phrase.examples)
 
 
 def test_a_word_that_stands_in_many_phrases_is_listed_itself_and_they_are_not() -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64, U64
 from textassay.corpus.hashed_ngrams import Sequences, order_of, ranges, union
+from textassay.corpus.printable import on_one_line
 from textassay.corpus.tokenizers import Tokenizer, Tokens
 from textassay.errors import InputError
 from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams, spread
@@ -37,7 +38,10 @@ _SUBWORD_MARK = re.compile("^(?:[Ġ▁]+|##)")
 
 @dataclass(frozen=True)
 class Phrase:
-    """An n-gram that a candidate writes too often or too rarely: counts, z-score of the log-odds and example texts."""
+    """An n-gram that a candidate writes too often or too rarely: counts, z-score of the log-odds and example texts.
+
+    The rates are per 1,000 tokens. `is_markup` is true for signs of markup and for punctuation without a word.
+    """
 
     text: str
     n: int
@@ -45,6 +49,9 @@ class Phrase:
     reference_count: int
     z: float
     examples: tuple[str, ...]
+    candidate_rate: float = 0.0
+    reference_rate: float = 0.0
+    is_markup: bool = False
 
 
 def joined(words: Sequence[str], tokenizer: Tokenizer) -> str:
@@ -54,6 +61,7 @@ def joined(words: Sequence[str], tokenizer: Tokenizer) -> str:
 
 def excerpt(text: str, words: Sequence[str], tokenizer: Tokenizer) -> str:
     """At most 160 characters of a text around the phrase; the beginning, where its tokens are not found as written."""
+    text = on_one_line(text)
     if len(text) <= WIDTH:
         return text
     found = _pattern(words, tokenizer).search(text)
@@ -200,6 +208,10 @@ def _continues(said: Gram, gram: Gram, material: Material) -> bool:
 
 # The number of grams considered for each phrase that may be listed.
 _DEPTH = 25
+# Grams that are read to find as many words and as much markup.
+_MORE = 3
+# Signs of Markdown and of tags. With one of them a gram is markup, whatever words are beside it.
+_SIGNS = frozenset("*_#`|~<>\\")
 # Grams scored at once, and texts looked at for different examples.
 _BLOCK, _MOST_HOLDERS = 1 << 20, 100
 
@@ -207,12 +219,15 @@ _BLOCK, _MOST_HOLDERS = 1 << 20, 100
 def what_differs(
     candidate: Material, reference: Material, *, orders: Sequence[int] = (1, 2, 3), top: int = 12, examples: int = 2
 ) -> tuple[tuple[Phrase, ...], tuple[Phrase, ...]]:
-    """The phrases that the candidate over-produces and those that it under-produces, the clearest first.
+    """The phrases that the candidate over-produces and those that it under-produces, words before markup.
 
+    Markup and words are separate lists of at most `top` phrases, the clearest first, so that bold type hides no word.
     Grams are ranked by the z-score of their log-odds with a prior, so that rare words do not float to the top. Only
     those of |z| >= 4 are listed, and only if that still holds when the variance is taken over texts: one long text that
-    repeats a name is no habit of the sample. A gram whose shift is that of a listed one which it contains, is part of
-    or overlaps is left out. Each phrase has up to `examples` different texts of the sample that has more of it.
+    repeats a name is no habit of the sample. The share among all grams and the number per text must both be larger, or
+    both be smaller: shorter texts have fewer of all words, and no phrase is too frequent only because of that. A gram
+    whose shift is that of a listed one which it contains, is part of or overlaps is left out. Each phrase has up to
+    `examples` different texts of the sample that has more of it.
 
     >>> from textassay.corpus.sample import Sample
     >>> made = Material(Sample.of(["the cat sat on a mat", "my dog sat on a mat"] * 50))
@@ -223,12 +238,53 @@ def what_differs(
     """
     if any(n < 1 for n in orders):
         raise InputError(f"orders: {tuple(orders)} given; wanted whole numbers of at least 1")
-    over, under = _strongest(candidate, reference, orders=sorted(set(orders)), most=_DEPTH * top)
-    over, under = _listed(over, candidate, reference, top), _listed(under, reference, candidate, top)
+    over, under = _strongest(candidate, reference, orders=sorted(set(orders)), most=_MORE * _DEPTH * top)
     return (
-        tuple(Phrase(_text(g, candidate), g.n, g.more, g.less, g.z, _examples(g, candidate, examples)) for g in over),
-        tuple(Phrase(_text(g, reference), g.n, g.less, g.more, -g.z, _examples(g, reference, examples)) for g in under),
+        tuple(_phrase(gram, candidate, reference, examples) for gram in _listed(over, candidate, reference, top)),
+        tuple(
+            replace(
+                found,
+                candidate_count=found.reference_count,
+                reference_count=found.candidate_count,
+                candidate_rate=found.reference_rate,
+                reference_rate=found.candidate_rate,
+                z=-found.z,
+            )
+            for gram in _listed(under, reference, candidate, top)
+            for found in [_phrase(gram, reference, candidate, examples)]
+        ),
     )
+
+
+def _phrase(gram: Gram, more: Material, less: Material, examples: int) -> Phrase:
+    """A gram as a phrase of the sample that has more of it."""
+    return Phrase(
+        text=joined(gram.words, more.settings.tokenizer),
+        n=gram.n,
+        candidate_count=gram.more,
+        reference_count=gram.less,
+        z=gram.z,
+        examples=_examples(gram, more, examples),
+        candidate_rate=1000 * gram.more / _n_tokens(more),
+        reference_rate=1000 * gram.less / _n_tokens(less),
+        is_markup=is_markup(gram.words),
+    )
+
+
+def _n_tokens(material: Material) -> int:
+    return max(int(material.view(Ngrams).table(1).total), 1)
+
+
+def is_markup(words: Sequence[str]) -> bool:
+    """Whether tokens are markup or punctuation: one is a sign of markup, or they have no letter but other characters.
+
+    >>> [is_markup(words) for words in (("*", "*"), ("#", "Note"), ("1", "."), ("2024",), ("Sure", "!"), ("`x`",))]
+    [True, True, True, False, False, False]
+    """
+    bare = [_SUBWORD_MARK.sub("", word) for word in words]
+    plain = [word for word in bare if not any(map(str.isalnum, word))]
+    signs = any(_SIGNS & set(word) for word in plain)
+    return signs or bool(plain and not any(map(str.isalpha, "".join(bare))))
 
 
 def _strongest(
@@ -262,27 +318,37 @@ def _significant(candidate: Table, reference: Table) -> tuple[U64, I64, I64, F64
 
 
 def _listed(grams: list[Gram], more: Material, less: Material, top: int) -> list[Gram]:
-    solid = [gram for gram in grams if _is_solid(gram, more, less)]
-    return telling(with_words(solid, more), more, less, top=top)
+    """The phrases to list: words, then markup."""
+    kinds: tuple[list[Gram], list[Gram]] = ([], [])
+    for gram in with_words(grams, more):
+        kinds[is_markup(gram.words)].append(gram)
+    return [gram for kind in kinds for gram in _most_telling(kind[: _DEPTH * top], more, less, top)]
+
+
+def _most_telling(grams: list[Gram], more: Material, less: Material, top: int) -> list[Gram]:
+    return telling([gram for gram in grams if _is_solid(gram, more, less)], more, less, top=top)
 
 
 def _is_solid(gram: Gram, more: Material, less: Material) -> bool:
-    """Is it still significant when texts, not words, are what was sampled?"""
+    """Is it still significant when texts, not words, are what was sampled, and more frequent per text as well?"""
     tables = [material.view(Ngrams).table(gram.n) for material in (more, less)]
     inflation = tuple(_inflation(gram, *pair) for pair in zip((more, less), tables, strict=True))
     totals = int(tables[0].total), int(tables[1].total)
     z = log_odds_z(np.array([gram.more]), np.array([gram.less]), totals=totals, inflation=(inflation[0], inflation[1]))
-    return bool(z[0] >= LEAST_Z)
+    return bool(z[0] >= LEAST_Z) and _per_text_z(gram, (len(more.sample), len(less.sample)), inflation) >= LEAST_Z
+
+
+def _per_text_z(gram: Gram, sizes: tuple[int, int], inflation: Sequence[float]) -> float:
+    """z-score of the difference in the number per text."""
+    rates = gram.more / sizes[0], gram.less / sizes[1]
+    variance = sum(factor * rate / size for factor, rate, size in zip(inflation, rates, sizes, strict=True))
+    return (rates[0] - rates[1]) / variance**0.5 if variance else 0.0
 
 
 def _inflation(gram: Gram, material: Material, table: Table) -> float:
     texts, counts = holders(gram, material)
     sizes = material.view(TextNgrams).lengths[texts] - (gram.n - 1)
     return clustering(counts, sizes, total=int(table.total), size_squares=int(table.size_squares))
-
-
-def _text(gram: Gram, material: Material) -> str:
-    return joined(gram.words, material.settings.tokenizer)
 
 
 def _examples(gram: Gram, material: Material, most: int) -> tuple[str, ...]:

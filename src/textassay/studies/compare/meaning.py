@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from textassay.corpus.arrays import F32, F64, I64
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import on_one_line, shortened
 from textassay.encoders.base import MEANING, sees
 from textassay.inference.p_values import holm, is_significant
 from textassay.metrics.vectors.clusters import cluster_labels
@@ -289,7 +289,7 @@ def central_texts(side: Material, labels: I64, distances: F64, k: int) -> list[t
 
 def _texts(side: Material, places: I64) -> tuple[str, ...]:
     chosen = side.sample.texts.take(pa.array(places)).unique().to_pylist()
-    return tuple(shortened(text, _EXAMPLE_WIDTH) for text in chosen[:_EXAMPLES])
+    return tuple(shortened(on_one_line(text), _EXAMPLE_WIDTH) for text in chosen[:_EXAMPLES])
 
 
 _BLOCK = 1024
@@ -358,7 +358,12 @@ def _listed(mine: Material, others: Material, found: Nearest, limit: float, most
     listed: dict[str, UnmatchedText] = {}
     for text, fellow, distance in zip(texts, fellows, found.distances[far], strict=True):
         listed.setdefault(
-            text, UnmatchedText(shortened(text, _UNMATCHED_WIDTH), float(distance), shortened(fellow, _UNMATCHED_WIDTH))
+            text,
+            UnmatchedText(
+                shortened(on_one_line(text), _UNMATCHED_WIDTH),
+                float(distance),
+                shortened(on_one_line(fellow), _UNMATCHED_WIDTH),
+            ),
         )
     return tuple(listed.values())[:most]
 

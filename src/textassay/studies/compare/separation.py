@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.hashed_ngrams import Incidence
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import on_one_line, shortened
 from textassay.metrics.learned.labelled_texts import (
     ORDERS,
     SPREAD,
@@ -97,4 +97,4 @@ def _texts(material: Material, scores: F64, places: I64, offset: int, most: int)
     texts = material.sample.texts.take(pa.array(few - offset)).to_pylist()
     different = dict(zip(reversed(texts), reversed(scores[few].tolist()), strict=True))
     ordered = sorted(different.items(), key=lambda each: -abs(each[1]))[:most]
-    return tuple(SureText(shortened(text, _WIDTH), score) for text, score in ordered)
+    return tuple(SureText(shortened(on_one_line(text), _WIDTH), score) for text, score in ordered)
