@@ -1,4 +1,4 @@
-"""Our tests on a draw: the overall test with and without vectors, its members, and CND of word pairs.
+"""Our tests on a draw: the overall test with and without vectors, with static vectors, its members, and CND.
 
 The number of exchanges is fixed here. `compare` adds exchanges where a p-value is close to the level, which takes
 longer and hardly changes how often it is below it.
@@ -12,11 +12,12 @@ from corpora import Draw
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
+from textassay.encoders.static import static
 from textassay.inference.overall.bank import BANK, bank_description, bank_statistics
 from textassay.inference.overall.pair_matrix import gram_counts
 from textassay.inference.overall.test import combine
 from textassay.inference.p_values import p_value
-from textassay.inference.permutation import design_of
+from textassay.inference.permutation import Design, design_of
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.views import Material, Pool, Settings
 
@@ -28,6 +29,7 @@ EXCHANGES = 999
 LARGE, FEWER_EXCHANGES = 1000, 199
 # The number is raised when the members' statistics or their combination change, so that results are not mixed.
 OUR_VERSION = bank_description() + " 3"
+_STATIC = static(workers=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +51,7 @@ class Known:
 
 def our_tests(sample: Draw) -> dict[str, float]:
     """p-values by name; `overall lexical` is what a run without an encoder reports."""
-    settings = Settings(encoder=Known(sample.texts, sample.vectors))
-    sides = [
-        Sample.of(sample.texts[: sample.n], name="candidate"),
-        Sample.of(sample.texts[sample.n :], name="reference"),
-    ]
-    pool = Pool((Material(sides[0], settings), Material(sides[1], settings)))
-    design = design_of(*sides, seed=sample.seed)
-    masks = design.labellings(EXCHANGES if sample.n < LARGE else FEWER_EXCHANGES, sample.seed)
+    pool, design, masks = _prepared(sample, sample.vectors)
     statistics = bank_statistics(pool, design, masks, members=BANK)
     lexical = [place for place, member in enumerate(BANK) if not member.reads_vectors]
     pairs = gram_counts(pool.merged(TextNgrams).order(2), design, power=0.0)
@@ -66,6 +61,26 @@ def our_tests(sample: Draw) -> dict[str, float]:
         "cnd": _p(pairs.distances(masks)),
     }
     return found | {f"member {member.name}": _p(row) for member, row in zip(BANK, statistics, strict=True)}
+
+
+def static_tests(sample: Draw) -> dict[str, float]:
+    """The overall test with static vectors in place of MiniLM's, on the same labellings, and its members on vectors."""
+    pool, design, masks = _prepared(sample, _STATIC.encode(sample.texts))
+    statistics = bank_statistics(pool, design, masks, members=BANK)
+    found = {"overall static": _p(combine(statistics, members=BANK))}
+    of_vectors = [(m, row) for m, row in zip(BANK, statistics, strict=True) if m.reads_vectors]
+    return found | {f"member {member.name} static": _p(row) for member, row in of_vectors}
+
+
+def _prepared(sample: Draw, vectors: F32) -> tuple[Pool, Design, NDArray[np.bool_]]:
+    settings = Settings(encoder=Known(sample.texts, vectors))
+    sides = [
+        Sample.of(sample.texts[: sample.n], name="candidate"),
+        Sample.of(sample.texts[sample.n :], name="reference"),
+    ]
+    pool = Pool((Material(sides[0], settings), Material(sides[1], settings)))
+    design = design_of(*sides, seed=sample.seed)
+    return pool, design, design.labellings(EXCHANGES if sample.n < LARGE else FEWER_EXCHANGES, sample.seed)
 
 
 def _p(values: Floats) -> float:

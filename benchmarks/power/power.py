@@ -26,7 +26,7 @@ from typing import Any
 from answers import ANSWERS
 from corpora import DAMAGES, Corpus, Damage, Draw, draw, load
 from old import Old
-from ours import OUR_VERSION, our_tests
+from ours import OUR_VERSION, our_tests, static_tests
 from page import MAIN, write_page, write_table
 from rivals import classifiers, hyppo_tests, kernel_tests
 from threadpoolctl import threadpool_limits
@@ -39,6 +39,7 @@ CORPORA, SIZES, RUNS, POOL = ("captions", "news", *ANSWERS), (400, 200, 1000), 2
 ROUND = 20
 # Tests that take long: their runs at most, by sample size.
 FEWER = {
+    "static": {200: 40, 400: 0, 1000: 0},
     "aggregated": {200: 200, 400: 100, 1000: 40},
     "hyppo": {200: 200, 400: 100, 1000: 40},
     "old ngram": {200: 40, 400: 40, 1000: 0},
@@ -47,6 +48,7 @@ FEWER = {
 # Raised when a group's numbers change, so that old results are not mixed with new ones.
 VERSIONS = {
     "ours": OUR_VERSION,
+    "static": OUR_VERSION,
     "classifiers": "1",
     "kernels": "1",
     "aggregated": "1",
@@ -113,6 +115,8 @@ def _tests(state: State, group: str, sample: Draw) -> Mapping[str, float]:
     match group:
         case "ours":
             return our_tests(sample)
+        case "static":
+            return static_tests(sample)
         case "classifiers":
             return classifiers(sample)
         case "kernels":
@@ -205,7 +209,7 @@ def smoke() -> None:
     """Every test once on small samples of two damages: all p-values are there and within 0 and 1."""
     damages = [damage for damage in DAMAGES if damage.key in ("salad", "none")]
     state = State(400, tuple(damage.key for damage in damages), None)
-    groups = ("ours", "classifiers", "kernels", "aggregated")
+    groups = ("ours", "static", "classifiers", "kernels", "aggregated")
     for damage in damages:
         for record in apply(state, Job("captions", damage, 60, 0, groups)):
             bad = {name: p for name, p in record["p"].items() if not 0 <= p <= 1}

@@ -104,9 +104,9 @@ Strip = Annotated[
     typer.Option(metavar="NAME", help="Compare the words without their markup: markdown."),
 ]
 _ENCODERS = (
-    "The sentence encoder: minilm[:pool=cls|mean|pooler], minilm:int8, lsa, bow:WORDS, st:NAME_OR_PATH, "
-    "hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts in up to 16 windows; append "
-    ":windows=N for another number, or :windows=first to read only the beginning."
+    "The sentence encoder: minilm[:pool=cls|mean|pooler], minilm:int8, static (one vector per token, without a model), "
+    "lsa, bow:WORDS, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], or vectors:FILE. Models read long texts "
+    "in up to 16 windows; append :windows=N for another number, or :windows=first to read only the beginning."
 )
 Encoder = Annotated[str | None, typer.Option(metavar="NAME", help=_ENCODERS)]
 InstalledEncoder = Annotated[

@@ -220,7 +220,7 @@ POOLS = ("mean", "cls", "pooler")
 MOST_WORDS = 50_000
 _KINDS = (
     "minilm[:pool=cls|mean|pooler], minilm:int8, st:NAME_OR_PATH, hf:NAME_OR_PATH[:pool=cls|mean|pooler], "
-    "vectors:FILE, lsa, bow:WORDS"
+    "static, vectors:FILE, lsa, bow:WORDS"
 )
 # Options at the end of a name. All encoders with a token limit read long texts in windows.
 _OPTIONS = {"minilm": ("pool", "windows"), "st": ("windows",), "hf": ("pool", "windows")}
@@ -241,10 +241,10 @@ def check_name(spec: str) -> None:
     """Raise an error for an unknown encoder before any work is done."""
     name, options = _split(spec)
     kind, colon, rest = name.partition(":")
-    plain = name in ("lsa", "minilm", "minilm:int8")
+    plain = name in ("lsa", "minilm", "minilm:int8", "static")
     if not plain and not (kind in ("st", "hf", "vectors", "bow") and colon and rest):
         raise InputError(
-            f"no encoder {shortened(spec, 80)!r}; there are: {_KINDS}; all but the last three with :windows=N"
+            f"no encoder {shortened(spec, 80)!r}; there are: {_KINDS}; all but the last four with :windows=N"
         )
     if kind == "bow" and not (rest.isdecimal() and len(rest) < 9 and 1 <= int(rest) <= MOST_WORDS):
         wanted = f": {shortened(rest, 40)!r} words; wanted a whole number from 1 to {MOST_WORDS:,}"
@@ -300,6 +300,10 @@ def get_encoder(spec: str, *, reference: Sample, candidates: Mapping[str, Sample
         from textassay.encoders.lsa import bag_of_words
 
         return bag_of_words(reference, candidates.values(), n_words=int(rest))
+    if name == "static":
+        from textassay.encoders.static import static
+
+        return static()
     if name == "minilm:int8":
         from textassay.encoders.minilm import minilm_int8
 

@@ -118,14 +118,20 @@ def _traits(texts: LabelledTexts) -> F64:
 
     Quantiles instead of the numbers themselves, so that a few very long texts do not decide.
     """
-    from scipy.stats import rankdata
-
     sequences = texts.sequences
     owner = np.repeat(np.arange(len(texts)), sequences.lengths)
     marks = np.bincount(owner, sequences.marks, len(texts))
     counted = np.stack((marks, marks / np.maximum(sequences.lengths, 1)), axis=1)
     numbers = np.concatenate((text_traits(sequences, texts.ngrams), counted), axis=1)
-    return np.asarray(ndtri((rankdata(numbers, axis=0) - 0.5) / len(texts)))
+    ranks = np.stack([_mean_ranks(column) for column in numbers.T], axis=1)
+    return np.asarray(ndtri((ranks - 0.5) / len(texts)))
+
+
+def _mean_ranks(numbers: F64) -> F64:
+    """Ranks from 1; equal numbers share the mean of their ranks. Loading scipy.stats for this would take a second."""
+    ordered = np.sort(numbers)
+    before, until = (np.searchsorted(ordered, numbers, side) for side in ("left", "right"))
+    return np.asarray((before + until + 1) / 2)
 
 
 def _called(texts: _Texts) -> Bool:

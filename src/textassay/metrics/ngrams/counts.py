@@ -118,6 +118,11 @@ class PooledOrder:
         ).astype(np.float64)
         return cls(incidence.keys[common], matrix, sums)
 
+    @cached_property
+    def whole(self) -> "Table":
+        """The table of all units together, with one row."""
+        return _weighted(self, np.ones((self.matrix.shape[1], 1)))
+
 
 @dataclass(frozen=True, eq=False)
 class NgramPool:
@@ -247,15 +252,14 @@ class Ngrams:
         return cls(pool.unit_sizes @ weights, lambda n: _weighted(pool.order(n), weights))
 
     def _rest_of(self, pool: NgramPool) -> Self:
-        whole = np.ones((len(pool.unit_sizes), 1))
-        return type(self)(
-            len(pool.texts) - self.n_texts, lambda n: _subtract(_weighted(pool.order(n), whole), self.table(n))
-        )
+        return type(self)(len(pool.texts) - self.n_texts, lambda n: _subtract(pool.order(n).whole, self.table(n)))
 
 
 def _weighted(order: PooledOrder, weights: Numbers) -> Table:
     total, own_squares, size_squares, singles = order.sums @ weights
-    counts = (order.matrix @ weights).T
+    # Metrics sum over n-grams, whose counts are far apart in the product: with few rows, sums would take seven times as
+    # long.
+    counts = np.ascontiguousarray((order.matrix @ weights).T)
     return Table(order.keys, counts, total, own_squares, size_squares, singles)
 
 

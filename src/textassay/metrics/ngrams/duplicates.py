@@ -211,6 +211,9 @@ NEIGHBOURS = 8
 # Shingles of the pairs that are checked at a time, at about forty bytes each. The limit is not in pairs, because a pair
 # of long texts has thousands of shingles.
 _SHINGLES_AT_ONCE = 8_000_000
+# Bits of a text's marks: most pairs of short texts that are not alike are found by them without their shingles.
+_MARKS = 128
+_ONES = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
 
 
 def shingles(sequences: Sequences, n: int) -> tuple[U64, NDArray[np.int64]]:
@@ -241,8 +244,29 @@ def similar_pairs(sequences: Sequences, keys: U64, *, n: int, similarity: float)
     pairs = pairs[ratio >= similarity]
     numbers = np.cumsum(sizes[pairs].sum(axis=1)) // _SHINGLES_AT_ONCE
     parts = np.split(pairs, np.flatnonzero(np.diff(numbers)) + 1)
-    alike = [part[_jaccard(grams, starts, part) >= similarity] for part in parts]
+    marks = _marks(grams, starts)
+    alike = []
+    for part in parts:
+        possible = part[_most_similar(marks, sizes, part) >= similarity]
+        alike.append(possible[_jaccard(grams, starts, possible) >= similarity])
     return np.concatenate([np.empty((0, 2), dtype=np.int64), *alike])
+
+
+def _marks(grams: U64, starts: NDArray[np.int64]) -> U64:
+    """Per text a set of bits with one bit per shingle, by its hash; different shingles may have the same bit."""
+    bits = mix(grams) % _MARKS
+    ones = np.uint64(1) << (bits % 64)
+    words = [np.where(bits // 64 == word, ones, np.uint64(0)) for word in range(_MARKS // 64)]
+    return np.stack([np.bitwise_or.reduceat(word, starts[:-1]) for word in words], axis=1)
+
+
+def _most_similar(marks: U64, sizes: NDArray[np.int64], pairs: I64) -> NDArray[np.float64]:
+    """An upper bound of the similarity of each pair: every bit that differs is a shingle of only one of the texts."""
+    differing = marks[pairs[:, 0]] ^ marks[pairs[:, 1]]
+    apart = _ONES[differing.view(np.uint8)].sum(axis=1, dtype=np.int64)
+    together = sizes[pairs].sum(axis=1)
+    # Twice the intersection and twice the union are at most and at least this.
+    return (together - apart) / (together + apart)
 
 
 def _buckets(grams: U64, starts: NDArray[np.int64]) -> U64:
