@@ -81,7 +81,7 @@ class TextNgrams:
 
 # Numbers in a block of resamples: for small samples a block fits into the processor's cache.
 _BLOCK_NUMBERS = 16_000_000
-_FEWEST_ROWS, _MOST_ROWS = 4, 128
+_FEWEST_ROWS, _MOST_ROWS = 8, 128
 
 
 @dataclass(frozen=True, eq=False)
