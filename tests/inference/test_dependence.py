@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textassay import compare
+from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.dependence import (
@@ -67,13 +69,39 @@ def test_texts_of_one_group_next_to_each_other_are_noticed(n_groups: int, each: 
     assert warnings["order"].option == GROUP
     message = warnings["order"].message
     assert message.startswith("the candidate 'made': neighbouring texts are more alike than distant ones")
-    assert "the file may be sorted" in message
+    assert 'use --group FIELD (in Python group="FIELD")' in message
+    assert "the file may also be sorted" in message
 
 
-def test_one_warning_names_both_samples() -> None:
+def test_each_sample_has_a_warning_of_its_own() -> None:
     draw = rng()
     both = (sample(grouped(20, 5, draw, first=first), name) for first, name in ((0, "made"), (500, "real")))
-    assert "'made' and the reference 'real': neighbouring" in found(*both)["order"].message
+    signs = [sign for sign in check_dependence(*both, tokenizer=WORDS) if sign.kind == "order"]
+    assert [sign.about for sign in signs] == ["candidate", "reference"]
+    assert ["'made'" in sign.message for sign in signs] == [True, False]
+
+
+def test_a_warning_names_the_field_that_was_found() -> None:
+    draw = rng()
+    sides = [
+        read_sample([{"instruction": f"p{n}", "text": line} for n, line in enumerate(independent(60, draw))])
+        for _ in range(2)
+    ]
+    [sign] = check_dependence(*sides, tokenizer=WORDS)
+    assert sign.message.endswith('use --pair instruction (in Python pair="instruction")')
+    assert [side.take(np.arange(3)).prompt_field for side in sides] == ["instruction", "instruction"]
+
+
+def test_what_the_reference_shows_is_stated_once() -> None:
+    draw = rng()
+    real = grouped(30, 4, draw)
+    found = compare(real, {name: independent(120, draw) for name in "abc"}, metrics="cnd", n_resamples=99)
+    cautions = [note for note in found.notes if note.startswith("caution: the reference")]
+    assert len({note.split(":")[2] for note in cautions}) == len(cautions) >= 1
+    for column in found.candidates:
+        assert column.verdict is not None
+        assert not any("caution: the reference" in reason for reason in column.verdict.reasons)
+        assert not column.differs(found.level) or "if the texts are independent" in column.verdict.sentence
 
 
 def test_groups_in_random_order_are_not_noticed() -> None:

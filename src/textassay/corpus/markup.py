@@ -81,7 +81,7 @@ _HTML_NAMES = (
     "|script|section|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|u|ul"
 )
 _STRIP, _CLEAN = (
-    "the option strip (markdown) compares the words without it",
+    '--strip markdown (in Python strip="markdown") compares the words without it',
     "remove them from the {side} before comparing",
 )
 _WRITING = "a habit of writing: no option hides it"

@@ -130,6 +130,8 @@ class Rows:
     contexts: pa.Array | None = None
     ids: pa.Array | None = None
     finishes: pa.Array | None = None
+    prompt_field: str | None = None
+    id_field: str | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -143,7 +145,8 @@ def _rows(texts: pa.Array, layout: Layout, part: Table) -> Rows:
     contexts = [_labels_of(part, name) for name in layout.contexts]
     ids = None if layout.id is None else _labels_of(part, layout.id)
     finishes = None if layout.finish is None else _labels_of(part, layout.finish)
-    return Rows(texts, groups, _together(contexts), ids, finishes)
+    prompt = next(iter(layout.contexts), None)
+    return Rows(texts, groups, _together(contexts), ids, finishes, prompt, layout.id)
 
 
 def _labels_of(part: Table, field: str) -> pa.Array:
@@ -158,6 +161,8 @@ def concat_rows(parts: Sequence[Rows]) -> Rows:
         _concat([(part.contexts, len(part)) for part in parts]),
         _concat([(part.ids, len(part)) for part in parts]),
         _concat([(part.finishes, len(part)) for part in parts]),
+        next((part.prompt_field for part in parts if part.prompt_field is not None), None),
+        next((part.id_field for part in parts if part.id_field is not None), None),
     )
 
 
@@ -366,7 +371,7 @@ def read_sample(
     cut_off = pa.array(source.cut_off) if isinstance(source, GeneratedTexts) else None
     if rows.finishes is not None:
         cut_off = pc.fill_null(pc.is_in(rows.finishes, pa.array(CUT_OFF, TEXT)), False)
-    return Sample.of(
+    sample = Sample.of(
         rows.texts,
         name=opened.name,
         ids=rows.ids,
@@ -375,6 +380,7 @@ def read_sample(
         groups=rows.groups,
         cut_off=cut_off,
     )
+    return replace(sample, prompt_field=rows.prompt_field, id_field=rows.id_field)
 
 
 def _counted(opened: Opened, wanted: Wanted, notes: Counter[str]) -> Iterator[Rows]:

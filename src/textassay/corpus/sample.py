@@ -77,7 +77,8 @@ class Sample:
     """Texts with a name and a digest; `notes` list what the reader left out.
 
     `groups` names the group of each text (its prompt, document or author) where texts are not independent. `cut_off`
-    is true for a generated text that a limit of the length ended.
+    is true for a generated text that a limit of the length ended. `prompt_field` and `id_field` name the fields of the
+    file that `contexts` and `ids` come from.
 
     >>> sample = Sample.of(["a cat sat", "", "a dog ran"], name="pets")
     >>> len(sample), sample.notes
@@ -92,6 +93,8 @@ class Sample:
     notes: tuple[str, ...] = ()
     groups: pa.Array | None = None
     cut_off: pa.Array | None = None
+    prompt_field: str | None = None
+    id_field: str | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -138,7 +141,8 @@ class Sample:
         chosen = pa.array(indices)
         columns = (self.texts, self.ids, self.contexts, self.groups, self.cut_off)
         texts, ids, contexts, groups, cut_off = _taken(chosen, *columns)
-        return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups, cut_off)
+        fields = self.prompt_field, self.id_field
+        return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups, cut_off, *fields)
 
     def count_independent(self) -> int:
         """How many independent things there are: the groups, or the texts where there are no groups."""

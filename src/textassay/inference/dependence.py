@@ -25,7 +25,9 @@ from textassay.corpus.tokenizers import Tokenizer
 from textassay.inference.p_values import is_significant, p_value
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 
-PAIR, GROUP = "the option pair", "the option group"
+PAIR, GROUP = "pair", "group"
+# What stands for the name of a field that nobody has found yet.
+_FIELD = "FIELD"
 
 # Five tests per comparison at this chance each: at most 1 % of independent comparisons are flagged by them.
 CHANCE = 0.002
@@ -56,11 +58,25 @@ _ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class DependenceWarning:
-    """A sign that texts are not independent; `option` is what to use, None where no option helps."""
+    """A sign that texts are not independent; `option` is what to use, None where no option helps.
+
+    `about` is what shows it: the `candidate`, the `reference`, or `both` beside each other.
+    """
 
     kind: str
     message: str
     option: str | None
+    about: str = "both"
+
+
+def _use(option: str, field: str | None = None) -> str:
+    """How to set an option, on the command line and in Python.
+
+    >>> _use(PAIR, "instruction")
+    'use --pair instruction (in Python pair="instruction")'
+    """
+    field = field or _FIELD
+    return f'use --{option} {field} (in Python {option}="{field}")'
 
 
 def check_dependence(
@@ -74,38 +90,45 @@ def check_dependence(
     >>> prompts = pa.array([f"prompt {number // 2}" for number in range(20)])
     >>> one, other = (Sample.of([f"{name} {n}" for n in range(20)], contexts=prompts) for name in ("a", "b"))
     >>> [(found.kind, found.option) for found in check_dependence(one, other, tokenizer=get_tokenizer())]
-    [('shared_prompts', 'the option pair')]
+    [('shared_prompts', 'pair')]
     """
     if candidate.groups is not None or reference.groups is not None:
         return ()
-    named = {_named(candidate, "the candidate"): candidate, _named(reference, "the reference"): reference}
-    declared = tuple(_declared(candidate, reference, named))
+    sides = {"candidate": candidate, "reference": reference}
+    declared = tuple(_declared(sides))
     if declared:
         return declared
-    by = {name: sorted_by(sample) for name, sample in named.items()}
+    field = _common_field(candidate.prompt_field, reference.prompt_field)
+    by = {role: sorted_by(sample) for role, sample in sides.items()}
     orders = {
-        name: order_test(sample, tokenizer=tokenizer, seed=seed) for name, sample in named.items() if by[name] is None
+        role: order_test(sample, tokenizer=tokenizer, seed=seed) for role, sample in sides.items() if by[role] is None
     }
-    ordered = tuple(_ordered(orders))
+    ordered = tuple(_ordered(sides, orders, field))
     aligned = math.nan
     if len(orders) == 2:
         aligned = alignment_test(candidate, reference, tokenizer=tokenizer, together=bool(ordered), seed=seed)
     clusters = own_clusters(candidate, reference, tokenizer=tokenizer, seed=seed)
-    return *_sorted(by), *ordered, *_aligned(aligned), *_clustered(tuple(named), clusters)
+    return *_sorted(sides, by), *ordered, *_aligned(aligned, field), *_clustered(sides, clusters, field)
 
 
-def _named(sample: Sample, role: str) -> str:
-    return f"{role} {sample.name!r}"
+def _named(role: str, sides: Mapping[str, Sample]) -> str:
+    return f"the {role} {sides[role].name!r}"
+
+
+def _common_field(*fields: str | None) -> str | None:
+    """The field of both samples; None if they have none, or two."""
+    return fields[0] if len(set(fields)) == 1 else None
 
 
 # Prompts and ids
 
 
-def _declared(candidate: Sample, reference: Sample, named: dict[str, Sample]) -> Iterator[DependenceWarning]:
+def _declared(sides: Mapping[str, Sample]) -> Iterator[DependenceWarning]:
     """Warnings from the prompts or ids that came with the texts; prompts first, and ids only without any of those."""
-    for noun, columns in (
-        ("prompt", (candidate.contexts, reference.contexts)),
-        ("id", (candidate.ids, reference.ids)),
+    samples = list(sides.values())
+    for noun, columns, fields in (
+        ("prompt", [sample.contexts for sample in samples], [sample.prompt_field for sample in samples]),
+        ("id", [sample.ids for sample in samples], [sample.id_field for sample in samples]),
     ):
         values = [None if column is None else _strings(column) for column in columns]
         both = [value for value in values if value is not None and not _is_row_numbers(value)]
@@ -113,18 +136,19 @@ def _declared(candidate: Sample, reference: Sample, named: dict[str, Sample]) ->
             yield DependenceWarning(
                 f"shared_{noun}s",
                 f"{share(_shared(*both))} of the texts have a {noun} that occurs in both samples: texts of one {noun} "
-                f"are not independent; use {PAIR} with the field of the {noun}",
+                f"are not independent; {_use(PAIR, _common_field(*fields))}",
                 PAIR,
             )
             return
-        repeated = {name: _repeated(value) for name, value in zip(named, values, strict=True) if value is not None}
-        repeated = {name: part for name, part in repeated.items() if part >= SHARED_SHARE}
-        for name, part in repeated.items():
+        repeated = {role: _repeated(value) for role, value in zip(sides, values, strict=True) if value is not None}
+        repeated = {role: part for role, part in repeated.items() if part >= SHARED_SHARE}
+        for role, part in repeated.items():
             yield DependenceWarning(
                 f"several_per_{noun}",
-                f"{name}: {share(part)} of the texts share their {noun} with another text of the sample: they are not "
-                f"independent; use {GROUP} with the field of the {noun}",
+                f"{_named(role, sides)}: {share(part)} of the texts share their {noun} with another text of the "
+                f"sample: they are not independent; {_use(GROUP, _common_field(*fields))}",
                 GROUP,
+                role,
             )
         if repeated:
             return
@@ -185,49 +209,50 @@ def sorted_by(sample: Sample) -> str | None:
     return None
 
 
-def _sorted(by: Mapping[str, str | None]) -> Iterator[DependenceWarning]:
-    for name, what in by.items():
+def _sorted(sides: Mapping[str, Sample], by: Mapping[str, str | None]) -> Iterator[DependenceWarning]:
+    for role, what in by.items():
         if what is not None:
             yield DependenceWarning(
                 "sorted",
-                f"{name}: the texts are sorted by {what}, so their order cannot show whether they are independent",
+                f"{_named(role, sides)}: the texts are sorted by {what}, so their order cannot show whether they are "
+                "independent",
                 None,
+                role,
             )
 
 
-def _ordered(orders: Mapping[str, tuple[float, int, float]]) -> Iterator[DependenceWarning]:
-    """One warning for all samples whose order is not a random one, given what `order_test` found for each."""
-    near, apart = [], {}
-    for name, (beside, distance, chance) in orders.items():
+def _ordered(
+    sides: Mapping[str, Sample], orders: Mapping[str, tuple[float, int, float]], field: str | None
+) -> Iterator[DependenceWarning]:
+    """A warning for each sample whose order is not a random one, given what `order_test` found for each."""
+    for role, (beside, distance, chance) in orders.items():
         if is_significant(beside, 1 - CHANCE):
-            near.append(name)
+            yield DependenceWarning(
+                "order",
+                f"{_named(role, sides)}: neighbouring texts are more alike than distant ones: if they come from the "
+                f"same prompts or documents, {_use(GROUP, field)}; the file may also be sorted",
+                GROUP,
+                role,
+            )
         elif is_significant(chance, 1 - CHANCE):
-            apart[name] = distance
-    if near:
-        yield DependenceWarning(
-            "order",
-            f"{' and '.join(near)}: neighbouring texts are more alike than distant ones: they may come from the same "
-            f"prompts or documents ({GROUP}), or the file may be sorted",
-            GROUP,
-        )
-    for name, distance in apart.items():
-        yield DependenceWarning(
-            "period",
-            f"{name}: texts that are {distance} places apart are more alike than others: the same prompts or documents "
-            f"may return in the same order ({GROUP})",
-            GROUP,
-        )
+            yield DependenceWarning(
+                "period",
+                f"{_named(role, sides)}: texts that are {distance} places apart are more alike than others: if the "
+                f"same prompts or documents return in the same order, {_use(GROUP, field)}",
+                GROUP,
+                role,
+            )
 
 
 # One order beside the other
 
 
-def _aligned(p: float) -> Iterator[DependenceWarning]:
+def _aligned(p: float, field: str | None) -> Iterator[DependenceWarning]:
     if is_significant(p, 1 - CHANCE):
         yield DependenceWarning(
             "aligned",
-            "texts at the same place in both samples are more alike than others: both sides may answer the same "
-            f"prompts in the same order ({PAIR})",
+            "texts at the same place in both samples are more alike than others: if both sides answer the same "
+            f"prompts in the same order, {_use(PAIR, field)}",
             PAIR,
         )
 
@@ -244,15 +269,18 @@ class Clusters:
     number: int
 
 
-def _clustered(names: tuple[str, ...], clusters: tuple[Clusters, Clusters]) -> Iterator[DependenceWarning]:
-    for name, who, found in zip(names, ("generator", "source"), clusters, strict=True):
+def _clustered(
+    sides: Mapping[str, Sample], clusters: tuple[Clusters, Clusters], field: str | None
+) -> Iterator[DependenceWarning]:
+    for role, other, who, found in zip(sides, reversed(list(sides)), ("generator", "source"), clusters, strict=True):
         if found.number >= CLUSTERS and found.share - found.by_chance >= CLUSTER_SHARE:
             yield DependenceWarning(
                 "near_duplicates",
-                f"{name}: {share(found.share)} of the texts are near-duplicates of each other, in {found.number:,} "
-                "clusters that the other sample does not have; if the texts of a cluster come from the same prompt or "
-                f"document, use {GROUP}; otherwise the {who} repeats itself",
+                f"{_named(role, sides)}: {share(found.share)} of the texts are near-duplicates of each other, in "
+                f"{found.number:,} clusters that {_named(other, sides)} does not have; if the texts of a cluster come "
+                f"from the same prompt or document, {_use(GROUP, field)}; otherwise the {who} repeats itself",
                 GROUP,
+                role,
             )
 
 

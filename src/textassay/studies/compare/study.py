@@ -377,13 +377,14 @@ class _Study:
             for name, overall, words, signs, findings, equal, rest, p in found_by_name
         ]
         contested = tuple(contests(measurer.requests, outcomes, level=plan.level))
-        notes = tuple(self._notes(columns))
+        of_reference = _of_reference(chain(*warnings))
+        notes = (*of_reference, *self._notes(columns))
         part = cut.held_out if cut.why_no_baseline is None else cut.plain
         real = Column("real v real", len(part), part.digest, baseline.results)
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
             real=real,
-            candidates=tuple(self._judged(columns, real)),
+            candidates=tuple(self._judged(columns, real, doubtful=bool(of_reference))),
             labels=tuple(request.label for request in measurer.requests),
             contests=contested,
             level=plan.level,
@@ -454,12 +455,11 @@ class _Study:
             measured.results,
             at_baseline_size=again,
             adjusted=tuple(measured.adjusted[request] for request in self.measurer.requests),
-            # Sorted texts are no sign of dependence, but they hide signs that the order could show.
-            warnings=tuple(f"{'caution' if sign.option else 'note'}: {sign.message}" for sign in warnings),
+            warnings=tuple(_stated(sign) for sign in warnings if sign.about != "reference"),
             **found,
         )
 
-    def _judged(self, columns: list[Column], real: Column) -> Iterable[Column]:
+    def _judged(self, columns: list[Column], real: Column, *, doubtful: bool) -> Iterable[Column]:
         plan, requests = self.measurer.plan, self.measurer.requests
         overlap = self._real_overlap() if plan.n_resamples else 0.0
         setting = Setting(plan.level, self.sight, overlap, len(columns))
@@ -475,6 +475,7 @@ class _Study:
                 column.overall,
                 setting=setting,
                 warnings=column.warnings,
+                doubtful=doubtful,
                 format_differs=any(not finding.harmless for finding in column.findings),
                 without_markup=column.overall_without_markup,
             )
@@ -513,6 +514,20 @@ class _Study:
                 f"raised to {plan.n_resamples:,} resamples, because correcting for {many(len(columns), 'candidate')}"
                 f" at level {plan.level:g} needs them"
             )
+
+
+def _stated(sign: DependenceWarning) -> str:
+    """Sorted texts are no sign of dependence, but they hide signs that the order could show."""
+    return f"{'caution' if sign.option else 'note'}: {sign.message}"
+
+
+def _of_reference(signs: Iterable[DependenceWarning]) -> tuple[str, ...]:
+    """What the reference shows, once for all candidates: the first sign of each kind."""
+    first: dict[str, str] = {}
+    for sign in signs:
+        if sign.about == "reference":
+            first.setdefault(sign.kind, _stated(sign))
+    return tuple(first.values())
 
 
 def _row(column: Column, label: str, result: Result, baseline: Result, significant: bool) -> Row:

@@ -96,11 +96,13 @@ def judge(
     *,
     setting: Setting,
     warnings: Sequence[str] = (),
+    doubtful: bool = False,
     format_differs: bool = False,
     without_markup: Overall | None = None,
 ) -> Verdict:
     """What can be claimed about a candidate; `format_differs` is true if metrics are affected by the format.
 
+    `warnings` are signs that its texts are not independent; with `doubtful` the reference shows such signs.
     `without_markup` is the overall test on words without Markdown, where the samples differ in it. Then metrics count
     markup as words, so nothing is said about wording and diversity beyond what this test shows.
     """
@@ -121,7 +123,7 @@ def judge(
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
     collapse = _repetition(by_metric.get("repetition", ()), tested=True)
-    difference = _difference(overall, setting.level, doubtful=bool(warnings))
+    difference = _difference(overall, setting.level, doubtful=doubtful or bool(warnings))
     wording = [
         *_diversity(usable, overall, setting.sight),
         *_quality(by_metric, setting),
@@ -157,7 +159,7 @@ def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, wa
 
 def _beside_markup(words: Overall, setting: Setting) -> list[str]:
     """What is left of a difference without Markdown: corrected for all candidates by their number, which is enough."""
-    advice = "the option strip (markdown) shows wording and diversity without it"
+    advice = '--strip markdown (in Python strip="markdown") shows wording and diversity without it'
     if words.p_value is None:
         return [f"Markdown differs; {advice}"]
     p = min(words.p_value * setting.n_candidates, 1.0)
