@@ -112,6 +112,20 @@ def test_groups_are_not_divided_and_count_once() -> None:
     assert above <= 2
 
 
+def test_the_size_of_groups_is_no_difference() -> None:
+    """Texts of large groups have more words in common with other texts, though only with those of their group."""
+    above = 0
+    for seed in range(12):
+        one, other = groups(30, 1, seed), groups(30, 6, seed + 100, names="q")
+        shared = [" ".join([text, *(f"w{place % 7}" for place in range(4))]) for text in one.texts.to_pylist()]
+        also = [" ".join([text, *(f"w{place % 7}" for place in range(4))]) for text in other.texts.to_pylist()]
+        renamed = [text.replace("q", "p") for text in also]
+        found = share(Sample.of(shared, groups=one.groups), Sample.of(renamed, groups=other.groups))
+        assert found.interval is not None
+        above += found.interval.low > 0
+    assert above <= 2
+
+
 def test_texts_of_one_prompt_are_held_out_together() -> None:
     """Both samples answer the same prompts: what a text says of its prompt tells nothing of its side."""
     prompts = [f"prompt{i} asks about topic{i} and thing{i}" for i in range(120)]

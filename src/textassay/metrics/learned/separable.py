@@ -54,13 +54,16 @@ class _Texts:
         names = _copies_apart(both.keys, is_candidate) if both.groups is None else both.groups
         order = np.lexsort((both.keys, names, ~is_candidate))
         _, unit = np.unique(names, return_inverse=True)
+        fold = _folds(unit, is_candidate)
+        # Texts of a group have words in common, so what is common is counted in other folds, which lack the group.
+        apart = None if both.groups is None else fold
         return cls(
-            _features(both)[order],
+            _features(both, apart)[order],
             None if vectors is None else vectors[order].astype(np.float64),
-            _traits(both)[order],
+            _traits(both, apart)[order],
             is_candidate[order],
             unit[order],
-            _folds(unit, is_candidate)[order],
+            fold[order],
         )
 
 
@@ -94,15 +97,18 @@ def _folds(unit: I64, is_candidate: Bool) -> I64:
     return fold[unit]
 
 
-def _features(texts: LabelledTexts) -> csr_array:
-    """Words, word pairs, openings and endings of each text, weighed by how rare they are, as rows of length 1."""
+def _features(texts: LabelledTexts, apart: I64 | None) -> csr_array:
+    """Words, word pairs, openings and endings of each text, weighed by how rare they are, as rows of length 1.
+
+    Those of one text, or of texts of one fold where folds are `apart`, are left out.
+    """
     edges = Incidence.from_ngrams(*hashed_edges(texts.sequences, 2))
     rows, columns, values = [], [], []
     for incidence in (texts.ngrams.order(1), texts.ngrams.order(2), edges):
         runs = np.diff(incidence.starts)
-        shared = runs > 1
+        shared = (runs if apart is None else _folds_with(incidence, apart)) > 1
+        rows.append(incidence.texts[np.repeat(shared, runs)].astype(np.int64))
         runs = runs[shared]
-        rows.append(incidence.texts[np.repeat(shared, np.diff(incidence.starts))].astype(np.int64))
         columns.append(np.repeat(incidence.keys[shared] % np.uint64(_FEATURES), runs).astype(np.int64))
         values.append(np.repeat(rarity(runs, len(texts)), runs))
     used, column = np.unique(np.concatenate(columns), return_inverse=True)
@@ -113,7 +119,14 @@ def _features(texts: LabelledTexts) -> csr_array:
     return found
 
 
-def _traits(texts: LabelledTexts) -> F64:
+def _folds_with(incidence: Incidence, fold: I64) -> I64:
+    """In how many folds each n-gram is."""
+    grams = np.repeat(np.arange(len(incidence.keys)), np.diff(incidence.starts))
+    pairs = np.unique(grams * N_FOLDS + fold[incidence.texts])
+    return np.bincount(pairs // N_FOLDS, minlength=len(incidence.keys))
+
+
+def _traits(texts: LabelledTexts, apart: I64 | None) -> F64:
     """Numbers of each text: length, how common its words are, and how many tokens are marks; as normal quantiles.
 
     Quantiles instead of the numbers themselves, so that a few very long texts do not decide.
@@ -122,7 +135,7 @@ def _traits(texts: LabelledTexts) -> F64:
     owner = np.repeat(np.arange(len(texts)), sequences.lengths)
     marks = np.bincount(owner, sequences.marks, len(texts))
     counted = np.stack((marks, marks / np.maximum(sequences.lengths, 1)), axis=1)
-    numbers = np.concatenate((text_traits(sequences, texts.ngrams), counted), axis=1)
+    numbers = np.concatenate((text_traits(sequences, texts.ngrams, apart=apart), counted), axis=1)
     ranks = np.stack([_mean_ranks(column) for column in numbers.T], axis=1)
     return np.asarray(ndtri((ranks - 0.5) / len(texts)))
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.arrays import F64, U64
+from textassay.corpus.arrays import F64, I64, U64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences, chain, mix
 from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams, aligned
 from textassay.metrics.registry import Value, metric
@@ -294,21 +294,23 @@ def hashed_edges(sequences: Sequences, n: int) -> tuple[U64, NDArray[np.int32]]:
     return np.concatenate(keys)[order], np.concatenate(texts)[order]
 
 
-def text_traits(sequences: Sequences, ngrams: TextNgrams) -> F64:
+def text_traits(sequences: Sequences, ngrams: TextNgrams, *, apart: I64 | None = None) -> F64:
     """Six numbers per text: its length, how common its words, word pairs, first word and last word are, and how common
     its last word is as a last word.
 
     How common is the log of one more than the count in all other texts of the pool, so exchanging labels changes none
-    of the numbers. Words that are cut off, out of order or rare change them in the same direction in every text, which
-    a sum over many separate n-grams hardly sees. A text that is cut off ends with a word that is common, but not at an
-    end.
+    of the numbers. With `apart`, one number per text, it is the count in texts of other numbers: texts of a large group
+    would otherwise count the words of their own group. Words that are cut off, out of order or rare change
+    them in the same direction in every text, which a sum over many separate n-grams hardly sees. A text that is cut off
+    ends with a word that is common, but not at an end.
     """
     lengths = np.log(np.maximum(ngrams.lengths, 1))
     words, ends = without_marks(sequences), []
     keys, which = np.unique(words.words, return_inverse=True)
     texts = np.repeat(np.arange(len(words)), words.lengths)
     totals = np.bincount(which, minlength=len(keys))
-    pairs, inverse, counts = np.unique(texts * len(keys) + which, return_inverse=True, return_counts=True)
+    owners = np.arange(len(words)) if apart is None else apart
+    pairs, inverse, counts = np.unique(owners[texts] * len(keys) + which, return_inverse=True, return_counts=True)
     elsewhere = np.log1p(totals[pairs % len(keys)] - counts)[inverse]
     filled = np.flatnonzero(words.lengths > 0)
     for places in (words.offsets[:-1][filled], words.offsets[1:][filled] - 1):
@@ -317,13 +319,20 @@ def text_traits(sequences: Sequences, ngrams: TextNgrams) -> F64:
         ends.append(end)
     last = which[words.offsets[1:][filled] - 1]
     as_last = np.zeros(len(words))
-    as_last[filled] = np.log(np.bincount(last, minlength=len(keys))[last])
-    return np.stack([lengths, _commonness(ngrams, 1), _commonness(ngrams, 2), *ends, as_last], axis=1)
+    _, inverse, counts = np.unique(owners[filled] * len(keys) + last, return_inverse=True, return_counts=True)
+    as_last[filled] = np.log1p(np.bincount(last, minlength=len(keys))[last] - counts[inverse])
+    commonness = [_commonness(ngrams, n, apart) for n in (1, 2)]
+    return np.stack([lengths, *commonness, *ends, as_last], axis=1)
 
 
-def _commonness(ngrams: TextNgrams, n: int) -> F64:
-    """For each text the mean over its n-grams of the log of one more than their count in other texts."""
+def _commonness(ngrams: TextNgrams, n: int, apart: I64 | None) -> F64:
+    """For each text the mean over its n-grams of the log of one more than their count in texts apart from it."""
     incidence = ngrams.order(n)
-    elsewhere = np.repeat(incidence.totals(), np.diff(incidence.starts)) - incidence.counts
+    own = incidence.counts
+    if apart is not None:
+        grams = np.repeat(np.arange(len(incidence.keys)), np.diff(incidence.starts))
+        _, which = np.unique(grams * (int(apart.max()) + 1) + apart[incidence.texts], return_inverse=True)
+        own = np.bincount(which, incidence.counts)[which].astype(np.int64)
+    elsewhere = np.repeat(incidence.totals(), np.diff(incidence.starts)) - own
     sums = np.bincount(incidence.texts, incidence.counts * np.log1p(elsewhere), len(ngrams))
     return sums / np.maximum(ngrams.sizes(n), 1)
