@@ -167,6 +167,12 @@ def test_constraints_are_sorted_and_exact() -> None:
     assert "textassay" not in names
 
 
+def test_no_line_of_the_changelog_occurs_twice() -> None:
+    """Git merges the file by union, which may repeat lines, also under other releases."""
+    lines = Counter(line for line in (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines() if line.startswith("- "))
+    assert [line for line, count in lines.items() if count > 1] == []
+
+
 def test_every_dependency_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]

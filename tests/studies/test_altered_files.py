@@ -11,16 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.rating_laws import rated_items
 from tests.studies.agreement.test_agree import ORDER, comparison
 from tests.studies.test_outcome import WORDS, outcome
-from textassay import InputError, agree, frontier, stress
+from textassay import InputError, agree, frontier, huse_plane, stress
 from textassay.studies.outcome import Outcome
 
 JUNK: list[Any] = [
     *(None, True, -1, 0, 0.5, 7, 1e308, 10**400, 1e-320),
     *("", "x", "\x1b[31m", "inf", [], [1], ["a", "b"], [[]], {}, {"a": 1}),
 ]
-KINDS = ("compare", "conditional", "huse", "sweep", "agreement", "frontier", "stress")
+KINDS = ("compare", "conditional", "huse", "sweep", "agreement", "frontier", "stress", "plane")
 
 
 @cache
@@ -37,6 +38,9 @@ def found(kind: str) -> Outcome:
         texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(110)]
         quick = {"damages": "truncate", "metrics": "distinct", "sizes": 20, "strengths": [1], "n_runs": 2}
         return stress(texts, n_draws=19, **quick)  # type: ignore[arg-type]
+    if kind == "plane":
+        rated = {f"t={apart:g}": rated_items(30, seed=1, apart=apart) for apart in (0.0, 2.0)}
+        return huse_plane(rated, k=4, n_resamples=19)
     return outcome(kind)
 
 

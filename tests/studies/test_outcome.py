@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 from functools import cache
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -74,6 +75,27 @@ def test_json_without_timings_is_the_same_for_the_same_run(kind: str) -> None:
 def test_other_json_is_refused_in_one_line(kind: str, text: str) -> None:
     with pytest.raises(InputError, match=f"not the JSON of textassay {kind}"):
         type(outcome(kind)).from_json(text)
+
+
+@pytest.mark.parametrize("kind", ["compare", "sweep"])
+def test_a_file_of_0_5_0_is_read_without_its_effect_sizes(kind: str) -> None:
+    plain = json.loads(outcome(kind).to_json())
+
+    def former(value: Any) -> Any:
+        if isinstance(value, list):
+            return [former(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        new = ("separable", "shared_pairs", "overall_without_markup", "equal_lengths", "is_markup", "candidate_rate")
+        old = {"distance": 0.3, "detectable": 0.2, "vector_distance": None} if "floor" in value else {}
+        return {name: former(each) for name, each in value.items() if name not in (*new, "reference_rate")} | old
+
+    read = type(outcome(kind)).from_json(json.dumps(former(plain)))
+    first = cast("Any", read.columns[0])
+    assert first.overall.p_value == cast("Any", outcome(kind).columns[0]).overall.p_value
+    assert first.overall.separable is None
+    assert str(read)
+    assert read.to_html()
 
 
 @pytest.mark.parametrize("kind", KINDS)

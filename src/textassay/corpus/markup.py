@@ -80,7 +80,7 @@ _HTML_NAMES = (
     "a|abbr|b|blockquote|body|br|button|center|code|div|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|li|link|meta|ol|p|pre"
     "|script|section|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|u|ul"
 )
-_STRIP, _CLEAN = (
+_STRIP, CLEAN = (
     '--strip markdown (in Python strip="markdown") compares the words without it',
     "remove them from the {side} before comparing",
 )
@@ -112,13 +112,15 @@ MARKUP: tuple[Trait, ...] = (
     _element("code_blocks", "have code blocks", r"(?m)^[ \t]*(?:```|~~~)", "`~"),
     _element("code_languages", "name the language of a code block", r"(?m)^[ \t]*(?:```|~~~)[ \t]*[A-Za-z]", "`~"),
     _element("inline_code", "have inline code", r"(?:^|[^`])`[^`\n]+`(?:[^`]|$)", "`"),
-    _element("links", "have links", r"\[[^\]\n]*\]\([^()\s]+\)|https?://[^\s]", "["),
+    _element("links", "have links", r"\[[^\]\n]*\]\([^()\s]+\)", "["),
     _element("block_quotes", "have block quotes", r"(?m)^ {0,3}>[ \t]?\S", ">"),
+    # Those of links in Markdown follow a parenthesis.
+    Trait("addresses", "have bare web addresses", r"(?:^|[^(\w])https?://\S", CLEAN, gap=ELEMENT, needs=":"),
     Trait(
         "latex",
         "have LaTeX",
         r"\\\(|\\\[|\$\$|\\(?:frac|sqrt|sum|int|cdot|times|begin|text|left|right)\b|\$[^$\s](?:[^$\n]*[^$\s])?\$(?:[^\d]|$)",
-        _CLEAN,
+        CLEAN,
         gap=ELEMENT,
         needs="\\$",
     ),
@@ -126,7 +128,7 @@ MARKUP: tuple[Trait, ...] = (
         "emoji",
         "have emoji",
         r"[\x{1F300}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B50}\x{1F1E6}-\x{1F1FF}]",
-        _CLEAN,
+        CLEAN,
         gap=ELEMENT,
         cited=True,
         needs="é",
@@ -135,7 +137,7 @@ MARKUP: tuple[Trait, ...] = (
         "html",
         "have HTML tags",
         rf"(?i)</?(?:{_HTML_NAMES})(?:\s[^<>]*)?/?>",
-        _CLEAN,
+        CLEAN,
         cited=True,
         needs="<",
     ),
@@ -147,7 +149,7 @@ MARKUP: tuple[Trait, ...] = (
         cited=True,
         needs="<",
     ),
-    Trait("template_tokens", "have tokens of a chat template", _TEMPLATE, _CLEAN, cited=True, needs="<["),
+    Trait("template_tokens", "have tokens of a chat template", _TEMPLATE, CLEAN, cited=True, needs="<["),
 )
 
 # How texts begin and end. Refusals and stock openings are wording, but a sentence about wording should name them.

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from textassay.corpus.arrays import I64
-from textassay.corpus.markup import HABIT, HABITS, JUNK, LOWERCASE, MARKUP, NOT_COMPOSED, Trait, bytes_in, shows
+from textassay.corpus.markup import CLEAN, HABIT, HABITS, JUNK, LOWERCASE, MARKUP, NOT_COMPOSED, Trait, bytes_in, shows
 from textassay.corpus.printable import shortened
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import BUILT_IN, IDEOGRAPH, SPACE, Tokenizer, text_bytes
 
-# A difference is beyond chance below this p-value; strict, because some twenty questions are asked at once.
+# A difference is beyond chance below this p-value; strict, because more than thirty questions are asked at once.
 LEVEL = 1e-4
 
 
@@ -158,8 +158,6 @@ _MOJIBAKE = rf"[ÂÃÐÑ]{_LATER_BYTE}|â[€\x{{80}}]{_LATER_BYTE}|ð[Ÿ\x{{9f}
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZÀ"
 _CONTROL = "".join(map(chr, (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, 0xAD)))
 
-_CLEAN = "remove them from the {side} before comparing"
-
 TRAITS: tuple[Trait, ...] = (
     Trait(
         "tokenised_punctuation",
@@ -245,7 +243,7 @@ TRAITS: tuple[Trait, ...] = (
         "control_characters",
         "have control or invisible characters",
         r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}\x{ad}\x{200b}\x{2060}\x{feff}]",
-        _CLEAN,
+        CLEAN,
         cited=True,
         needs=_CONTROL,
     ),
@@ -295,8 +293,9 @@ class _Found:
 def check_format(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer) -> tuple[Finding, ...]:
     """What differs in form: first what the tokens show, the widest gap first, then what they hide.
 
-    A finding needs a gap that matters (0.1 of the texts for habits of writing, 0.02 for Markdown and split
-    contractions, 0.01 for junk, 0.05 for a cut-off, means further apart than 4 : 5 for length) and that is beyond
+    A finding needs a gap that matters (0.1 of the texts for habits of writing, 0.02 for Markdown,
+    emoji, LaTeX, web addresses, refusals and split contractions, 0.01 for junk, 0.05 for stock openings and a cut-off,
+    means further apart than 4 : 5 for length) and that is beyond
     chance (Fisher's exact test, or Welch's t-test for means, with p < 1e-4). Up to 20,000 texts of each sample are
     read, evenly spaced. For mean lengths, the shares are those of the texts longer than the reference's median.
 

@@ -170,7 +170,7 @@ class Claim:
             for side, end in ((-1, check.measured.low), (1, check.measured.high))
         )
         lowest, highest = self._limits(check.target)
-        # An exact number on a limit is on the side of the claim: the margin is part of `within` only.
+        # A number on a limit holds for `within` only: `above` and `below` want it beyond the limit.
         inside = lowest <= low and high <= highest if self.rule == "within" else lowest < low and high < highest
         if inside:
             return "holds"

@@ -91,7 +91,7 @@ def test_files_tables_and_a_column_are_the_same_models(tmp_path: Path, plane: Hu
             writer.writerows(rows)
         paths.append(str(path))
         joined += [row | {"model": name} for row in rows]
-    for given in (paths, joined):
+    for given in (paths, list(map(Path, paths)), joined):
         found = huse_plane(given, **FAST)
         assert [r.estimate for m in found.models for r in m.results] == [
             r.estimate for m in plane.models for r in m.results
@@ -104,6 +104,11 @@ def test_files_tables_and_a_column_are_the_same_models(tmp_path: Path, plane: Hu
         huse(joined, model="gone")
     with pytest.raises(InputError, match="1 model; a plane needs two or more"):
         huse_plane({"a": joined[:300]}, **FAST)
+
+
+def test_a_file_without_one_of_the_scores_is_refused(plane: HusePlane) -> None:
+    with pytest.raises(InputError, match="a model without one of huse, huse_q, huse_d"):
+        HusePlane.from_json(plane.to_json().replace('"metric": "huse_d"', '"metric": "x"', 1))
 
 
 @pytest.mark.parametrize(("kept", "message"), [(10, "10 common contexts of 50"), (0, "have no common context")])

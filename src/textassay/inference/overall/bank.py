@@ -16,6 +16,7 @@ from textassay.corpus.arrays import F64, Bool
 from textassay.corpus.hashed_ngrams import Incidence, Sequences
 from textassay.corpus.markup import Markup
 from textassay.inference.overall.pair_matrix import (
+    ROUNDING,
     Units,
     gram_counts,
     kernel_sums,
@@ -34,8 +35,6 @@ from textassay.metrics.vectors.pair_sums import exchanged
 from textassay.metrics.vectors.vectors import Joint, Vectors, joint, squared_distances
 from textassay.metrics.views import Material, Pool, Resamples
 
-# Differences smaller than this share of the terms that cancel in them are rounding.
-_ROUNDING = 1e-11
 # Weight of an n-gram: its pooled count to minus this power, so that the commonest n-grams do not drown all others.
 _POWER = 0.5
 _NUMBERS_AT_ONCE = 4_000_000
@@ -120,7 +119,7 @@ def _fourth_powers(features: csr_array | F64, units: Units) -> Statistic:
     rates = np.asarray(features.sum(axis=1)).ravel() / sizes.sum()
     squares = np.asarray((features * features).sum(axis=1)).ravel()
     spread = squares - 2 * rates * (features @ sizes) + rates**2 * (sizes @ sizes)
-    varied = spread > _ROUNDING * squares
+    varied = spread > ROUNDING * squares
     chosen, rates = features[np.flatnonzero(varied)], rates[varied]
     scales = 1 / np.sqrt(spread[varied])
 

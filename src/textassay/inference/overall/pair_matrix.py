@@ -26,7 +26,7 @@ _DENSE = 0.05
 _MOST_DENSE = 1024
 _TEXTS_AT_ONCE = 8192
 # Differences smaller than this share of the terms that cancel in them are rounding.
-_ROUNDING = 1e-11
+ROUNDING = 1e-11
 
 
 class Units(Protocol):
@@ -106,7 +106,7 @@ def _without_rounding(values: F64, scale: F64) -> F64:
 
     Otherwise rounding would decide between labellings that are all the same, as where every text has the same words.
     """
-    return np.where(np.abs(values) <= _ROUNDING * scale, 0.0, values)
+    return np.where(np.abs(values) <= ROUNDING * scale, 0.0, values)
 
 
 def gram_counts(incidence: Incidence, units: Units, *, power: float) -> PairMatrix:
@@ -220,7 +220,7 @@ def ridge_on_units(products: F64, units: Units) -> PairMatrix:
     kernel += means.mean() - means - means[:, None]
     penalty = float(np.trace(kernel)) / n
     found = np.zeros((units.n_units, units.n_units))
-    if penalty > _ROUNDING * float(np.abs(products).max(initial=0.0)):
+    if penalty > ROUNDING * float(np.abs(products).max(initial=0.0)):
         # H = K (K + l)^-1 = 1 - l (K + l)^-1, and 1/n for the intercept.
         kernel[np.diag_indices(n)] += penalty
         hat = -penalty * np.linalg.inv(kernel)

@@ -258,13 +258,18 @@ def _equal_lengths(plain: Mapping[str, Any]) -> EqualLengths:
     return EqualLengths(results, tuple(plain["left_out"]))
 
 
+# Effect sizes in files of 0.5.0.
+_FORMER = ("distance", "detectable", "vector_distance")
+
+
 def read_overall(plain: Mapping[str, Any] | None) -> Overall | None:
-    """The overall test of a candidate, None if there was none."""
+    """The overall test of a candidate, None if there was none; without effect sizes of earlier versions."""
     if plain is None:
         return None
+    plain = {name: value for name, value in plain.items() if name not in _FORMER}
     members = tuple(MemberResult(**member) for member in plain["members"])
     sizes = {name: tuple(plain[name]) for name in ("n", "n_groups")}
-    separable = Separable(**plain["separable"]) if plain["separable"] else None
+    separable = Separable(**plain["separable"]) if plain.get("separable") else None
     return Overall(**dict(plain) | sizes | {"members": members, "separable": separable})
 
 

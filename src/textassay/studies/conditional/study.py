@@ -184,7 +184,7 @@ def _set_up(
     names = dict.fromkeys(each["distance"] for each in options if "distance" in each)
     table = table_of(items, tokenizer)
     if slow := [name for name in _QUADRATIC if name in names]:
-        _check_fields(items, table, slow)
+        _check_lengths(items, table, slow)
     format_notes = _format_notes(items, tokenizer)
     seen, values, encoder_name = None, None, None
     if any(map(_needs_encoder, requests)):
@@ -244,7 +244,7 @@ _QUADRATIC = ("rouge_l", "edit")
 _MOST_PAIRS, _MOST_BYTES = 10**12, 2**30
 
 
-def _check_fields(items: ItemSet, table: TextTable, names: Sequence[str]) -> None:
+def _check_lengths(items: ItemSet, table: TextTable, names: Sequence[str]) -> None:
     """Refuse texts that are too long for these distances, whose time grows with the square of their length."""
     wanted = f"; wanted shorter texts, or another distance than {' and '.join(names)}"
     pairs = 0

@@ -1,12 +1,13 @@
 """HUSE of several models in one plane of quality and diversity, with the region that they dominate (Figure 3)."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
-from textassay.corpus.files import named_paths
+from textassay.corpus.files import AnyPath, named_paths
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.ratings.files import models_in, read_ratings
 from textassay.corpus.ratings.rated_items import RatedItems
@@ -26,7 +27,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class PlaneModel(ResultColumn):
-    """One model with its scores and verdict; `dominated` if another model is at least as good in both directions.
+    """One model with its scores and verdict; `dominated` if another model dominates it.
 
     Each result has the p-value corrected for all tests of all models among its parts (`adjusted`).
     """
@@ -70,6 +71,13 @@ class HusePlane(Outcome):
     def adjusted_p_values(self, column: ResultColumn) -> list[float]:
         """The p-values after correction for all tests of all models; NaN without a test."""
         return [result.parts.get("adjusted", math.nan) for result in column.results]
+
+    def check_fields(self) -> None:
+        """Raise an error unless every model has the three scores."""
+        super().check_fields()
+        for model in self.models:
+            if tuple(result.metric for result in model.results) != DEFAULT:
+                raise ValueError(f"a model without one of {', '.join(DEFAULT)}")
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what only this program reads is under `details`."""
@@ -137,7 +145,7 @@ def huse_plane(
     -------
     HusePlane
         `found["t=0.7"]["huse"]` is a result, `found["t=0.7"].dominated` whether another model is at least as good in
-        quality and in diversity.
+        quality and in diversity, and better in one of them.
 
     Examples
     --------
@@ -174,14 +182,20 @@ def _read(ratings: Any, scale: tuple[float, float] | None) -> dict[str, RatedIte
     """The rated items of each model, by the name that it has in the plane."""
     if isinstance(ratings, Mapping):
         read = {str(name): read_ratings(given, scale=scale) for name, given in ratings.items()}
-    elif isinstance(ratings, list | tuple) and all(isinstance(each, str) for each in ratings) and len(ratings) > 1:
-        read = {name: read_ratings(path, scale=scale) for name, path in named_paths(ratings).items()}
+    elif (paths := _paths(ratings)) and len(paths) > 1:
+        read = {name: read_ratings(path, scale=scale) for name, path in named_paths(paths).items()}
     else:
-        source = ratings[0] if isinstance(ratings, list | tuple) and isinstance(ratings[0], str) else ratings
+        source = paths[0] if paths else ratings
         read = {name: read_ratings(source, model=name, scale=scale) for name in models_in(source)}
     if len(read) < 2:
         raise InputError(f"{many(len(read), 'model')}; a plane needs two or more files, or a column 'model'")
     return read
+
+
+def _paths(ratings: Any) -> Sequence[AnyPath]:
+    """The paths in a list of nothing but paths; none of anything else."""
+    is_listed = isinstance(ratings, list | tuple) and all(isinstance(each, str | os.PathLike) for each in ratings)
+    return ratings if is_listed else ()
 
 
 def _context_notes(read: Mapping[str, RatedItems]) -> list[str]:
