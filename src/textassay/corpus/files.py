@@ -158,6 +158,7 @@ _KINDS = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
+    ".eval": "eval",
 }
 
 

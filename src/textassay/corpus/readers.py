@@ -5,13 +5,17 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from textassay.corpus.files import STDIN, has_known_extension, name_of, named_paths, unused_name
+from textassay.corpus.formats.format import Format
+from textassay.corpus.formats.opened import format_note, format_of, records_of, row_mappings, shown_counts
+from textassay.corpus.formats.paths import Step, parse_path, shown_paths, values_at
+from textassay.corpus.formats.record import Reading, Record, TextKind
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.sample import TEXT, GeneratedTexts, Sample, is_not_blank
 from textassay.corpus.tables import (
@@ -38,15 +42,38 @@ CUT_OFF = ("length", "max_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The fields asked for: of the text (None: the reader chooses) and of its group (None: no groups)."""
+    """The fields asked for: of the text (None: the reader chooses), of its group and of its system (None: none).
+
+    `kind` is the answer or the reasoning, in files that have both.
+    """
 
     text: str | None = None
     group: str | None = None
+    system: str | None = None
+    kind: TextKind = "answer"
 
     @property
     def names(self) -> list[str]:
         """The fields that were asked for by name."""
-        return [name for name in (self.text, self.group) if name is not None]
+        return [name for name in (self.text, self.group, self.system) if name is not None]
+
+
+@dataclass(eq=False)
+class Found:
+    """What a reader found over the files of one source: the format, what it left out, and the field that it chose."""
+
+    notes: Counter[str]
+    form: Format | None = None
+    reading: Reading = field(default_factory=Reading)
+    chosen: tuple[str, str] | None = None
+    n_files: int = 0
+
+    def enter(self, form: Format | None, where: str) -> None:
+        """Note the format of the next file; all files of a source have one."""
+        if self.n_files and form is not self.form:
+            first, other = (f"a file of the format {one.name}" if one else "plain records" for one in (self.form, form))
+            raise InputError(f"{where}: {other}, after {first}; wanted files of one format")
+        self.form, self.n_files = form, self.n_files + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +85,12 @@ class Layout:
     contexts: tuple[str, ...] = ()
     id: str | None = None
     finish: str | None = None
+    system: str | None = None
 
     @property
     def names(self) -> list[str]:
         """Every field that is read, once."""
-        several = (self.text, self.group, *self.contexts, self.id, self.finish)
+        several = (self.text, self.group, *self.contexts, self.id, self.finish, self.system)
         return list(dict.fromkeys(name for name in several if name is not None))
 
 
@@ -70,17 +98,18 @@ def layout_of(names: list[str], where: str, wanted: Wanted, *, textual: Callable
     """The fields to read from a source with these names; the group's field is never taken for the text.
 
     >>> layout_of(["id", "prompt", "output"], "x.csv:1", Wanted(group="prompt"), textual=lambda: ["prompt", "output"])
-    Layout(text='output', group='prompt', contexts=('prompt',), id='id', finish=None)
+    Layout(text='output', group='prompt', contexts=('prompt',), id='id', finish=None, system=None)
     """
-    group = wanted.group
-    if group is not None:
-        _check_group(names, where, wanted)
-    left = [name for name in names if name != group]
-    text = pick_field(left, where, field=wanted.text, textual=lambda: [name for name in textual() if name != group])
+    group, system = wanted.group, wanted.system
+    for name, of in ((group, "group"), (system, "system")):
+        if name is not None:
+            _check_other(names, where, name, text=wanted.text, of=of)
+    left = [name for name in names if name not in (group, system)]
+    text = pick_field(left, where, field=wanted.text, textual=lambda: [name for name in textual() if name in left])
     others = [name for name in names if name != text and names.count(name) == 1]
     contexts = tuple(name for name in CONTEXTS if name in others)
     identity = next((name for name in IDS if name in others), None)
-    return Layout(text, group, contexts, identity, FINISH if FINISH in others else None)
+    return Layout(text, group, contexts, identity, FINISH if FINISH in others else None, system)
 
 
 def pick_field(names: list[str], where: str, *, field: str | None, textual: Callable[[], list[str]]) -> str:
@@ -107,13 +136,12 @@ def no_field(names: list[str], where: str, *, field: str, hint: str | None = Non
     return InputError(f"{seen}{(hint or '') if names else ''}")
 
 
-def _check_group(names: list[str], where: str, wanted: Wanted) -> None:
-    group = wanted.group or ""
-    if group == wanted.text:
-        raise InputError(f"{where}: {quoted([group])} is asked for as text and as group; wanted two fields")
-    if group not in names:
-        raise no_field(names, where, field=group, hint="; wanted the field of the groups")
-    _check_once(names, where, group)
+def _check_other(names: list[str], where: str, name: str, *, text: str | None, of: str) -> None:
+    if name == text:
+        raise InputError(f"{where}: {quoted([name])} is asked for as text and as {of}; wanted two fields")
+    if name not in names:
+        raise no_field(names, where, field=name, hint=f"; wanted the field of the {of}s")
+    _check_once(names, where, name)
 
 
 def _check_once(names: list[str], where: str, name: str) -> None:
@@ -130,6 +158,7 @@ class Rows:
     contexts: pa.Array | None = None
     ids: pa.Array | None = None
     finishes: pa.Array | None = None
+    systems: pa.Array | None = None
     prompt_field: str | None = None
     id_field: str | None = None
 
@@ -145,8 +174,9 @@ def _rows(texts: pa.Array, layout: Layout, part: Table) -> Rows:
     contexts = [_labels_of(part, name) for name in layout.contexts]
     ids = None if layout.id is None else _labels_of(part, layout.id)
     finishes = None if layout.finish is None else _labels_of(part, layout.finish)
+    systems = None if layout.system is None else _labels_of(part, layout.system)
     prompt = next(iter(layout.contexts), None)
-    return Rows(texts, groups, _together(contexts), ids, finishes, prompt, layout.id)
+    return Rows(texts, groups, _together(contexts), ids, finishes, systems, prompt, layout.id)
 
 
 def _labels_of(part: Table, field: str) -> pa.Array:
@@ -161,6 +191,7 @@ def concat_rows(parts: Sequence[Rows]) -> Rows:
         _concat([(part.contexts, len(part)) for part in parts]),
         _concat([(part.ids, len(part)) for part in parts]),
         _concat([(part.finishes, len(part)) for part in parts]),
+        _concat([(part.systems, len(part)) for part in parts]),
         next((part.prompt_field for part in parts if part.prompt_field is not None), None),
         next((part.id_field for part in parts if part.id_field is not None), None),
     )
@@ -246,17 +277,114 @@ def _concat(columns: list[tuple[pa.Array | None, int]]) -> pa.Array | None:
     return pa.concat_arrays([pa.nulls(size, TEXT) if column is None else column for column, size in columns])
 
 
-def table_rows(table: OpenTable, wanted: Wanted) -> Iterator[Rows]:
+def table_rows(table: OpenTable, wanted: Wanted, found: Found) -> Iterator[Rows]:
     """The texts of a table, part by part, with the columns beside them.
 
-    The first record with fields decides which are read. Strings among records are texts, and nulls are blank texts,
-    which are counted later.
+    The first record with fields decides which are read, and which tool wrote the file. Strings among records are
+    texts, and nulls are blank texts, which are counted later.
     """
+    form = format_of(table) if wanted.text is None else None
+    found.enter(form, table.head.where)
+    if form is not None:
+        yield from _format_rows(table, form, wanted, found)
+        return
+    if wanted.kind != "answer":
+        seen = f"{table.head.where}: no format that tells reasoning from answers; "
+        raise InputError(seen, Setting("text", wanted.kind), " is for the files of known tools")
+    steps = None if wanted.text is None or wanted.text in table.head.fields else parse_path(wanted.text)
+    if steps is not None:
+        yield from _path_rows(table, steps, wanted)
+        return
     layout = _layout(table.head, wanted)
     for part in table.parts(None if layout is None else layout.names):
         layout = layout or _layout(part, wanted)
+        if wanted.text is None and layout is not None and layout.text != TEXT_FIELD:
+            found.chosen = (layout.text, part.where) if len(part.fields) > 1 or part.records is None else None
+            found.notes[f"texts read from the field {quoted([layout.text])}"] = 1
         texts = _texts(part, layout, wanted)
         yield _rows(texts, layout or Layout(TEXT_FIELD), part)
+
+
+def _format_rows(table: OpenTable, form: Format, wanted: Wanted, found: Found) -> Iterator[Rows]:
+    """The records of a file that a known tool wrote."""
+    where = table.head.where
+    group = None if wanted.group is None else form.group_of(wanted.group)
+    if wanted.group is not None and group is None:
+        known = quoted(["prompt", "prompt_id", *form.prompt, *form.prompt_id])
+        seen = f"{where}: {form.name}: no field {quoted([wanted.group])} for the groups; wanted one of {known}, or "
+        raise InputError(seen, Setting("field"))
+    for chunk in records_of(table, form, found.reading, text=wanted.kind):
+        groups = None if group is None else [group(record) for record in chunk]
+        if groups is not None and None in groups:
+            seen = f"{where}: {form.name}: text {groups.index(None) + 1} has no {quoted([wanted.group or ''])}"
+            raise InputError(f"{seen}; wanted the group of each text")
+        yield Rows(
+            _valid_texts([_text_of(record, wanted.kind) for record in chunk], where),
+            None if groups is None else labels(groups),
+            labels([record.prompt for record in chunk]),
+            labels([record.prompt_id for record in chunk]),
+            labels([record.finish for record in chunk]),
+            labels([record.system for record in chunk]),
+            "prompt",
+            "prompt_id",
+        )
+
+
+def _text_of(record: Record, kind: TextKind) -> str:
+    return (record.text if kind == "answer" else record.reasoning) or ""
+
+
+def _valid_texts(texts: list[str], where: str) -> pa.Array:
+    try:
+        return pa.array(texts, type=TEXT)
+    except (UnicodeEncodeError, pa.ArrowInvalid):
+        for number, text in enumerate(texts, 1):
+            check_text(text, f"{where}: text {number}")
+        raise
+
+
+def _path_rows(table: OpenTable, steps: Sequence[Step], wanted: Wanted) -> Iterator[Rows]:
+    """The texts at a path; a record may have several, and one in which the path leads nowhere has none."""
+    missing, seen, first = 0, 0, ""
+    for part in table.parts(None):
+        texts: list[str] = []
+        others: list[list[Any]] = []
+        for row, record in enumerate(row_mappings(part)):
+            values = values_at(record, steps)
+            first = first or shown_paths(record)
+            missing, seen = missing + (not values), seen + len(values)
+            texts += [_string_at(value, wanted.text or "", part.place(row)) for value in values]
+            others += [_beside(record, wanted)] * len(values)
+        columns = list(zip(*others, strict=True)) or [()] * 5
+        groups, contexts, ids, finishes, systems = (labels(list(column)) for column in columns)
+        valid = _valid_texts(texts, part.where)
+        if wanted.group is not None:
+            _check_groups(valid, groups, wanted.group, lambda row: f"{table.head.where}: text {row + 1}")
+        yield Rows(valid, groups if wanted.group else None, contexts, ids, finishes, systems if wanted.system else None)
+    if not seen:
+        raise InputError(f"{table.head.where}: no field {quoted([wanted.text or ''])}; fields are {first}")
+
+
+def _string_at(value: Any, path: str, place: str) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    several = f" ('{path}[*]' reads all of its values)" if isinstance(value, list) else ""
+    raise InputError(f"{place}: field {quoted([path])} is {kind_of(value)}; wanted a string{several}")
+
+
+def _beside(record: Mapping[str, Any], wanted: Wanted) -> list[Any]:
+    """Group, context, id, finish and system of a record."""
+    group, system = (None if name is None else _value_at(record, name) for name in (wanted.group, wanted.system))
+    contexts = [label for name in CONTEXTS if record.get(name) is not None and (label := _label(record[name]))]
+    identity = next((record[name] for name in IDS if name in record), None)
+    return [group, "\n".join(contexts) or None, identity, record.get(FINISH), system]
+
+
+def _value_at(record: Mapping[str, Any], name: str) -> Any:
+    if name in record:
+        return record[name]
+    found = values_at(record, parse_path(name) or (name,))
+    return found[0] if found else None
 
 
 def _layout(table: Table, wanted: Wanted) -> Layout | None:
@@ -321,6 +449,7 @@ def read_sample(
     field: str | None = None,
     group: str | None = None,
     encoding: str = "utf-8",
+    text: TextKind = "answer",
 ) -> Sample:
     """Read a sample; its notes report what was left out (blank texts, a byte order mark).
 
@@ -332,12 +461,15 @@ def read_sample(
     name
         What to call the sample; by default the stem of the file, or "sample".
     field
-        The field that holds the texts; ignored where there are no fields. By default `text`, or the only one that
-        holds strings.
+        The field that holds the texts, or a path such as `choices[0].message.content` or `generations[*]`; ignored
+        where there are no fields. By default `text`, or what the format of a known tool has as text, or the only
+        field that holds strings.
     group
         The field that holds the group of each text: its prompt, document or author. Every text needs one.
     encoding
         The encoding of text files.
+    text
+        The answer or the reasoning of a model, in files of known tools.
 
     Returns
     -------
@@ -356,50 +488,139 @@ def read_sample(
     """
     if isinstance(source, Sample):
         return source if name is None else replace(source, name=name)
-    notes: Counter[str] = Counter()
-    wanted = Wanted(field, group)
-    # Standard input has no extension that tells records from lines; asking for a field does.
-    expected = Expected(texts=True, unnamed="JSON or table" if wanted.names else "lines")
-    try:
-        opened = open_source(source, expected, name=name, kind="sample", encoding=encoding, notes=notes)
-    except InputError as error:
-        # A text in the place of a list of texts is the likeliest mistake behind a path that does not exist.
-        if isinstance(source, str) and source != STDIN and not os.path.lexists(source):
-            raise InputError(str(error), PythonHint(" (a string is a path; pass texts as a list)")) from None
-        raise
-    rows = concat_rows(list(_counted(opened, wanted, notes)))
+    rows, called, found = _read_rows(source, Wanted(field, group, None, text), name=name, encoding=encoding)
+    systems = [] if rows.systems is None else _different(rows.systems)
+    if len(systems) > 1:
+        seen = f"{called}: texts of {len(systems)} systems ({quoted(systems)}); wanted one system, or "
+        raise InputError(seen, Setting("by", "model"), PythonHint(" in compare"))
+    return _sample_of(rows, called, found, source)
+
+
+def read_systems(
+    source: AnySource,
+    *,
+    by: str = "model",
+    name: str | None = None,
+    field: str | None = None,
+    group: str | None = None,
+    encoding: str = "utf-8",
+    text: TextKind = "answer",
+) -> dict[str, Sample]:
+    """Read the texts of several systems from one source, as one sample per system.
+
+    Parameters
+    ----------
+    source, name, field, group, encoding, text
+        As for `read_sample`.
+    by
+        The field that holds the system of each text. In files of known tools `model` is what the tool calls it.
+
+    Returns
+    -------
+    dict of str to Sample
+        A sample per system, in the order of their first texts. Texts without a system are of a system that has the
+        name of the source.
+
+    Examples
+    --------
+    >>> records = [{"model": "a", "text": "a cat sat"}, {"model": "b", "text": "a dog ran"}]
+    >>> {name: len(sample) for name, sample in read_systems(records).items()}
+    {'a': 1, 'b': 1}
+    """
+    rows, called, found = _read_rows(source, Wanted(field, group, by, text), name=name, encoding=encoding)
+    if rows.systems is None:
+        raise InputError(f"{called}: texts without fields; wanted records with the system of each text")
+    named = pc.fill_null(rows.systems, called)
+    read = {}
+    for system in _different(named):
+        of_system = pc.equal(named, system)
+        read[system] = _sample_of(_filtered(rows, of_system), system, found, None)
+    return read
+
+
+def _different(systems: pa.Array) -> list[str]:
+    return [name for name in pc.unique(systems).to_pylist() if name is not None]
+
+
+def _filtered(rows: Rows, mask: pa.Array) -> Rows:
+    columns = (rows.texts, rows.groups, rows.contexts, rows.ids, rows.finishes, rows.systems)
+    kept = [None if column is None else column.filter(mask) for column in columns]
+    return Rows(*kept, rows.prompt_field, rows.id_field)
+
+
+def _sample_of(rows: Rows, name: str, found: Found, source: Any) -> Sample:
     cut_off = pa.array(source.cut_off) if isinstance(source, GeneratedTexts) else None
-    if rows.finishes is not None:
+    if rows.finishes is not None and (found.form is None or rows.finishes.null_count < len(rows)):
         cut_off = pc.fill_null(pc.is_in(rows.finishes, pa.array(CUT_OFF, TEXT)), False)
     sample = Sample.of(
         rows.texts,
-        name=opened.name,
+        name=name,
         ids=rows.ids,
         contexts=rows.contexts,
-        notes=listed_notes(notes),
+        notes=listed_notes(found.notes),
         groups=rows.groups,
         cut_off=cut_off,
     )
     return replace(sample, prompt_field=rows.prompt_field, id_field=rows.id_field)
 
 
-def _counted(opened: Opened, wanted: Wanted, notes: Counter[str]) -> Iterator[Rows]:
+def _read_rows(source: AnySource, wanted: Wanted, *, name: str | None, encoding: str) -> tuple[Rows, str, Found]:
+    """All rows of a source, its name, and what was found in it."""
+    found = Found(Counter())
+    # Standard input has no extension that tells records from lines; asking for a field does.
+    expected = Expected(texts=True, unnamed="JSON or table" if wanted.names else "lines")
+    try:
+        opened = open_source(source, expected, name=name, kind="sample", encoding=encoding, notes=found.notes)
+    except InputError as error:
+        # A text in the place of a list of texts is the likeliest mistake behind a path that does not exist.
+        if isinstance(source, str) and source != STDIN and not os.path.lexists(source):
+            raise InputError(str(error), PythonHint(" (a string is a path; pass texts as a list)")) from None
+        raise
+    rows = concat_rows(list(_counted(opened, wanted, found)))
+    _check_varied(rows.texts, found)
+    if found.form is not None:
+        found.notes[format_note(found.form, found.reading, len(rows))] = 1
+    return rows, opened.name, found
+
+
+def _counted(opened: Opened, wanted: Wanted, found: Found) -> Iterator[Rows]:
     """The rows, with a note on empty files, and at the end an error if there was no text at all."""
     total = 0
-    found = False
+    has_text = False
     for table in opened.tables:
         count = 0
-        for rows in table_rows(table, wanted):
-            found = found or pc.any(is_not_blank(rows.texts)).as_py() is True
+        for rows in table_rows(table, wanted, found):
+            has_text = has_text or pc.any(is_not_blank(rows.texts)).as_py() is True
             count += len(rows)
             yield rows
         if not count:
-            notes["empty file"] += 1
+            found.notes["empty file"] += 1
         total += count
-    if not found:
-        seen = f"{many(total, opened.unit)}, {'all blank' if total > 1 else 'blank'}" if total else "empty"
-        one = "at least one text" if opened.unit == "text" else f"one text per {opened.unit}"
-        raise InputError(f"{opened.where}: {seen}; wanted {one}")
+    if has_text:
+        return
+    if found.form is not None:
+        counts = shown_counts(found.reading.left_out) or "no records"
+        raise InputError(f"{opened.where}: {found.form.name} without a text ({counts}); wanted at least one text")
+    seen = f"{many(total, opened.unit)}, {'all blank' if total > 1 else 'blank'}" if total else "empty"
+    one = "at least one text" if opened.unit == "text" else f"one text per {opened.unit}"
+    raise InputError(f"{opened.where}: {seen}; wanted {one}")
+
+
+# A field that the reader chose is refused if it has fewer different values than this share of its texts, or one.
+_FEWEST_TEXTS, _LEAST_SHARE = 10, 0.05
+
+
+def _check_varied(texts: pa.Array, found: Found) -> None:
+    """Refuse a field that the reader chose and that hardly varies: it has labels, not generated texts."""
+    if found.chosen is None or len(texts) < _FEWEST_TEXTS:
+        return
+    different = pc.count_distinct(texts).as_py()
+    if different == 1 or different <= _LEAST_SHARE * len(texts):
+        chosen, where = found.chosen
+        seen = f"the only field with strings, {quoted([chosen])}, has {many(different, 'different value')}"
+        raise InputError(
+            f"{where}: {seen} in {many(len(texts), 'text')}; name the field of the texts with ", Setting("field")
+        )
 
 
 ONE = "candidate"

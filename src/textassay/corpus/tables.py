@@ -30,6 +30,7 @@ from textassay.corpus.files import (
     sources_of,
     text_blocks,
 )
+from textassay.corpus.formats.inspect_files import inspect_logs, is_zip
 from textassay.corpus.parquet import parquet_batches, parquet_layout
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.process_settings import long_csv_fields
@@ -59,7 +60,7 @@ _TEXT_SOURCES = "a path, a list of texts or of dicts, a column, a data frame or 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _JSON = {"{": "jsonl", "[": "json"}
 # What messages call one row, by the kind of file.
-_UNITS = {"csv": "row", "tsv": "row", "parquet": "row", "json": "record"}
+_UNITS = {"csv": "row", "tsv": "row", "parquet": "row", "json": "record", "eval": "sample"}
 _PEEK = 100
 # Few enough that long documents fit in memory, and that the lists of a part are freed before they slow Python down.
 _ROWS = 10_000
@@ -138,11 +139,13 @@ class OpenTable:
     """A file or an object before its rows are read.
 
     `head` is a table with the first rows, or without rows where the types of the columns are known. `parts(names)`
-    reads all rows, in parts, with the columns of these names or, for None, with all columns.
+    reads all rows, in parts, with the columns of these names or, for None, with all columns. Where `head` has no rows,
+    they can be read more than once, unless the source `is_once`.
     """
 
     head: Table
     parts: Callable[[Sequence[str] | None], Iterator[Table]]
+    is_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +222,9 @@ def _open_file(file: Source, expected: Expected, encoding: str, budget: Budget, 
         raise InputError(f"{file.where}: lines of text have no fields; wanted .jsonl, .json, .csv, .tsv or .parquet")
     if file.kind == "parquet":
         return _open_parquet(file, budget, per_row=PER_LINE if expected.texts else PER_RECORD)
+    if file.kind in (None, "eval") and _is_zip(file):
+        logs = _numbered(inspect_logs(file, budget))
+        return _open_records(logs, f"{file.where}: sample ", file.where, expected, f"an object{expected.record}")
     is_lines = file.kind == "lines" or (file.kind is None and expected.unnamed == "lines")
     unpacked = byte_blocks(file, budget, per_line=PER_LINE if is_lines else PER_RECORD, notes=notes)
     blocks = text_blocks(unpacked, file.where, encoding=encoding, notes=notes)
@@ -235,6 +241,13 @@ def _open_file(file: Source, expected: Expected, encoding: str, budget: Budget, 
         blocks = iter([text])
     wanted = f"an object{expected.record}"
     return _open_records(_decoded(blocks, file.where, notes), f"{file.where}:", file.where, expected, wanted)
+
+
+def _is_zip(file: Source) -> bool:
+    found = file.codec is None and os.path.isfile(file.path) and is_zip(file)
+    if file.kind == "eval" and not found:
+        raise InputError(f"{file.where}: not a zip file; wanted a log of inspect")
+    return found
 
 
 def _charged_values(blocks: Iterable[str], budget: Budget, where: str, *, is_document: bool) -> Iterator[str]:
@@ -492,7 +505,8 @@ def _open_arrow(table: Any, where: str) -> OpenTable:
     def parts(names: Sequence[str] | None) -> Iterator[Table]:
         return _arrow_parts(table.to_batches() if isinstance(table, pa.Table) else table, where, names)
 
-    return OpenTable(_arrow_part(table.schema.empty_table(), where, None), parts)
+    is_once = isinstance(table, pa.RecordBatchReader)
+    return OpenTable(_arrow_part(table.schema.empty_table(), where, None), parts, is_once)
 
 
 def _open_dataset(dataset: Any, where: str) -> OpenTable:

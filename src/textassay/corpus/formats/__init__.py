@@ -1,0 +1,1 @@
+"""The files that other people's tools write, each family in its own file."""

@@ -1,0 +1,65 @@
+"""Opened tables whose records a known tool wrote: recognised by the first record, read as records with a text."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from textassay.corpus.formats.format import Format
+from textassay.corpus.formats.recognise import possible_formats, recognise
+from textassay.corpus.formats.record import Reading, Record, Refusal, TextKind, kept_records
+from textassay.corpus.printable import listed, many
+from textassay.corpus.tables import TEXT_FIELD, OpenTable, Table
+from textassay.corpus.values import python_values
+from textassay.errors import InputError
+
+
+def format_of(table: OpenTable) -> Format | None:
+    """The format of a table, None where no tool is known that writes it, or where it has a field of plain texts."""
+    head = table.head
+    if not possible_formats(head.fields):
+        return None
+    if not len(head) and not table.is_once:
+        # The types of the columns are known without a row, but what is in them decides.
+        head = next(table.parts(None), head)
+    first = next(row_mappings(head), None)
+    if first is None:
+        return None
+    found = recognise(first)
+    is_plain = isinstance(first.get(TEXT_FIELD), str)
+    return found if found is not None and (not is_plain or found.text == TEXT_FIELD) else None
+
+
+def records_of(
+    table: OpenTable, form: Format, reading: Reading, *, text: TextKind = "answer"
+) -> Iterator[list[Record]]:
+    """The records with a text, in lists of some thousand; a file without generated texts is one error."""
+    raw = (record for part in table.parts(None) for record in row_mappings(part))
+    try:
+        kept = kept_records(form.read(raw, reading), reading, text)
+        while chunk := list(islice(kept, 10_000)):
+            yield chunk
+    except Refusal as error:
+        raise InputError(f"{table.head.where}: {form.name}: {error}") from None
+
+
+def row_mappings(part: Table) -> Iterator[Mapping[str, Any]]:
+    """The rows of a part with fields, as mappings."""
+    if part.records is not None:
+        yield from (record for record in part.records if isinstance(record, Mapping))
+        return
+    columns = [python_values(column) for column in part.columns]
+    for cells in zip(*columns, strict=True):
+        yield dict(zip(part.fields, cells, strict=True))
+
+
+def format_note(form: Format, reading: Reading, n_texts: int) -> str:
+    """What was read, from which field, and what was left out."""
+    note = f"{form.name}: {many(n_texts, 'text')} read from '{form.text}'"
+    left = f"; left out: {shown_counts(reading.left_out)}" if reading.left_out else ""
+    kept = f"; kept: {shown_counts(reading.kept)}" if reading.kept else ""
+    return f"{note}{left}{kept}"
+
+
+def shown_counts(counts: Mapping[str, int]) -> str:
+    """Reasons with their counts; a reason is written as "singular|plural"."""
+    return listed([many(count, *reason.split("|", 1)) for reason, count in counts.items()])

@@ -1,0 +1,30 @@
+"""Which tool wrote a file: every format that is known, recognised by the structure of its first record."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from textassay.corpus.formats import batches, chat, harnesses, promptfoo, traces, trainers
+from textassay.corpus.formats.format import Format
+
+# The first that matches counts, so formats with more particular fields come first.
+FORMATS: tuple[Format, ...] = tuple(
+    chain(harnesses.FORMATS, batches.FORMATS, promptfoo.FORMATS, traces.FORMATS, trainers.FORMATS, chat.FORMATS)
+)
+
+
+def possible_formats(names: Sequence[str]) -> list[Format]:
+    """The formats whose records may have these fields."""
+    present = set(names)
+    return [form for form in FORMATS if form.may_have(present)]
+
+
+def recognise(record: Mapping[str, Any]) -> Format | None:
+    """The format of a file with this first record, or None if no tool is known that writes it."""
+    possible = possible_formats([str(name) for name in record])
+    return next((form for form in possible if form.matches(record)), None)
+
+
+def first_mapping(records: Iterator[Any]) -> Mapping[str, Any] | None:
+    """The first record with fields."""
+    return next((record for record in records if isinstance(record, Mapping)), None)

@@ -1,0 +1,282 @@
+"""Record: one generated text with its system, prompt and finish, and what all formats share to make one."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+TextKind = Literal["answer", "reasoning"]
+
+# The words that tools use for how a text ended.
+_FINISHES = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "endoftext": "stop",
+    "completed": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "filter",
+    "safety": "filter",
+    "tool_calls": "tool",
+    "tool_call": "tool",
+    "tool_use": "tool",
+    "function_call": "tool",
+    "refusal": "refusal",
+}
+_OPEN = re.compile(r"\s*<(think|thinking|reasoning)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One generated text. `sample` numbers the texts of one prompt; None where the file does not number them.
+
+    `finish` is stop, length, filter, tool, refusal or the tool's own word, None where the file has none. A record with
+    an `error` has no text.
+    """
+
+    text: str | None = None
+    system: str | None = None
+    prompt: str | None = None
+    prompt_id: str | None = None
+    sample: int | None = None
+    reasoning: str | None = None
+    finish: str | None = None
+    error: str | None = None
+
+    @property
+    def prompt_name(self) -> str | None:
+        """What identifies the prompt: its id, or the prompt itself."""
+        return self.prompt_id if self.prompt_id is not None else self.prompt
+
+
+class Refusal(Exception):
+    """A file of a known format without generated texts; the message names what it has instead."""
+
+
+@dataclass(eq=False)
+class Reading:
+    """What one input had besides the records that are kept, over all its files.
+
+    `left_out` counts what was left out by reason, `kept` what is kept but worth a note. `memory` is the state that a
+    format keeps from one file to the next.
+    """
+
+    left_out: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    memory: dict[str, Any] = field(default_factory=dict)
+    _seen: set[bytes] = field(default_factory=set, repr=False)
+    _counts: Counter[bytes] = field(default_factory=Counter, repr=False)
+
+    def is_new(self, *parts: object) -> bool:
+        """Whether something with these parts was not seen before."""
+        digest = _digest(parts)
+        if digest in self._seen:
+            return False
+        self._seen.add(digest)
+        return True
+
+    def number(self, *parts: object) -> int:
+        """How many things with these parts were numbered before."""
+        digest = _digest(parts)
+        self._counts[digest] += 1
+        return self._counts[digest] - 1
+
+
+def _digest(parts: tuple[object, ...]) -> bytes:
+    return hashlib.blake2b(repr(parts).encode(errors="backslashreplace"), digest_size=12).digest()
+
+
+def kept_records(records: Iterator[Record], reading: Reading, text: TextKind = "answer") -> Iterator[Record]:
+    """The records with a text; the others are counted by reason, and so are exact duplicates.
+
+    A record is a duplicate if system, prompt, number of the sample and text are those of another one. A record that
+    the file does not number is a further sample of its prompt.
+    """
+    for record in records:
+        if record.error is not None:
+            reading.left_out["error|errors"] += 1
+            continue
+        found = _with_reasoning(record, reading)
+        content = found.text if text == "answer" else found.reasoning
+        if content is None or not content.strip():
+            reading.left_out[_why_empty(found, text)] += 1
+            continue
+        if found.sample is None:
+            found = replace(found, sample=reading.number(found.system, found.prompt_name))
+        elif not reading.is_new(found.system, found.prompt_name, found.sample, content):
+            reading.left_out["duplicate|duplicates"] += 1
+            continue
+        if found.finish == "length":
+            reading.kept["text that a limit of the length cut off|texts that a limit of the length cut off"] += 1
+        elif found.finish == "refusal":
+            reading.kept["refusal|refusals"] += 1
+        yield found
+
+
+def _with_reasoning(record: Record, reading: Reading) -> Record:
+    if record.text is None:
+        return record
+    thought, answer = split_reasoning(record.text)
+    if thought is None:
+        return record
+    reading.kept["reasoning split off at its tags|reasonings split off at their tags"] += 1
+    return replace(record, text=answer, reasoning="\n".join(filter(None, (record.reasoning, thought))))
+
+
+def _why_empty(record: Record, text: TextKind) -> str:
+    if text == "reasoning":
+        return "record without reasoning|records without reasoning"
+    if record.finish == "tool":
+        return "tool call without text|tool calls without text"
+    if record.finish == "filter":
+        return "text withheld by a content filter|texts withheld by a content filter"
+    if record.finish == "length" and record.reasoning:
+        return "text cut off within its reasoning|texts cut off within their reasoning"
+    return "empty text|empty texts"
+
+
+def split_reasoning(text: str) -> tuple[str | None, str]:
+    """The reasoning between tags at the beginning of a text, and the rest; None where there are no tags.
+
+    Some chat templates put the opening tag into the prompt, and a text that was cut off may lack the closing one.
+
+    >>> split_reasoning("<think>A cat?</think>A dog.")
+    ('A cat?', 'A dog.')
+    >>> split_reasoning("A cat?</think>A dog."), split_reasoning("A dog.")
+    (('A cat?', 'A dog.'), (None, 'A dog.'))
+    """
+    opened = _OPEN.match(text)
+    if opened is None:
+        thought, closing, rest = text.partition("</think>")
+        return (thought.strip(), rest.lstrip()) if closing and "<think>" not in thought else (None, text)
+    thought, _, rest = text[opened.end() :].partition(f"</{opened[1]}>")
+    return thought.strip(), rest.lstrip()
+
+
+def at(value: Any, *path: str | int) -> Any:
+    """What is at a path of keys and indices, or None.
+
+    >>> at({"choices": [{"text": "a"}]}, "choices", 0, "text"), at({"choices": None}, "choices", 0)
+    ('a', None)
+    """
+    for step in path:
+        if isinstance(step, str):
+            value = value.get(step) if isinstance(value, Mapping) else None
+        else:
+            value = value[step] if isinstance(value, list) and -len(value) <= step < len(value) else None
+    return value
+
+
+def items_at(value: Any, *path: str | int) -> list[Any]:
+    """The list at a path; an empty one where there is none."""
+    found = at(value, *path)
+    return found if isinstance(found, list) else []
+
+
+def string(value: Any) -> str | None:
+    """A string, or None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def label(value: Any) -> str | None:
+    """A string or a number as a label; None for anything else and for a blank string."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value) if str(value).strip() else None
+
+
+def whole(value: Any, default: int = 0) -> int:
+    """A whole number, or the default for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def finish_of(word: Any) -> str | None:
+    """How a text ended, in one vocabulary for all tools.
+
+    >>> finish_of("max_tokens"), finish_of("end_turn"), finish_of("paused"), finish_of(None)
+    ('length', 'stop', 'paused', None)
+    """
+    if isinstance(word, Mapping):
+        word = word.get("reason")
+    if not isinstance(word, str) or not word.strip():
+        return None
+    return _FINISHES.get(word.casefold(), word)
+
+
+def as_json(value: Any) -> str | None:
+    """An object or a list as JSON, None for nothing."""
+    if value is None:
+        return None
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def from_json(value: Any) -> Any:
+    """The object or list that a string holds as JSON; any other value as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def content_of(content: Any, resolve: Callable[[str], str | None] | None = None) -> tuple[str | None, str | None]:
+    """The text and the reasoning of the content of a message: a string, or a list of parts.
+
+    >>> content_of([{"type": "reasoning", "reasoning": "A cat?"}, {"type": "text", "text": "A dog."}])
+    ('A dog.', 'A cat?')
+    """
+    resolved = resolve or _same
+    if isinstance(content, str):
+        return resolved(content), None
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content if isinstance(content, list) else []:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, Mapping):
+            kind = part.get("type", "text")
+            if kind in ("text", "output_text"):
+                texts.extend(_strings(part, "text", "content"))
+            elif kind in ("reasoning", "thinking"):
+                thoughts.extend(_strings(part, "reasoning", "thinking", "text", "content", "summary"))
+    found = [resolved(text) for text in texts]
+    return "".join(text or "" for text in found) if texts else None, "\n".join(thoughts) or None
+
+
+def _same(text: str) -> str | None:
+    return text
+
+
+def _strings(part: Mapping[str, Any], *names: str) -> list[str]:
+    return [next((value for name in names if isinstance(value := part.get(name), str)), "")]
+
+
+def prompt_of(messages: Any) -> str | None:
+    """A prompt as one text: a string, the content of one message, or several messages with their roles.
+
+    >>> prompt_of([{"role": "user", "content": "Hi"}])
+    'Hi'
+    >>> prompt_of([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}])
+    'system: Be brief.\\nuser: Hi'
+    """
+    if isinstance(messages, str) or messages is None:
+        return messages
+    if isinstance(messages, Mapping):
+        if isinstance(messages.get("messages"), list):
+            return prompt_of(messages["messages"])
+        return as_json(messages)
+    found = [message for message in messages if isinstance(message, Mapping)] if isinstance(messages, list) else []
+    said = [(label(message.get("role")), content_of(message.get("content"))[0] or "") for message in found]
+    if len(said) == 1:
+        return said[0][1]
+    return "\n".join(f"{role}: {content}" for role, content in said) if said else None

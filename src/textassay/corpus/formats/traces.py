@@ -1,0 +1,265 @@
+"""Traces and tables of observability and evaluation tools: Langfuse, OpenTelemetry, DeepEval, Ragas, MLflow, ..."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from textassay.corpus.formats.batches import reply_texts
+from textassay.corpus.formats.format import Format, Raw, any_record, needs
+from textassay.corpus.formats.record import (
+    Reading,
+    Record,
+    Refusal,
+    at,
+    content_of,
+    finish_of,
+    from_json,
+    items_at,
+    label,
+    prompt_of,
+    string,
+)
+from textassay.corpus.printable import quoted
+
+# The columns of texts and prompts in tables that have no fixed columns, in the order of preference.
+_OUTPUTS = ("outputs", "predictions", "prediction", "output", "response", "completion", "generation")
+_INPUTS = ("inputs", "input", "prompt", "question", "user_input")
+_SYSTEMS = ("model", "model_name", "system")
+
+
+def _read_langfuse(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
+    for raw in records:
+        if raw.get("type") != "GENERATION":
+            reading.left_out["observation that is no generation|observations that are no generations"] += 1
+            continue
+        if not reading.is_new("langfuse", raw.get("id")) and raw.get("id") is not None:
+            reading.left_out["duplicate|duplicates"] += 1
+            continue
+        system = label(raw.get("provided_model_name")) or label(raw.get("model"))
+        prompt = prompt_of(from_json(raw.get("input")))
+        error = "error" if raw.get("level") == "ERROR" else None
+        text, reasoning, finish = _output(from_json(raw.get("output")))
+        yield Record(text, system, prompt, reasoning=reasoning, finish=finish, error=error)
+
+
+def _output(output: Any) -> tuple[str | None, str | None, str | None]:
+    """Text, reasoning and finish of an output: a text, a message, messages, or a reply."""
+    if isinstance(output, Mapping) and isinstance(output.get("choices"), list):
+        found = next(reply_texts(output))
+        return found.text, found.reasoning, found.finish
+    message = output[-1] if isinstance(output, list) and output and "role" in (at(output, -1) or ()) else output
+    if isinstance(message, Mapping):
+        content = next((message[name] for name in ("content", "text", "completion") if name in message), None)
+        text, reasoning = content_of(content)
+        thought = string(message.get("reasoning_content")) or reasoning
+        return text, thought, "tool" if not text and message.get("tool_calls") else None
+    return (*content_of(message), None)
+
+
+def _read_otel(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
+    for raw in records:
+        for span in _spans(raw):
+            yield from _span_texts(span, reading)
+
+
+def _spans(raw: Raw) -> Iterator[Mapping[str, Any]]:
+    """The spans of a line: one span, or an export request with many."""
+    if "resourceSpans" not in raw:
+        yield raw
+        return
+    for resource in items_at(raw, "resourceSpans"):
+        for scope in items_at(resource, "scopeSpans"):
+            yield from (span for span in items_at(scope, "spans") if isinstance(span, Mapping))
+
+
+def _span_texts(span: Mapping[str, Any], reading: Reading) -> Iterator[Record]:
+    values = dict(_attributes(span))
+    for event in items_at(span, "events"):
+        values |= _attributes(event)
+    messages = from_json(values.get("gen_ai.output.messages"))
+    if not isinstance(messages, list):
+        reading.left_out["span without output|spans without output"] += 1
+        return
+    identity = [label(at(span, *path)) for path in (("traceId",), ("spanId",), ("context", "span_id"), ("span_id",))]
+    if any(identity) and not reading.is_new("span", *identity):
+        reading.left_out["duplicate|duplicates"] += len(messages)
+        return
+    system = label(values.get("gen_ai.response.model")) or label(values.get("gen_ai.request.model"))
+    asked = from_json(values.get("gen_ai.input.messages"))
+    prompt = prompt_of([_message(one) for one in asked]) if isinstance(asked, list) else prompt_of(asked)
+    for message in messages:
+        text, reasoning = content_of(_message(message)["content"])
+        finish = finish_of(at(message, "finish_reason"))
+        if text is None and any(at(part, "type") == "tool_call" for part in items_at(message, "parts")):
+            finish = "tool"
+        yield Record(text, system, prompt, reasoning=reasoning, finish=finish)
+
+
+def _message(message: Any) -> dict[str, Any]:
+    return {"role": at(message, "role"), "content": at(message, "parts") or at(message, "content")}
+
+
+def _attributes(span: Any) -> dict[str, Any]:
+    """The attributes of a span: an object, or a list of keys with typed values."""
+    found = at(span, "attributes")
+    if isinstance(found, list):
+        return {str(at(one, "key")): _plain(at(one, "value")) for one in found}
+    own = {name: value for name, value in span.items() if str(name).startswith("gen_ai.")} if found is None else {}
+    return dict(found) if isinstance(found, Mapping) else own
+
+
+def _plain(value: Any) -> Any:
+    """A typed value of OTLP as a plain one."""
+    if not isinstance(value, Mapping) or not value:
+        return value
+    kind, inner = next(iter(value.items()))
+    if kind == "arrayValue":
+        return [_plain(one) for one in items_at(inner, "values")]
+    if kind == "kvlistValue":
+        return {str(at(one, "key")): _plain(at(one, "value")) for one in items_at(inner, "values")}
+    return inner
+
+
+def _is_otel(raw: Raw) -> bool:
+    names = ("gen_ai.output.messages", "gen_ai.request.model", "gen_ai.operation.name", "gen_ai.provider.name")
+    return any(
+        name in found
+        for span in _spans(raw)
+        for found in (_attributes(span), *map(_attributes, items_at(span, "events")))
+        for name in names
+    )
+
+
+def _read_deepeval(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
+    for raw in records:
+        run = raw.get("testRunData", raw)
+        for case in items_at(run, "testCases"):
+            yield Record(string(at(case, "actualOutput")), prompt=prompt_of(at(case, "input")))
+        for case in items_at(run, "conversationalTestCases"):
+            turns = items_at(case, "turns")
+            if at(turns, -1, "role") != "assistant":
+                yield Record()
+                continue
+            yield Record(string(at(turns, -1, "content")), prompt=prompt_of(turns[:-1]))
+
+
+def _read_ragas(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
+    for raw in records:
+        prompt = prompt_of(raw.get("user_input"))
+        several = raw.get("multi_responses")
+        texts = several if isinstance(several, list) and several else [raw.get("response")]
+        for text in texts:
+            yield Record(string(text), prompt=prompt)
+
+
+def _read_split(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
+    for raw in records:
+        names = [str(name) for name in items_at(raw, "columns")]
+        text, prompt, system = (_chosen(names, known) for known in (_OUTPUTS, _INPUTS, _SYSTEMS))
+        if text is None:
+            raise Refusal(f"a table with the columns {quoted(names)}; wanted one of {quoted(list(_OUTPUTS))}")
+        for row in items_at(raw, "data"):
+            cell, asked = at(row, text), None if prompt is None else from_json(at(row, prompt))
+            yield Record(
+                string(cell) or content_of(at(cell, "content"))[0],
+                None if system is None else label(at(row, system)),
+                prompt_of(asked) if not isinstance(asked, int | float) else str(asked),
+            )
+
+
+def _chosen(names: list[str], known: tuple[str, ...]) -> int | None:
+    lower = [name.casefold() for name in names]
+    return next((lower.index(name) for name in known if name in lower), None)
+
+
+def _read_hosted(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
+    for raw in records:
+        sample = raw.get("sample")
+        said = [one for one in items_at(sample, "outputs") if at(one, "role") == "assistant"]
+        asked = prompt_of(at(sample, "trajectory") or at(sample, "input") or at(raw, "item"))
+        identity = label(raw.get("data_source_idx")) or label(raw.get("datasource_item_id"))
+        text, reasoning = content_of(at(said, -1, "content"))
+        error = "error" if at(sample, "error") else None
+        finish = finish_of(at(sample, "finish_reason"))
+        run = label(raw.get("run_id"))
+        if not reading.is_new("hosted", run, identity, text):
+            reading.left_out["duplicate|duplicates"] += 1
+            continue
+        yield Record(text, label(at(sample, "model")), asked, identity, None, reasoning, finish, error)
+
+
+def _read_litellm(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
+    for raw in records:
+        if raw.get("cache_hit") in (True, "True", "true"):
+            reading.left_out["reply from a cache|replies from a cache"] += 1
+            continue
+        prompt, reply = prompt_of(from_json(raw.get("messages"))), from_json(raw.get("response"))
+        system = label(raw.get("model"))
+        if raw.get("status") == "failure":
+            yield Record(None, system, prompt, error="error")
+        elif isinstance(reply, Mapping):
+            yield from reply_texts({**reply, "model": system}, prompt=prompt)
+        else:
+            yield Record(string(reply), system, prompt)
+
+
+FORMATS = (
+    Format(
+        "OpenTelemetry GenAI spans",
+        "gen_ai.output.messages",
+        (
+            needs("resourceSpans"),
+            needs("attributes"),
+            needs("gen_ai.output.messages"),
+            needs("gen_ai.request.model"),
+        ),
+        _is_otel,
+        _read_otel,
+    ),
+    Format(
+        "LiteLLM log",
+        "response.choices[*].message.content",
+        (needs("messages", "response", "call_type"), needs("messages", "response", "model_group")),
+        any_record,
+        _read_litellm,
+        prompt=("messages",),
+    ),
+    Format(
+        "Langfuse observations",
+        "output",
+        (needs("type", "output", "trace_id"),),
+        lambda raw: str(raw["type"]).isupper(),
+        _read_langfuse,
+        prompt=("input",),
+    ),
+    Format(
+        "DeepEval test run",
+        "testCases[*].actualOutput",
+        (needs("testRunData"), needs("testCases")),
+        lambda raw: isinstance(at(raw.get("testRunData", raw), "testCases"), list),
+        _read_deepeval,
+        prompt=("input",),
+    ),
+    Format(
+        "Ragas samples",
+        "response",
+        (needs("user_input", "response"), needs("user_input", "multi_responses")),
+        any_record,
+        _read_ragas,
+        prompt=("user_input",),
+    ),
+    Format(
+        "table with columns and data (MLflow, W&B)",
+        "data",
+        (needs("columns", "data"),),
+        lambda raw: isinstance(raw["columns"], list) and isinstance(raw["data"], list),
+        _read_split,
+    ),
+    Format(
+        "OpenAI hosted evaluation items",
+        "sample.outputs[*].content",
+        (needs("sample", "run_id"), needs("sample", "data_source_idx"), needs("sample", "item")),
+        lambda raw: isinstance(at(raw, "sample", "outputs"), list),
+        _read_hosted,
+        prompt_id=("data_source_idx",),
+    ),
+)
