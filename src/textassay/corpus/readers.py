@@ -293,7 +293,7 @@ def table_rows(table: OpenTable, wanted: Wanted, found: Found) -> Iterator[Rows]
         raise InputError(seen, Setting("text", wanted.kind), " is for the files of known tools")
     steps = None if wanted.text is None or wanted.text in table.head.fields else parse_path(wanted.text)
     if steps is not None:
-        yield from _path_rows(table, steps, wanted)
+        yield from _path_rows(table, steps, wanted, found)
         return
     layout = _layout(table.head, wanted)
     for part in table.parts(None if layout is None else layout.names):
@@ -343,7 +343,7 @@ def _valid_texts(texts: list[str], where: str) -> pa.Array:
         raise
 
 
-def _path_rows(table: OpenTable, steps: Sequence[Step], wanted: Wanted) -> Iterator[Rows]:
+def _path_rows(table: OpenTable, steps: Sequence[Step], wanted: Wanted, found: Found) -> Iterator[Rows]:
     """The texts at a path; a record may have several, and one in which the path leads nowhere has none."""
     missing, seen, first = 0, 0, ""
     for part in table.parts(None):
@@ -363,6 +363,8 @@ def _path_rows(table: OpenTable, steps: Sequence[Step], wanted: Wanted) -> Itera
         yield Rows(valid, groups if wanted.group else None, contexts, ids, finishes, systems if wanted.system else None)
     if not seen:
         raise InputError(f"{table.head.where}: no field {quoted([wanted.text or ''])}; fields are {first}")
+    if missing:
+        found.notes[f"{many(missing, 'record')} without {quoted([wanted.text or ''])} left out"] += 1
 
 
 def _string_at(value: Any, path: str, place: str) -> str:

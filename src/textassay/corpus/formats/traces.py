@@ -100,7 +100,9 @@ def _message(message: Any) -> dict[str, Any]:
 
 def _attributes(span: Any) -> dict[str, Any]:
     """The attributes of a span: an object, or a list of keys with typed values."""
-    found = at(span, "attributes")
+    if not isinstance(span, Mapping):
+        return {}
+    found = span.get("attributes")
     if isinstance(found, list):
         return {str(at(one, "key")): _plain(at(one, "value")) for one in found}
     own = {name: value for name, value in span.items() if str(name).startswith("gen_ai.")} if found is None else {}

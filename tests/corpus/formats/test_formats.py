@@ -1,0 +1,332 @@
+"""Files of other tools: every format is recognised, its texts are read, and what is left out is counted."""
+
+import copy
+import json
+import os
+import struct
+import time
+import zipfile
+import zlib
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.corpus.formats.examples import (
+    EXAMPLES,
+    REFUSED,
+    Example,
+    batch,
+    choice,
+    inspect_log,
+    inspect_sample,
+    lm_eval,
+    promptfoo,
+)
+from textassay.corpus.formats.recognise import FORMATS, recognise
+from textassay.corpus.formats.record import TextKind
+from textassay.corpus.readers import read_sample, read_systems
+from textassay.corpus.sample import Sample
+from textassay.errors import InputError
+
+DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).parents[4] / "shared" / "data")) / "formats"
+# The real files: texts that are read, and what the note or the error states.
+REAL: dict[str, tuple[int, str]] = {
+    "helm/narrative_qa_scenario_state.json": (5, "HELM scenario state: 5 texts"),
+    "helm/narrative_qa_per_instance_stats.json": (0, "wanted scenario_state.json"),
+    "inspect/2025-05-12T20-28-13-04-00_no-samples.json": (0, "1 log without samples"),
+    "inspect/2025-05-12T20-28-13-04-00_popularity.json": (3, "inspect log: 3 texts"),
+    "inspect/arc_sonnet.json": (5, "inspect log: 5 texts"),
+    "inspect/log_formats.eval": (1, "inspect log: 1 text"),
+    "inspect/log_streaming.eval": (4, "inspect log: 4 texts"),
+    "lm_eval/samples_math_perturbed_full.jsonl": (10, "lm-evaluation-harness samples: 10 texts"),
+    "novelty_bench/scores_first40.jsonl": (400, "NoveltyBench: 400 texts"),
+    "promptfoo/examples_provider-replicate_llama4-scout_output.json": (10, "promptfoo results: 10 texts"),
+    "promptfoo/examples_simple-cli_output.json": (8, "promptfoo results: 8 texts"),
+    "promptfoo/examples_simple-cli_output.csv": (8, "promptfoo table: 8 texts"),
+    "promptfoo/test_server_v4evalToShare.json": (8, "promptfoo results: 8 texts"),
+}
+
+
+def jsonl(path: Path, records: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def refusal(source: Any, **options: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        read_sample(source, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def check(sample: Sample, wanted: Example) -> None:
+    assert sorted(sample.texts.to_pylist()) == sorted(wanted.texts)
+    note = next(note for note in sample.notes if " read from '" in note)
+    for said in wanted.says:
+        assert said in note
+    for column, expected in ((sample.contexts, wanted.prompts), (sample.ids, wanted.ids)):
+        if expected is not None:
+            assert column is not None
+            assert column.to_pylist() == expected
+    if wanted.cut_off is not None:
+        assert sample.cut_off is not None
+        assert sample.cut_off.to_pylist() == wanted.cut_off
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_texts_of_a_format(name: str, tmp_path: Path) -> None:
+    """Lines, a JSON array, a JSON document and Python records give the same; the name of the file says nothing."""
+    wanted = EXAMPLES[name]
+    sources: list[Any] = [jsonl(tmp_path / "x.jsonl", wanted.records), wanted.records, tmp_path / "array.json"]
+    sources[-1].write_text(json.dumps(wanted.records), encoding="utf-8")
+    if len(wanted.records) == 1:
+        sources.append(tmp_path / "document.json")
+        sources[-1].write_text(json.dumps(wanted.records[0], indent=1), encoding="utf-8")
+    samples = [read_sample(source) for source in sources]
+    for sample in samples:
+        check(sample, wanted)
+    assert len({sample.digest for sample in samples}) == 1
+    systems = read_systems(sources[0])
+    assert list(systems) == ["x" if wanted.system is None else wanted.system]
+
+
+@pytest.mark.parametrize(
+    "name", ["NoveltyBench, with equal generations", "Ragas", "lighteval", "ShareGPT, both vocabularies"]
+)
+def test_texts_of_a_format_in_columns(name: str, tmp_path: Path) -> None:
+    wanted = EXAMPLES[name]
+    records = wanted.records[:1]
+    pq.write_table(pa.Table.from_pylist(records), tmp_path / "x.parquet")
+    from_lines = read_sample(jsonl(tmp_path / "x.jsonl", records))
+    for source in (tmp_path / "x.parquet", pa.Table.from_pylist(records), pd.DataFrame(records)):
+        assert read_sample(source) == Sample.of(from_lines.texts, name=read_sample(source).name)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_without_generated_texts_is_refused(name: str, tmp_path: Path) -> None:
+    records, reason = REFUSED[name]
+    path = jsonl(tmp_path / "x.jsonl", records)
+    message = refusal(path)
+    assert str(path) in message
+    assert reason in message
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_files(name: str) -> None:
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    count, said = REAL[name]
+    if not count:
+        assert said in refusal(path)
+        return
+    sample = read_sample(path)
+    assert len(sample) == count
+    assert any(said in note for note in sample.notes)
+    assert sample.contexts is not None
+    assert not sample.contexts.null_count
+
+
+def test_every_format_has_an_example() -> None:
+    first = [example.records[0] for example in EXAMPLES.values()] + [records[0] for records, _ in REFUSED.values()]
+    found = {form.name for record in first if (form := recognise(record)) is not None}
+    others = {"HELM predictions", "promptfoo table", "textassay records", "Anthropic batch input"}
+    assert found | others == {form.name for form in FORMATS}
+
+
+def test_groups_by_the_prompt_or_its_id() -> None:
+    records = [lm_eval(0, ["A cat.", "A dog."]), lm_eval(1, ["A cow."])]
+    for name, wanted in (("prompt", ["Q0", "Q0", "Q1"]), ("prompt_id", ["0", "0", "1"]), ("doc_id", ["0", "0", "1"])):
+        groups = read_sample(records, group=name).groups
+        assert groups is not None
+        assert groups.to_pylist() == wanted
+    assert "no field 'topic' for the groups" in refusal(records, group="topic")
+    # A batch output has no prompts; its requests identify them.
+    groups = read_sample([batch("a", choice("A cat."))], group="prompt").groups
+    assert groups is not None
+    assert groups.to_pylist() == ["a"]
+
+
+def test_reasoning_is_a_text_of_its_own() -> None:
+    records = EXAMPLES["reasoning between tags"].records
+    assert read_sample(records, text="reasoning").texts.to_pylist() == ["Hm", "Hm", "Hm and", "Hm"]
+    assert "text='reasoning'" in refusal([{"text": "A cat."}], text="reasoning")
+
+
+def test_several_systems_in_one_file() -> None:
+    records = [{"id": "1", "prompt": "Q", "model": name, "generations": ["A cat.", "A dog."]} for name in "ab"]
+    message = refusal(records)
+    assert "texts of 2 systems ('a', 'b')" in message
+    assert "by='model'" in message
+    assert {name: len(sample) for name, sample in read_systems(records).items()} == {"a": 2, "b": 2}
+    plain = [{"arm": arm, "text": arm * 3} for arm in "xyx"]
+    assert {name: len(sample) for name, sample in read_systems(plain, by="arm").items()} == {"x": 2, "y": 1}
+
+
+def test_files_of_two_formats_in_one_pattern_are_refused(tmp_path: Path) -> None:
+    jsonl(tmp_path / "a.jsonl", [lm_eval(0, ["A cat."])])
+    jsonl(tmp_path / "b.jsonl", [promptfoo("1", "A cat.")])
+    assert "wanted files of one format" in refusal(tmp_path / "*.jsonl")
+
+
+def test_steps_are_deduplicated_over_files(tmp_path: Path) -> None:
+    for step in (1, 2):
+        rows = [{"step": step, "prompt": "Q", "completion": text, "advantage": 0.0} for text in ("A", "B")]
+        rows += [{"step": step, "prompt": "Q", "completion": f"new {step}", "advantage": 0.0}]
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"completions_{step:05d}.parquet")
+    sample = read_sample(tmp_path / "completions_*.parquet")
+    assert sample.texts.to_pylist() == ["A", "B", "new 1", "new 2"]
+    assert "2 completions of earlier steps" in sample.notes[-1]
+
+
+def test_a_field_of_plain_texts_is_read_as_before() -> None:
+    sample = read_sample([{"text": "A cat.", "messages": [{"role": "assistant", "content": "A dog."}]}])
+    assert sample.texts.to_pylist() == ["A cat."]
+    assert sample.notes == ()
+
+
+def test_a_field_asked_for_is_read_from_any_format() -> None:
+    assert read_sample([lm_eval(0, ["A cat."])], field="target").texts.to_pylist() == ["3"]
+
+
+def test_promptfoo_table(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        'body,[p] Say {{body}},[q] Sing {{body}}\nhi,"[PASS] (1.00)\n\nA cat.\n\nPass Reason: none","[FAIL] A dog."\n'
+        'ho,"[ERROR] timed out",[PASS] A cow.\n',
+        encoding="utf-8",
+    )
+    systems = read_systems(path)
+    assert {name: sample.texts.to_pylist() for name, sample in systems.items()} == {
+        "p": ["A cat."],
+        "q": ["A dog.", "A cow."],
+    }
+    assert systems["q"].contexts is not None
+    assert systems["q"].contexts.to_pylist() == ["Sing hi", "Sing ho"]
+    assert "1 error" in systems["p"].notes[0]
+
+
+# Logs of inspect in zip files.
+
+
+def zipped(path: Path, entries: dict[str, Any]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in entries.items():
+            archive.writestr(name, value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def zstd_zipped(path: Path, entries: dict[str, Any], *, frames: int = 2) -> Path:
+    """A zip file whose entries are compressed with zstd (method 93), in several frames each."""
+    body, directory, codec = b"", b"", pa.Codec("zstd")
+    for name, value in entries.items():
+        content, encoded = json.dumps(value).encode(), name.encode()
+        step = -(-len(content) // frames)
+        packed = b"".join(
+            codec.compress(content[start : start + step], asbytes=True) for start in range(0, len(content), step)
+        )
+        common = struct.pack(
+            "<HHHHHIIIHH", 63, 0, 93, 0, 0x21, zlib.crc32(content), len(packed), len(content), len(encoded), 0
+        )
+        directory += (
+            b"PK\x01\x02" + struct.pack("<H", 63) + common + struct.pack("<HHHII", 0, 0, 0, 0, len(body)) + encoded
+        )
+        body += b"PK\x03\x04" + common + encoded + packed
+    end = struct.pack("<HHHHIIH", 0, 0, len(entries), len(entries), len(directory), len(body), 0)
+    path.write_bytes(body + directory + b"PK\x05\x06" + end)
+    return path
+
+
+HEADER = {key: value for key, value in inspect_log().items() if key != "samples"}
+
+
+def test_both_layouts_of_samples_in_a_zip_file(tmp_path: Path) -> None:
+    whole = inspect_sample(1, "A cat.", events=[{"event": "x"}])
+    parts = inspect_sample(2, "attachment://abc123")
+    entries = {
+        "header.json": HEADER,
+        "samples/1_epoch_1.json": whole,
+        "samples/2_epoch_1/sample.json": parts,
+        "samples/2_epoch_1/messages/0.json": [],
+        "samples/2_epoch_1/attachments/abc123": "A long text.",
+    }
+    # The name of the file says nothing.
+    for path in (tmp_path / "log.eval", tmp_path / "log.zip"):
+        sample = read_sample(zipped(path, entries))
+        assert sample.texts.to_pylist() == ["A cat.", "A long text."]
+    assert list(read_systems(tmp_path / "log.eval")) == ["lab/m"]
+
+
+def test_entries_compressed_with_zstd(tmp_path: Path) -> None:
+    entries = {"header.json": HEADER, "samples/1_epoch_1.json": inspect_sample(1, "A cat." * 1000)}
+    path = zstd_zipped(tmp_path / "log.eval", entries)
+    with pytest.raises(NotImplementedError), zipfile.ZipFile(path) as archive:
+        archive.read("header.json")
+    assert read_sample(path).texts.to_pylist() == ["A cat." * 1000]
+
+
+def test_incomplete_and_other_zip_files(tmp_path: Path) -> None:
+    entries = {"header.json": HEADER, "samples/1_epoch_1.json": inspect_sample(1, "A cat.")}
+    path = zipped(tmp_path / "log.eval", entries)
+    path.write_bytes(path.read_bytes()[:-30])
+    assert "incomplete or damaged zip file" in refusal(path)
+    assert "without header.json" in refusal(zipped(path, {"x.json": {}}))
+    assert "1 log without samples" in refusal(zipped(path, {"_journal/start.json": HEADER}))
+    path.write_text("A cat.\n", encoding="utf-8")
+    assert "not a zip file; wanted a log of inspect" in refusal(path)
+
+
+# Laws over all formats.
+
+JUNK: st.SearchStrategy[Any] = (
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["", "x", "{", "[1]", "\ud800", [], {}, [None], {"a": 1}, [[]], [{}], "stop", "attachment://x"])
+)
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every place in nested values: what holds it, and its key."""
+    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    return [(value, key) for key in keys] + [place for key in keys for place in places(value[key])]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_mutated_records_give_records_or_one_line(data: st.DataObject) -> None:
+    records = copy.deepcopy(EXAMPLES[data.draw(st.sampled_from(sorted(EXAMPLES)))].records)
+    for _ in range(data.draw(st.integers(1, 3))):
+        holder, key = data.draw(st.sampled_from(places(records)))
+        if data.draw(st.booleans()) and holder is not records:
+            del holder[key]
+        elif holder is not records:
+            holder[key] = copy.deepcopy(data.draw(JUNK))
+        if not places(records):
+            break
+    reasoning: list[TextKind] = ["answer", "reasoning"]
+    for group, text in product((None, "prompt"), reasoning):
+        try:
+            assert len(read_sample(copy.deepcopy(records), group=group, text=text))
+        except InputError as caught:
+            message = str(caught)
+            assert "\n" not in message
+
+
+def test_time_and_memory_are_linear(tmp_path: Path) -> None:
+    seconds = []
+    for size in (2_000, 8_000):
+        path = jsonl(tmp_path / f"{size}.jsonl", [batch(str(n), choice(f"A cat number {n}.")) for n in range(size)])
+        start = time.process_time()
+        assert len(read_sample(path)) == size
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 10 * seconds[0] + 0.1
