@@ -545,9 +545,9 @@ def _different(systems: pa.Array) -> list[str]:
 
 
 def _filtered(rows: Rows, mask: pa.Array) -> Rows:
-    columns = (rows.texts, rows.groups, rows.contexts, rows.ids, rows.finishes, rows.systems)
-    kept = [None if column is None else column.filter(mask) for column in columns]
-    return Rows(*kept, rows.prompt_field, rows.id_field)
+    """The rows of which the mask is true."""
+    columns = {name: getattr(rows, name) for name in ("texts", "groups", "contexts", "ids", "finishes", "systems")}
+    return replace(rows, **{name: column.filter(mask) for name, column in columns.items() if column is not None})
 
 
 def _sample_of(rows: Rows, name: str, found: Found, source: Any) -> Sample:
