@@ -1,7 +1,11 @@
 """Runs commands within the tests' own process."""
 
+import os
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +34,16 @@ def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
         return Outcome(code, *capsys.readouterr())
 
     return command
+
+
+def piped(path: Path, content: str) -> str:
+    """A pipe that gives this content to the first reader, and nothing to the next one."""
+    os.mkfifo(path)
+
+    def write() -> None:
+        path.write_text(content, encoding="utf-8")
+        time.sleep(1)  # the first reader has closed the pipe by then
+        path.write_text("")
+
+    threading.Thread(target=write, daemon=True).start()
+    return str(path)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Command, Outcome
+from tests.cli.conftest import Command, Outcome, piped
 from tests.cli.refusal import assert_refused
 from textassay.cli.main import run
 from textassay.metrics.ratings.votes import MOST_NEIGHBOURS
@@ -312,3 +312,11 @@ def test_several_files_are_one_plane(tmp_path: Path, textassay: Command) -> None
     assert (tmp_path / "plane.html").stat().st_size > 1000
     assert_refused(textassay(first, second, "-m", "huse_q"), "several models are measured by huse, huse_q, huse_d")
     assert_refused(textassay(first, second, "--log-probs", first), "wanted log-probabilities in the files of ratings")
+
+
+def test_ratings_from_a_pipe_are_read_once(tmp_path: Path, run_command: Command) -> None:
+    path = written(tmp_path / "file.csv", made())
+    pipe = piped(tmp_path / "pipe", Path(path).read_text("utf-8"))
+    from_pipe, from_file = (run_command("huse", source, *FAST, "--json", "-") for source in (pipe, path))
+    scores = [[r["estimate"] for r in json.loads(done.stdout)["results"]] for done in (from_pipe, from_file)]
+    assert scores[0] == scores[1]

@@ -51,7 +51,7 @@ def huse(
     and raters; HUSE and HUSE-Q also have the value expected by chance.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
-    from textassay.corpus.files import named_paths
+    from textassay.corpus.files import is_stream, named_paths
     from textassay.corpus.ratings.files import models_in, read_ratings
     from textassay.report.huse import render_markdown
     from textassay.studies.huse.plane import huse_plane
@@ -63,7 +63,8 @@ def huse(
     bounds = _scale(scale)
     metric_names = options.split(metrics)
     targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    names = models_in(ratings[0], encoding=encoding) if model is None and ratings != ["-"] else []
+    is_read_twice = model is None and len(ratings) == 1 and not is_stream(ratings[0])
+    names = models_in(ratings[0], encoding=encoding) if is_read_twice else []
     if len(ratings) > 1 or len(names) > 1:
         _check_plane(metric_names, log_probs)
         with ProgressBar(quiet=quiet) as progress:

@@ -195,6 +195,16 @@ def sources_of(path: str, notes: Counter[str]) -> list[Source]:
     return [_source(path)]
 
 
+def is_stream(path: str) -> bool:
+    """Whether a path is standard input, a pipe or a terminal, which can be read only once."""
+    if path == STDIN:
+        return True
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
 def is_pattern(path: str) -> bool:
     """Whether a path is a pattern. A file may have a bracket in its name: an existing name is never a pattern."""
     return glob.has_magic(path) and not os.path.lexists(path)

@@ -14,7 +14,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import textassay as ta
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, piped
 from textassay.corpus.sample import GeneratedTexts
 from textassay.models.ngrams.ngram import NgramModel, train
 
@@ -175,6 +175,15 @@ def test_a_field_of_prompts_comes_before_the_text(folder: Path, model: NgramMode
     done = run_command("sample", "m.safetensors", "--prompts", "alpaca.jsonl", "--out", "made.jsonl")
     assert done.stderr.startswith("note: alpaca.jsonl: the prompts are the fields 'instruction', 'input'\n")
     assert json.loads(lines(folder / "made.jsonl")[0])["prompt"] == "A\nguest has"
+
+
+def test_prompts_from_a_pipe_are_read_once(folder: Path, model: NgramModel, run_command: Command) -> None:
+    record = json.dumps({"text": "the gold answer", "prompt": "A guest"}) + "\n"
+    done = run_command("sample", "m.safetensors", "--prompts", piped(folder / "a.jsonl", record), "--out", "made.jsonl")
+    assert done.stderr.startswith(f"note: {folder / 'a.jsonl'}: the prompts are the field 'prompt'\n")
+    assert [json.loads(line)["prompt"] for line in lines(folder / "made.jsonl")] == ["A guest"]
+    done = run_command("score", "m.safetensors", piped(folder / "b.jsonl", record))
+    assert done.stdout.splitlines()[1].startswith("A guest,the gold answer,")
 
 
 def test_texts_that_were_cut_off_have_no_end(folder: Path, model: NgramModel, run_command: Command) -> None:

@@ -9,12 +9,15 @@ if TYPE_CHECKING:
 
 
 def prompt_fields(path: str, *, field: str | None, encoding: str) -> list[str]:
-    """The names of the fields with prompts in a file that also has other fields; none for lines and standard input."""
-    from textassay.corpus.files import STDIN
+    """The names of the fields with prompts in a file that also has other fields; none for lines.
+
+    The file is opened for this alone, so there are none for what can be read only once.
+    """
+    from textassay.corpus.files import is_stream
     from textassay.corpus.readers import CONTEXTS
     from textassay.corpus.tables import Expected, open_source
 
-    if path == STDIN:
+    if is_stream(path):
         return []
     expected = Expected(texts=True, unnamed="lines")
     opened = open_source(path, expected, name=None, kind="sample", encoding=encoding, notes=Counter())
@@ -32,7 +35,11 @@ def read_prompts(path: str, *, field: str | None, encoding: str, quiet: bool) ->
     options.note([read], quiet=quiet)
     prompts: list[str] = read.texts.to_pylist()
     if not fields:
-        return prompts
+        beside = None if field is not None or read.prompt_field is None else given_prompts(read.contexts)
+        if beside is None:
+            return prompts
+        note_field(path, "the prompts are", [str(read.prompt_field)], quiet=quiet)
+        return beside
     note_field(path, "the prompts are", fields, quiet=quiet)
     if len(fields) == 1 or read.contexts is None:
         return prompts

@@ -90,7 +90,7 @@ def _prompts(
     if path is None:
         given = given_prompts(sample.contexts)
         if given is not None:
-            fields = prompt_fields(texts, field=field, encoding=encoding)
+            fields = prompt_fields(texts, field=field, encoding=encoding) or [str(sample.prompt_field)]
             note_field(texts, "each text is scored after its prompt, from", fields, quiet=quiet)
         return given
     given = read_prompts(path, field=None, encoding=encoding, quiet=quiet)

@@ -265,7 +265,7 @@ def check_study(study: Study) -> None:
     # Imports Arrow, which a server that only opens a study does not need.
     from textassay.corpus.values import check_text
 
-    for name in ("title", "introduction", "context_intro", "question", "note", "thanks"):
+    for name in ("title", "introduction", "consent", "context_intro", "question", "note", "thanks"):
         check_text(getattr(study, name), f"the study's {name}")
     for choice in study.choices:
         check_text(choice.label + choice.help, f"choice {choice.value}")
