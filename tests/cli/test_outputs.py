@@ -242,3 +242,14 @@ def test_a_slow_rate_is_not_shown_as_none(speed: float | None, shown: str) -> No
     working = task(total=10, completed=1, elapsed=5)
     working.finished_speed = speed
     assert _Rate().render(working).plain == shown
+
+
+@pytest.mark.parametrize("name", ["out.pdf", "out.PDF", "out.docx", "out.json", "out.md"])
+def test_a_report_is_not_written_into_a_file_of_another_form(
+    name: str, inputs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / name
+    assert run(["compare", *inputs[:2], "--resamples", "0", "--report", str(target)]) == 2
+    line = capsys.readouterr().err
+    assert f"--report {target}; reports are HTML, wanted a name such as {tmp_path}/out.html" in line
+    assert not target.exists()

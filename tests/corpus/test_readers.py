@@ -435,3 +435,18 @@ def test_reading_needs_neither_pandas_nor_polars_nor_datasets(tmp_path: Path) ->
     )
     paths = [str(tmp_path / "x.jsonl"), str(tmp_path / "x.parquet")]
     subprocess.run([sys.executable, "-c", code, *paths], check=True, timeout=300)
+
+
+ANSWER = "Here is a list:\n\n- one\n- two\n\n1. three\n\nThat is all."
+
+
+def test_texts_of_several_lines_in_a_file_of_lines_are_noticed(tmp_path: Path) -> None:
+    texts = [f"{ANSWER} {number}" for number in range(20)]
+    (tmp_path / "x.txt").write_text("\n".join(texts))
+    (tmp_path / "x.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    [_, note] = read_sample(tmp_path / "x.txt").notes
+    assert note.startswith("38 % of the lines are blank and 38 % begin like items of lists")
+    assert "write them to a .jsonl, .csv or .parquet file" in note
+    assert read_sample(tmp_path / "x.jsonl").notes == ()
+    (tmp_path / "y.txt").write_text("\n".join(["a plain text", "another - one"] * 20))
+    assert read_sample(tmp_path / "y.txt").notes == ()

@@ -270,3 +270,9 @@ def test_words_and_pieces_of_ascii_are_those_of_the_patterns(texts: list[str]) -
         for pattern, belongs in ((_PIECE, _IN_PIECE), (_WORD, _IN_WORD)):
             expected = pc.count_substring_regex(array, pattern).to_pylist()
             assert _counts(array, pattern, belongs).tolist() == expected
+
+
+def test_one_word_is_singular() -> None:
+    cut = found(["yes", "no"] * 60, [text for text in clean() if " " in text])["cut_off"]
+    assert cut.message.startswith("100 % of candidate texts have exactly 1 word, the most that any has")
+    assert cut.fix.endswith("cut both sides to 1 word")

@@ -3,6 +3,7 @@
 import inspect
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -162,3 +163,26 @@ def test_errors_of_every_metric_and_option_name_no_option_of_the_command_line(na
             assert not re.search(r"--[a-z]", message), message
             must = option.name in ("level", "n_resamples", "seed") or (needs_training and option.name == "train")
             assert message.startswith("refused") or not must, (option.name, value)
+
+
+def test_a_value_that_means_little_has_a_note() -> None:
+    """As `compare` has: the encoder gives all of them one vector, and smoothing alone decides the score."""
+    words = metrics.bleu(["yes"] * 30, ["yes"] * 30)
+    assert words.estimate == pytest.approx(0.1, abs=0.1)
+    assert "fewer words than n" in words.notes[0]
+    assert "note: 100 % of the texts" in str(words)
+    assert type(words).from_dict(words.to_dict(), n=words.n) == words
+    same = np.ones((10, 3))
+    assert metrics.vendi(same).notes == ()
+    unknown = metrics.vendi(list("abcdefghij"), encoder=_Blind())
+    assert "the vector of another one" in unknown.notes[0]
+    assert metrics.bleu(["a cat sat down here"] * 3, ["a cat sat down there"] * 3).notes == ()
+
+
+class _Blind:
+    """An encoder that knows no word."""
+
+    name, dimension = "blind", 2
+
+    def encode(self, texts: Sequence[str], /) -> np.ndarray[Any, Any]:
+        return np.ones((len(texts), 2), np.float32)

@@ -132,6 +132,24 @@ def _limit_reading(context: typer.Context, value: str | None) -> str | None:
     return value
 
 
+# Extensions of files that are no HTML, whatever is written into them.
+_OTHER_FORMS = (
+    ".pdf", ".doc", ".docx", ".odt", ".rtf", ".md", ".tex", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".xlsx",
+    ".parquet", ".png", ".svg", ".ipynb",
+)  # fmt: skip
+
+
+def _html_target(value: str | None) -> str | None:
+    """The name of a report, unless it is that of a file of another form."""
+    if value is not None and value.lower().endswith(_OTHER_FORMS):
+        from textassay.corpus.printable import printable
+        from textassay.errors import InputError
+
+        stem = value.rpartition(".")[0]
+        raise InputError(f"--report {printable(value)}; reports are HTML, wanted a name such as {printable(stem)}.html")
+    return value
+
+
 MaxInput = Annotated[
     str | None,
     typer.Option(
@@ -188,7 +206,10 @@ NoTimings = Annotated[
 ]
 Csv = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write CSV with one row per result.")]
 Markdown = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write Markdown.")]
-Report = Annotated[str | None, typer.Option(metavar="FILE.html", help="Write a self-contained HTML report.")]
+Report = Annotated[
+    str | None,
+    typer.Option(metavar="FILE.html", callback=_html_target, help="Write a self-contained HTML report."),
+]
 Why = Annotated[bool, typer.Option("--why", help="Explain why a number, an interval or a test is missing.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no messages on standard error.")]
 HuseMetrics = Annotated[

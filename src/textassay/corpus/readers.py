@@ -16,7 +16,7 @@ from textassay.corpus.formats.format import Format
 from textassay.corpus.formats.opened import format_note, format_of, records_of, row_mappings, shown_counts
 from textassay.corpus.formats.paths import Step, parse_path, shown_paths, values_at
 from textassay.corpus.formats.record import Reading, Record, TextKind
-from textassay.corpus.printable import many, quoted
+from textassay.corpus.printable import many, quoted, share
 from textassay.corpus.sample import TEXT, GeneratedTexts, Sample, is_not_blank
 from textassay.corpus.tables import (
     RECORDS,
@@ -161,6 +161,8 @@ class Rows:
     systems: pa.Array | None = None
     prompt_field: str | None = None
     id_field: str | None = None
+    # True for lines of text files, which have no fields.
+    are_lines: bool = False
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -194,6 +196,7 @@ def concat_rows(parts: Sequence[Rows]) -> Rows:
         _concat([(part.systems, len(part)) for part in parts]),
         next((part.prompt_field for part in parts if part.prompt_field is not None), None),
         next((part.id_field for part in parts if part.id_field is not None), None),
+        any(part.are_lines for part in parts),
     )
 
 
@@ -563,7 +566,26 @@ def _sample_of(rows: Rows, name: str, found: Found, source: Any) -> Sample:
         groups=rows.groups,
         cut_off=cut_off,
     )
-    return replace(sample, prompt_field=rows.prompt_field, id_field=rows.id_field)
+    broken = tuple(_broken_texts(rows.texts)) if rows.are_lines else ()
+    found = replace(sample, prompt_field=rows.prompt_field, id_field=rows.id_field)
+    return replace(found, notes=(*sample.notes, *broken))
+
+
+# Lines that begin like a part of a longer text: items of lists, headings, quotes, tables and code.
+_PART_OF_TEXT = r"^[ \t]*(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|>[ \t]|\||```|~~~)"
+# With this share of such lines or of blank ones, texts probably have several lines each.
+_MANY_PARTS, _MANY_BLANK = 0.1, 0.1
+
+
+def _broken_texts(lines: pa.Array) -> Iterator[str]:
+    """A note if a file with one text per line seems to have texts of several lines."""
+    parts = pc.mean(pc.match_substring_regex(lines, _PART_OF_TEXT).cast("int8")).as_py() or 0.0
+    blank = 1 - (pc.mean(is_not_blank(lines).cast("int8")).as_py() or 0.0)
+    if parts >= _MANY_PARTS or (blank >= _MANY_BLANK and parts > 0):
+        yield (
+            f"{share(blank)} of the lines are blank and {share(parts)} begin like items of lists, headings or code: "
+            "every line was read as a text; if texts have several lines, write them to a .jsonl, .csv or .parquet file"
+        )
 
 
 def _read_rows(source: AnySource, wanted: Wanted, *, name: str | None, encoding: str) -> tuple[Rows, str, Found]:
@@ -591,7 +613,9 @@ def _counted(opened: Opened, wanted: Wanted, found: Found) -> Iterator[Rows]:
     has_text = False
     for table in opened.tables:
         count = 0
-        for rows in table_rows(table, wanted, found):
+        are_lines = opened.unit == "line" and not table.head.fields and table.head.records is None
+        for part in table_rows(table, wanted, found):
+            rows = replace(part, are_lines=are_lines)
             has_text = has_text or pc.any(is_not_blank(rows.texts)).as_py() is True
             count += len(rows)
             yield rows

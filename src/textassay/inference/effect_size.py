@@ -50,7 +50,11 @@ class Separable:
         """This share, given whether the overall test found a difference."""
         if self.low is None:
             return self
-        return replace(self, grade=grade_of(self.low)) if differs else replace(self, low=0.0, grade=None)
+        if differs:
+            return replace(self, grade=grade_of(self.low))
+        # An estimate that was not enough for the overall test is no share that it would probably have found.
+        detectable = None if self.detectable is None else max(self.detectable, self.estimate or 0.0)
+        return replace(self, low=0.0, grade=None, detectable=detectable)
 
 
 def grade_of(low: float) -> str:

@@ -14,7 +14,7 @@ from scipy.special import stdtr
 
 from textassay.corpus.arrays import I64
 from textassay.corpus.markup import CLEAN, HABIT, HABITS, JUNK, LOWERCASE, MARKUP, NOT_COMPOSED, Trait, bytes_in, shows
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import many, shortened
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import BUILT_IN, IDEOGRAPH, SPACE, Tokenizer, text_bytes
 
@@ -105,14 +105,14 @@ def spikes(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> It
 
 
 def _units(texts: pa.Array, tokenizer: Tokenizer) -> Iterator[tuple[str, I64]]:
-    yield "words", _counts(texts, _PIECE, _IN_PIECE)
-    yield "tokens", np.diff(tokenizer(texts).offsets)
-    yield "characters", np.asarray(pc.utf8_length(pc.utf8_trim_whitespace(texts)), dtype=np.int64)
+    yield "word", _counts(texts, _PIECE, _IN_PIECE)
+    yield "token", np.diff(tokenizer(texts).offsets)
+    yield "character", np.asarray(pc.utf8_length(pc.utf8_trim_whitespace(texts)), dtype=np.int64)
 
 
 def _spike(lengths: I64, unit: str) -> Spike:
     most = int(lengths.max())
-    return Spike(f"{most} {unit}", Share(int((lengths == most).sum()), len(lengths)))
+    return Spike(many(most, unit), Share(int((lengths == most).sum()), len(lengths)))
 
 
 def word_counts(texts: pa.Array) -> I64:

@@ -26,7 +26,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Result:
-    """A metric's value for one candidate; without a number, `undefined` is the reason and the estimate is NaN."""
+    """A metric's value for one candidate; without a number, `undefined` is the reason and the estimate is NaN.
+
+    `notes` are reasons to doubt the value, of a metric that was measured on its own; studies have notes themselves.
+    """
 
     metric: str
     options: Mapping[str, Any]
@@ -40,6 +43,7 @@ class Result:
     signature: str
     seconds: float
     n: int = field(default=0)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # One NaN object for all: two undefined results then compare equal, as two read-back ones must.
@@ -66,7 +70,8 @@ class Result:
         interval = self.interval
         limits = f" [{interval.low:.4g}, {interval.high:.4g}]" if interval else ""
         p = "" if self.p_value is None else f", p = {self.p_value:.3g}"
-        return f"{self.metric}{options}: {self.estimate:.4g}{limits}{p}"
+        notes = "".join(f"; note: {note}" for note in self.notes)
+        return f"{self.metric}{options}: {self.estimate:.4g}{limits}{p}{notes}"
 
     def check_fields(self) -> None:
         """Raise an error unless there is either a number or a reason why there is none."""
@@ -79,13 +84,15 @@ class Result:
         plain = asdict(self) | {"options": options, "parts": _without_nan(self.parts)}
         plain["estimate"] = _or_none(self.estimate)
         del plain["n"]
-        return plain
+        # Most results have none.
+        notes = list(plain.pop("notes"))
+        return plain | {"notes": notes} if notes else plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], *, n: int) -> Self:
         """Read back what `to_dict` wrote."""
         values = dict(plain)
-        options = values.pop("options")
+        options, notes = values.pop("options"), values.pop("notes", ())
         interval = values.pop("interval")
         estimate = values.pop("estimate")
         parts = {name: math.nan if part is None else part for name, part in values.pop("parts").items()}
@@ -96,6 +103,7 @@ class Result:
             interval=Interval(**interval) if interval else None,
             parts=parts,
             n=n,
+            notes=tuple(notes),
         )
 
 

@@ -12,7 +12,7 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.encoders.base import Encoder
-from textassay.encoders.remembered import show_all
+from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError, Setting
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
@@ -133,7 +133,9 @@ def _on_samples(
     settings = Settings(get_tokenizer(tokenizer, lowercase=lowercase), seen)
     roles = {role: Material(sample, settings) for role, sample in zip(given, samples, strict=True)}
     with single_threaded_products():
-        return measure([request], roles, plan=Plan(level, n_resamples, seed)).results[0]
+        result = measure([request], roles, plan=Plan(level, n_resamples, seed)).results[0]
+    remarks = request.metric.remarks(result.parts) if request.metric.remarks else ()
+    return replace(result, notes=(*remarks, *(seen.notes if isinstance(seen, Remembered) else ())))
 
 
 def _encoder(request: Request, encoder: str | Encoder | None, samples: Sequence[Sample]) -> Encoder | None:

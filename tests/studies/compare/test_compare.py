@@ -430,3 +430,13 @@ def test_results_are_found_by_name() -> None:
     assert weighted["a"]["cnd-2"].options["weight"] == "none"
     with pytest.raises(KeyError, match="there are: a"):
         found["b"]
+
+
+def test_the_overall_test_uses_an_encoder_that_was_named() -> None:
+    """Whatever metrics are asked for."""
+    sides = corpus(1, 60), {"x": corpus(2, 60)}
+    found = [compare(*sides, metrics=names, encoder="lsa", n_resamples=49) for names in ("distinct", "distinct,energy")]
+    overalls = [one["x"].overall for one in found]
+    assert overalls[0] == overalls[1]
+    assert overalls[0] is not None
+    assert "mmd" in [member.name for member in overalls[0].members]

@@ -140,6 +140,11 @@ class TestSentences:
     def test_no_difference_has_the_smallest_one_that_would_have_been_found(self) -> None:
         assert "14 % or more of texts that a classifier recognises would probably" in said([], SAME).sentence
 
+    def test_the_share_that_would_have_been_found_is_not_below_the_one_that_was_not(self) -> None:
+        found = replace(SHARE, estimate=0.16, low=0.0, detectable=0.14).judged(differs=False)
+        assert found.detectable == 0.16
+        assert "16 % or more of texts" in said([], overall(0.4, separable=found)).sentence
+
     def test_repeats_are_counted_on_as_many_texts_as_real_text_has(self) -> None:
         made = repetition(0.4, 0.02, n=3000, at_baseline_size=(0.2, 200))
         assert "repeats itself: 20 % of texts repeat another one, 20 % word for word (160 different texts of 200)" in (

@@ -1,6 +1,6 @@
 """BLEU, reverse BLEU and Self-BLEU of texts and of corpora: clipped counts, and scores without groups of texts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I32, I64
 from textassay.corpus.hashed_ngrams import Incidence, largest, starts_of_runs
+from textassay.corpus.printable import share
 from textassay.distances.bleu import text_bleu
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.registry import Value, metric, variant
@@ -18,6 +19,37 @@ from textassay.metrics.registry import Value, metric, variant
 Variant = Literal["texts", "corpus"]
 
 _NO_TEST = "exchanging texts changes what every text is compared with, so a permutation test is not valid; use {}"
+
+
+def _short(scored: TextNgrams, n: int) -> dict[str, float]:
+    """The share of texts that have no n-gram, whose score is that of smoothing."""
+    return {"without_ngrams": float((scored.lengths < n).mean())}
+
+
+def short_candidates(candidate: TextNgrams, reference: TextNgrams | None = None, /, *, n: int = 4) -> dict[str, float]:
+    """The share of candidate texts of fewer than n words."""
+    del reference
+    return _short(candidate, n)
+
+
+def short_references(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> dict[str, float]:
+    """The share of reference texts of fewer than n words."""
+    del candidate
+    return _short(reference, n)
+
+
+# A tenth of texts without n-grams moves the mean by more than most differences.
+_MANY_SHORT = 0.1
+
+
+def remarks_on_short_texts(parts: Mapping[str, float]) -> Iterator[str]:
+    """A remark if smoothing decides the score of many texts."""
+    short = parts.get("without_ngrams", 0.0)
+    if short >= _MANY_SHORT:
+        yield (
+            f"{share(short)} of the texts that it scores have fewer words than n: orders without n-grams count as 0.1 "
+            "matches, so that equal texts score less than 1; choose a smaller n"
+        )
 
 
 def bleu_leave_out(
@@ -42,6 +74,8 @@ def bleu_leave_out(
     paper="papineni2002",
     leave_out=bleu_leave_out,
     length_moves=True,
+    parts=short_candidates,
+    remarks=remarks_on_short_texts,
 )
 def bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
     r"""BLEU-n of each candidate text against all reference texts at once, averaged over the texts.
@@ -110,6 +144,8 @@ def reverse_bleu_leave_out(
     paper="shi2018",
     leave_out=reverse_bleu_leave_out,
     length_moves=True,
+    parts=short_references,
+    remarks=remarks_on_short_texts,
 )
 def reverse_bleu(candidate: TextNgrams, reference: TextNgrams, /, *, n: int = 4) -> Value:
     r"""Reverse BLEU-n: BLEU-n of each reference text against all candidate texts, averaged over the references.
@@ -147,6 +183,8 @@ def self_bleu_leave_out(
     paper="zhu2018",
     leave_out=self_bleu_leave_out,
     length_moves=True,
+    parts=short_candidates,
+    remarks=remarks_on_short_texts,
 )
 def self_bleu(candidate: TextNgrams, /, *, n: int = 4) -> Value:
     r"""Self-BLEU-n: BLEU-n of each text against all other texts of the sample, averaged; high means repetitive.

@@ -286,6 +286,8 @@ def compare(
     metrics, families = listed(metrics), listed(families)
     named = {spec.partition(":")[0].strip() for spec in metrics}
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
+    # Whatever the metrics read, the overall test uses an encoder that was asked for.
+    chosen = choice.encoder if encoder is None or not n_resamples else encoder
     requests, missing = answerable(choice.requests, named, trained=train is not None)
     field = pair or group
     samples = {name: stripped(as_sample(texts, name, group=field), strip) for name, texts in given.items()}
@@ -293,9 +295,9 @@ def compare(
     baseline = n_resamples > 0 if explain is None else explain
     cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, baseline=baseline)
     seen = None
-    if choice.encoder is not None:
+    if chosen is not None:
         seen = show_all(
-            choice.encoder,
+            chosen,
             reference=real,
             candidates=samples,
             used=cut.everything,
