@@ -91,15 +91,15 @@ def legend_lines(comparison: Comparison) -> list[str]:
 
 def _share_legend(comparison: Comparison) -> list[str]:
     """How to read the shares that the verdicts name."""
-    verdicts = [column.verdict for column in comparison.candidates if column.verdict is not None]
-    said = " ".join(reason for verdict in verdicts for reason in verdict.reasons)
+    candidates = comparison.candidates
+    tests = [test for column in candidates for test in (column.overall, column.overall_without_markup) if test]
     lines = []
-    if "of its texts are unlike the reference's" in said:
+    if any(test.separable is not None and test.separable.low for test in tests):
         lines.append(
             "at least ... unlike the reference's: lower confidence bound of the separable share, the share of texts"
             " that must be replaced to match the reference; below 10 % slight, from 50 % large"
         )
-    if "would probably have been found" in said:
+    if any(column.verdict is not None and column.verdict.level == "same" for column in candidates):
         lines.append("probably: in about four of five comparisons with such a share")
     return lines
 

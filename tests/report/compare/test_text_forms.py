@@ -11,12 +11,16 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tests.report.builders import HOSTILE, candidate, compare_result, comparison, hostile_comparison, phrase
+from tests.studies.compare.test_verdict import DIFFERS, SETTING, SHARE, overall
+from textassay.inference.effect_size import Separable
 from textassay.inference.format_check import Finding
+from textassay.inference.overall.test import Overall
 from textassay.inference.result import Interval
 from textassay.report.compare import csv_rows, legend_lines, render_csv, render_markdown, render_terminal
 from textassay.report.table import figure
 from textassay.report.terminal import fitted_names
 from textassay.studies.compare.result import Comparison
+from textassay.studies.compare.verdict import judge
 from textassay.studies.outcome import Verdict
 
 TWINS = ("model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2")
@@ -68,18 +72,23 @@ def test_the_legend_gives_the_level_as_it_is(level: float, shown: str, chance: s
     assert f"permutation test with p <= {chance}, adjusted" in lines[1]
 
 
+UNKNOWN = Separable(None, None, 0.95, "", None, None, "too few groups", "")
+
+
 @pytest.mark.parametrize(
-    ("reason", "explained"),
+    ("test", "explained"),
     [
-        ("clear difference: at least 27 % of its texts are unlike the reference's", "separable share"),
-        ("6.4 % or more of texts that a classifier recognises would probably have been found", "four of five"),
+        (DIFFERS, ["separable share"]),
+        (overall(0.001, separable=UNKNOWN), []),
+        (overall(0.4, separable=SHARE.judged(differs=False)), ["four of five"]),
     ],
 )
-def test_the_legend_explains_only_the_shares_that_a_verdict_names(reason: str, explained: str) -> None:
+def test_the_legend_explains_only_the_shares_that_a_verdict_names(test: Overall, explained: list[str]) -> None:
     found = comparison(("only",))
-    named = replace(found, candidates=(replace(found.candidates[0], verdict=Verdict("differs", (reason,))),))
-    assert [explained in line for line in legend_lines(named)].count(True) == 1
-    assert not any(explained in line for line in legend_lines(found))
+    column = replace(found.candidates[0], overall=test, verdict=judge([], test, setting=SETTING))
+    lines = legend_lines(replace(found, candidates=(column,)))
+    more = [line for line in lines if line not in legend_lines(found)]
+    assert [words in line for words, line in zip(explained, more, strict=True)] == [True] * len(explained)
 
 
 def test_results_at_the_size_of_the_baseline_follow_their_column() -> None:
