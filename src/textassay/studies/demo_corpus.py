@@ -53,7 +53,7 @@ def demo_samples(*, seed: int = 0) -> tuple[Sample, dict[str, Sample]]:
     speeches = _speeches()
     modern = _sentences(speech for speech in speeches if speech.year >= MODERN and speech.spoken)
     old = _sentences(speech for speech in speeches if speech.year < OLD)
-    deal = stream(seed, "demo", "deal").permutation(len(modern))
+    deal = stream(seed, "demo", "parts").permutation(len(modern))
     reference, held_out, rest = (modern.take(part) for part in np.split(deal, [2 * SIZE, 3 * SIZE]))
     model = train(rest, order=ORDER)
     candidates = [

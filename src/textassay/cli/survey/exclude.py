@@ -43,7 +43,7 @@ def exclude(
         names = list(dict.fromkeys([*split(rater), *sorted(left_out)]))
         if both := [name for name in split(include) if name in names]:
             raise InputError(f"rater {listed(both)} is excluded and included; wanted one of them")
-        included, excluded = store.exclude(split(include), excluded=False), store.exclude(names)
+        excluded, included = store.exclude_and_include(names, split(include))
         summary = store.summary()
     gone = [one.name for one in summary.raters if one.excluded]
     in_all = f"{many(len(gone), 'rater')} in all" + (f": {listed(gone)}" if gone else "")

@@ -189,6 +189,16 @@ class Store:
         now = clock.now() if excluded else None
         return self._writer.run(lambda connection: raters.exclude(connection, names, now=now))
 
+    def exclude_and_include(self, names: Sequence[str], included: Sequence[str]) -> tuple[int, int]:
+        """Exclude some raters and include others again, or change nothing if a name is unknown; how many changed."""
+        now = clock.now()
+        return self._writer.run(
+            lambda connection: (
+                raters.exclude(connection, names, now=now),
+                raters.exclude(connection, included, now=None),
+            )
+        )
+
     def is_waiting(self, digest: bytes) -> bool:
         """Whether the rater with this digest of a token joined, was here lately, and has not answered anything."""
         with self._readers.reading() as connection:
