@@ -74,6 +74,8 @@ def test_excluded_raters_make_room_and_are_not_exported(control: Command, tmp_pa
     assert printed.endswith("16 ratings of 16 items by 1 rater (32 wanted)\n1 excluded rater left out\n")
     answer_all(tmp_path / "s.db", 1)
     assert "32 ratings of 16 items by 2 raters" in control("export", "s.db", "--out", "r.csv").stderr
+    assert_refused(control("exclude", "s.db", "--include", "r001", "--rater", "r9"), "the study has no such rater")
+    assert "excluded   r001\n" in control("status", "s.db").stdout
     again = control("exclude", "s.db", "--include", "r001").stdout
     assert "included  1 rater again\nexcluded  0 raters now, 0 raters in all\n" in again
     assert "48 ratings of 16 items by 3 raters" in control("export", "s.db", "--out", "r.csv").stderr
