@@ -27,6 +27,7 @@ NAMES = (*run_all().SPEED, *run_all().STATISTICS)
 NEEDS = {
     "adversarial": ("torch",),
     "ngrams": ("fast_bleu",),
+    "long_texts": ("mauve", "sentence_transformers", "onnxruntime"),
     "embeddings": ("hyppo", "prdc", "mauve", "sentence_transformers", "onnxruntime"),
 }
 

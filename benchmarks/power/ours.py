@@ -6,13 +6,14 @@ longer and hardly changes how often it is below it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from corpora import Draw
 from numpy.typing import NDArray
 
 from textassay.corpus.sample import Sample
-from textassay.encoders.static import static
+from textassay.encoders.static import StaticEncoder, static
 from textassay.inference.overall.bank import BANK, bank_description, bank_statistics
 from textassay.inference.overall.pair_matrix import gram_counts
 from textassay.inference.overall.test import combine
@@ -29,7 +30,6 @@ EXCHANGES = 999
 LARGE, FEWER_EXCHANGES = 1000, 199
 # The number is raised when the members' statistics or their combination change, so that results are not mixed.
 OUR_VERSION = bank_description() + " 3"
-_STATIC = static(workers=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +65,16 @@ def our_tests(sample: Draw) -> dict[str, float]:
 
 def static_tests(sample: Draw) -> dict[str, float]:
     """The overall test with static vectors in place of MiniLM's, on the same labellings, and its members on vectors."""
-    pool, design, masks = _prepared(sample, _STATIC.encode(sample.texts))
+    pool, design, masks = _prepared(sample, _static().encode(sample.texts))
     statistics = bank_statistics(pool, design, masks, members=BANK)
     found = {"overall static": _p(combine(statistics, members=BANK))}
     of_vectors = [(m, row) for m, row in zip(BANK, statistics, strict=True) if m.reads_vectors]
     return found | {f"member {member.name} static": _p(row) for member, row in of_vectors}
+
+
+@cache
+def _static() -> StaticEncoder:
+    return static(workers=1)
 
 
 def _prepared(sample: Draw, vectors: F32) -> tuple[Pool, Design, NDArray[np.bool_]]:

@@ -268,3 +268,28 @@ def _half_reversed(text: str) -> str:
     words = text.split()
     half = len(words) // 2
     return " ".join([*words[:half], *words[half:][::-1]])
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_quick_run_has_the_verdict_of_a_full_one(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer exchanges and other vectors: the same decision, said in the notes; what was asked for is used."""
+    monkeypatch.setattr("textassay.studies.compare.study.default_is_installed", lambda: installed)
+    monkeypatch.setattr("textassay.encoders.static.static", ToyEncoder)
+    candidates = {"good": corpus(2, 120), "bad": corpus(3, 120, words=OTHER_WORDS)}
+    full = compare(corpus(1, 260), candidates, families=["ngram"])
+    quick = compare(corpus(1, 260), candidates, quick=True)
+    for one, other in zip(full.candidates, quick.candidates, strict=True):
+        assert one.verdict is not None
+        assert other.verdict is not None
+        assert one.verdict.level == other.verdict.level
+    bad = quick["bad"].overall
+    assert bad is not None
+    assert bad.n_resamples == 199
+    assert ("mmd" in {member.name for member in bad.members}) == installed
+    assert quick.labels == full.labels
+    (note,) = (note for note in quick.notes if note.startswith("quick run"))
+    assert ("with vectors by toy" if installed else "without vectors") in note
+    asked = compare(corpus(1, 260), candidates, quick=True, metrics="energy", encoder=ToyEncoder(), n_resamples=99)
+    assert asked.labels == ("energy",)
+    assert asked["bad"]["energy"].p_value is not None
+    assert not any(note.startswith("quick run") for note in full.notes)

@@ -197,6 +197,16 @@ Resamples = Annotated[
     int,
     typer.Option(metavar="N", help="Number of permutations per test. 0: estimates only, without intervals and tests."),
 ]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="The verdict in the shortest time: at most 199 permutations at first (the overall test adds more where "
+        "its p-value is close to a limit), only the n-gram metrics unless --metrics or --family is given, for the "
+        "overall test static vectors if the extra embed is installed, otherwise none, unless --encoder is given, and "
+        "no second overall test without markup.",
+    ),
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="The seed of the random number generator.")]
 Engine = Annotated[str, typer.Option(metavar="NAME", help="Where to run: local, or local:N for N threads.")]
 Json = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write JSON.")]

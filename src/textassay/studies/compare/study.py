@@ -16,7 +16,7 @@ from textassay.corpus.readers import as_sample, named_candidates
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.sizes import Cut, cut_pairs, cut_samples
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.encoders.base import Encoder
+from textassay.encoders.base import Encoder, default_is_installed
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence
@@ -42,6 +42,9 @@ from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.outcome import Contest, settings_of_metrics
+
+# The exchanges that a quick run draws first; the overall test adds more where its p-value is close to a limit.
+QUICK_EXCHANGES = 199
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,6 +263,7 @@ def compare(
     n_resamples: int = 999,
     seed: int = 0,
     explain: bool | None = None,
+    quick: bool = False,
     engine: str | Engine | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -275,9 +279,17 @@ def compare(
 
     `explain` adds what puts the numbers in context: the baseline of real text against real text, format differences,
     phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
+
+    `quick` asks for the verdict in the shortest time: at most 199 exchanges at first, static vectors if the extra embed
+    is installed, otherwise none, only the n-gram metrics, and no second overall test without markup. Metrics and an
+    encoder that are given are used.
     """
     if pair is not None and group is not None:
         raise InputError("both pair and group given; wanted one of them")
+    if quick:
+        n_resamples = min(n_resamples, QUICK_EXCHANGES)
+        families = families if metrics or families else "ngram"
+        encoder = "static" if encoder is None and default_is_installed() else encoder
     given, words = named_candidates(candidates), get_tokenizer(tokenizer, lowercase=lowercase)
     if not given:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
@@ -314,11 +326,26 @@ def compare(
         progress=progress,
         baseline=baseline,
     )
-    notes = (*choice.notes, *missing, *(seen.notes if seen else ()))
+    notes = (*choice.notes, *missing, *(seen.notes if seen else ()), *([_quick_note(plan, seen)] if quick else ()))
     study = _Study(
-        measurer, reference=real, candidates=samples, asked_resamples=n_resamples, notes=notes, sight=_sight(seen)
+        measurer,
+        reference=real,
+        candidates=samples,
+        asked_resamples=n_resamples,
+        notes=notes,
+        sight=_sight(seen),
+        quick=quick,
     )
     return study.run(workers)
+
+
+def _quick_note(plan: Plan, seen: Remembered | None) -> str:
+    vectors = "without vectors" if seen is None else f"with vectors by {seen.name.partition('/')[0]}"
+    begin = f"{plan.n_resamples:,} exchanges at first" if plan.n_resamples else "no exchanges"
+    return (
+        f"quick run: the overall test {vectors}, {begin}, and not again without markup; p-values are coarser than in a "
+        "full run"
+    )
 
 
 def _sight(seen: Remembered | None) -> Sight:
@@ -336,6 +363,7 @@ class _Study:
     asked_resamples: int
     notes: tuple[str, ...]
     sight: Sight
+    quick: bool = False
 
     def run(self, engine: Engine) -> Comparison:
         """Build all views; measure and test; look for what differs; judge."""
@@ -435,7 +463,7 @@ class _Study:
         Without vectors: all texts would have to be encoded again.
         """
         measurer = self.measurer
-        if not measurer.plan.n_resamples or not any(finding.is_markup for finding in findings):
+        if self.quick or not measurer.plan.n_resamples or not any(finding.is_markup for finding in findings):
             return lambda: None
         plan = OverallPlan(**vars(measurer.plan), n_candidates=len(measurer.cut.candidates))
         settings = ViewSettings(measurer.settings.tokenizer, strip="markdown")
