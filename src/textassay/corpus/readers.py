@@ -567,8 +567,8 @@ def _sample_of(rows: Rows, name: str, found: Found, source: Any) -> Sample:
         cut_off=cut_off,
     )
     broken = tuple(_broken_texts(rows.texts)) if rows.are_lines else ()
-    found = replace(sample, prompt_field=rows.prompt_field, id_field=rows.id_field)
-    return replace(found, notes=(*sample.notes, *broken))
+    named = replace(sample, prompt_field=rows.prompt_field, id_field=rows.id_field)
+    return replace(named, notes=(*sample.notes, *broken))
 
 
 # Lines that begin like a part of a longer text: items of lists, headings, quotes, tables and code.
