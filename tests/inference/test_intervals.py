@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 from scipy.stats import t as student
 
+from tests.laws import corpus
+from textassay import compare, metrics
 from textassay.corpus.sample import Sample
 from textassay.inference.intervals import Replicates, different_texts, fewest_texts, interval, modified_wilson, wilson
 from textassay.inference.measure import measure
@@ -182,3 +184,18 @@ def test_vectors_of_few_different_texts_have_no_interval(metric: str) -> None:
     assert found(different).interval is not None
     assert found(repeated).interval is None
     assert not math.isnan(found(repeated).estimate)
+
+
+def test_a_value_that_one_text_decides_has_no_interval() -> None:
+    """Half of the samples would not have this text, and no interval around this value covers theirs."""
+    texts, others = corpus(1, 100), corpus(2, 100)
+    table = [*texts[:-1], " | ---" * 700]
+    for found in (metrics.cnd(table, others, n_resamples=19), metrics.nrr(table, n_resamples=19)):
+        assert found.interval is None
+        assert "one twentieth of the texts makes more than half of the value" in found.notes[0]
+    for found in (metrics.cnd(texts, others, n_resamples=19), metrics.nrr(texts, n_resamples=19)):
+        assert found.interval is not None
+        assert found.notes == ()
+    both = compare(others, {"x": table}, metrics="cnd", n_resamples=19)
+    assert any(note.startswith("x: cnd-2: no interval") for note in both.notes)
+    assert type(both).from_json(both.to_json()) == both

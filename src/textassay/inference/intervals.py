@@ -36,6 +36,12 @@ _FEWEST_IN_CLUSTERS = 50
 _NEED_DIFFERENT_TEXTS = {"different-texts", "fixed-clusters", "wide-balls"}
 # Values that differ by less than this share of themselves differ by rounding only.
 _ROUNDING = 1e-12
+# A value that one fold changes by this share of itself, and with it this share of the variance, rests on that fold.
+_MOST_OF_VALUE, _MOST_OF_VARIANCE = 0.5, 0.5
+ONE_FOLD = (
+    "no interval: one twentieth of the texts makes more than half of the value; look for a text with a long table, or "
+    "one that repeats a phrase very often"
+)
 # Decimals of numbers of texts that need not be whole.
 _DIGITS = 9
 
@@ -344,6 +350,8 @@ def interval(
         return Interval(*modified_wilson(estimate, n, level), level, method)
     limits = _limits(method, estimate, replicates.get(request), n=n, level=level)
     spans_wilson = method.startswith("jackknife+wilson")
+    if rests_on_one_fold(request, estimate, replicates):
+        return None
     # If nothing varied, there is no jackknife interval: one of width 0 would claim certainty.
     if limits is None or (limits[0] == limits[1] and not spans_wilson):
         return None
@@ -353,6 +361,24 @@ def interval(
         share_low, share_high = wilson(estimate, n / _TEXTS_A_PAIR, level)
         low, high = min(low, share_low), max(high, share_high)
     return Interval(low, high, level, method)
+
+
+def rests_on_one_fold(request: Request, estimate: float, replicates: Mapping[Request, Replicates]) -> bool:
+    """Whether one of the folds makes more than half of a value that is made of counts, and most of its variance.
+
+    One text with a long table may have most of the n-gram mass of a sample. A symmetric interval around a value that
+    such a text decides covers neither the value of samples with it nor that of samples without it.
+    """
+    found = replicates.get(request)
+    # Clusters and balls have methods of their own, and jump with single texts anyway.
+    if request.metric.interval != "jackknife" or found is None:
+        return False
+    if not all(np.isfinite(values).all() for values in found.by_sample):
+        return False
+    moved = [np.abs(values - np.median(values)) for values in found.sources]
+    total = sum(float((values**2).sum()) for values in moved)
+    largest = max(float(values.max()) for values in moved)
+    return largest > _MOST_OF_VALUE * abs(estimate) and largest**2 > _MOST_OF_VARIANCE * total
 
 
 def _limits(

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from textassay.corpus.arrays import F64
 from textassay.inference.intervals import (
     BINOMIAL,
+    ONE_FOLD,
     Replicates,
     accuracy_interval,
     accuracy_p_value,
@@ -19,6 +20,7 @@ from textassay.inference.intervals import (
     interval,
     leave_groups_out,
     resampling_fields,
+    rests_on_one_fold,
     separable_interval,
     spread,
     summed,
@@ -217,7 +219,7 @@ def _result(
     # A share may be of the candidate's texts or of the reference's; its interval is based on the fewer of the two.
     few = min(roles[role].sample.count_independent() for role in _SIDES if role in metric.roles and role in roles)
     wanted = plan.n_resamples and point.undefined is None
-    return result_of(
+    found = result_of(
         request,
         point.estimate,
         interval=_interval(request, point, few, plan, replicates, roles) if wanted else None,
@@ -235,6 +237,9 @@ def _result(
         seconds=point.seconds,
         n=n,
     )
+    if wanted and found.interval is None and rests_on_one_fold(request, point.estimate, replicates):
+        return replace(found, notes=(ONE_FOLD,))
+    return found
 
 
 def _interval(

@@ -135,7 +135,7 @@ def _on_samples(
     with single_threaded_products():
         result = measure([request], roles, plan=Plan(level, n_resamples, seed)).results[0]
     remarks = request.metric.remarks(result.parts) if request.metric.remarks else ()
-    return replace(result, notes=(*remarks, *(seen.notes if isinstance(seen, Remembered) else ())))
+    return replace(result, notes=(*result.notes, *remarks, *(seen.notes if isinstance(seen, Remembered) else ())))
 
 
 def _encoder(request: Request, encoder: str | Encoder | None, samples: Sequence[Sample]) -> Encoder | None:

@@ -233,7 +233,8 @@ def draw_plane(comparison: Comparison) -> Plane | None:
     axes = plane_axes(comparison)
     if axes is None:
         return None
-    labels = shortened(comparison.labels[axes[0]], 60), shortened(comparison.labels[axes[1]], 60)
+    without = " without Markdown" if comparison.real.axes_without_markup else ""
+    labels = tuple(f"{shortened(comparison.labels[place], 60)}{without}" for place in axes)
     real = _point(-1, comparison.real, comparison, axes)
     shorter = short_names([shortened(column.name, 60) for column in comparison.candidates])
     points = [
@@ -269,7 +270,10 @@ def plane_axes(comparison: Comparison) -> tuple[int, int] | None:
 
 def _point(index: int, column: Column, comparison: Comparison, axes: tuple[int, int]) -> Point:
     name = shortened(column.name, 60)
-    quality, diversity = (beside_real(comparison, column, place) for place in axes)
+    quality, diversity = (
+        column.axes_without_markup.get(comparison.labels[place], beside_real(comparison, column, place))
+        for place in axes
+    )
     values = ", ".join(
         f"{shortened(comparison.labels[place], 60)} {figure(result, level=comparison.level).short}"
         for place, result in zip(axes, (quality, diversity), strict=True)

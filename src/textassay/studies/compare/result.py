@@ -89,6 +89,8 @@ class Column(ResultColumn):
     fewer texts, `at_baseline_size` has results on as many texts as the baseline had, by the label of the metric: only
     these can be compared with it. `warnings` are reasons to doubt the tests. `separation` is what the classifier of
     `dd` uses, if it was measured. `equal_lengths` has what the verdict reads instead where the lengths of texts differ.
+    `axes_without_markup` has the two metrics of the plane, by label, where a candidate differs from the reference in
+    Markdown.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Column(ResultColumn):
     warnings: tuple[str, ...] = ()
     separation: Separation | None = None
     equal_lengths: EqualLengths = field(default_factory=EqualLengths)
+    axes_without_markup: Mapping[str, Result] = field(default_factory=dict)
 
     def differs(self, level: float) -> bool:
         """Whether the overall test found a difference."""
@@ -171,7 +174,9 @@ class Comparison(Outcome):
                 "resamples": self.n_resamples,
                 "settings": plain_settings(self.settings),
                 "notes": list(self.notes),
-                "real": identity(self.real) | {"results": [sized(r) for r in self.real.results]},
+                "real": identity(self.real)
+                | {"results": [sized(r) for r in self.real.results]}
+                | {"axes_without_markup": _sized(self.real.axes_without_markup)},
                 "columns": [_remarks(column) for column in self.candidates],
                 "contests": [without_nan(asdict(contest)) for contest in self.contests],
             },
@@ -188,6 +193,7 @@ class Comparison(Outcome):
                 real["n"],
                 real["digest"],
                 tuple(map(read_sized, real["results"])),
+                axes_without_markup=_read_sized(real.get("axes_without_markup", {})),
             ),
             candidates=tuple(map(_column, plain["candidates"], details["columns"])),
             labels=tuple(details["labels"]),
@@ -211,7 +217,7 @@ def _remarks(column: Column) -> dict[str, Any]:
         "over": [asdict(phrase) for phrase in column.over],
         "under": [asdict(phrase) for phrase in column.under],
         "meaning": column.meaning.to_dict() if column.meaning else None,
-        "at_real_size": {label: sized(result) for label, result in column.at_baseline_size.items()},
+        "at_real_size": _sized(column.at_baseline_size),
         "adjusted": [None if math.isnan(p) else p for p in column.adjusted],
         "warnings": list(column.warnings),
         "overall_without_markup": _plain_overall(column.overall_without_markup),
@@ -223,7 +229,16 @@ def _remarks(column: Column) -> dict[str, Any]:
             },
             "left_out": list(column.equal_lengths.left_out),
         },
+        "axes_without_markup": _sized(column.axes_without_markup),
     }
+
+
+def _sized(results: Mapping[str, Result]) -> dict[str, Any]:
+    return {label: sized(result) for label, result in results.items()}
+
+
+def _read_sized(plain: Mapping[str, Any]) -> dict[str, Result]:
+    return {label: read_sized(result) for label, result in plain.items()}
 
 
 def _plain_overall(overall: Overall | None) -> dict[str, Any] | None:
@@ -241,13 +256,14 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         _phrases(remarks["over"]),
         _phrases(remarks["under"]),
         Meaning.from_dict(remarks["meaning"]) if remarks["meaning"] else None,
-        {label: read_sized(result) for label, result in remarks["at_real_size"].items()},
+        _read_sized(remarks["at_real_size"]),
         read_overall(plain.get("overall")),
         read_overall(remarks.get("overall_without_markup")),
         tuple(math.nan if p is None else p for p in remarks.get("adjusted", ())),
         tuple(remarks.get("warnings", ())),
         Separation.from_dict(remarks["separation"]) if remarks.get("separation") else None,
         _equal_lengths(remarks["equal_lengths"]) if "equal_lengths" in remarks else EqualLengths(),
+        _read_sized(remarks.get("axes_without_markup", {})),
     )
 
 

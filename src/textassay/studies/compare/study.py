@@ -35,6 +35,7 @@ from textassay.metrics.registry import Request, listed, parse_requests
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
+from textassay.studies.compare.axes import REAL, axes_without_markup
 from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.equal_lengths import EqualLengths, at_equal_lengths
 from textassay.studies.compare.meaning import what_differs_in_meaning
@@ -386,6 +387,7 @@ class _Study:
         without_markup = engine.map(lambda task: task(), list(map(self._without_markup, names, formats)))
         p_values = holm([math.nan if o is None or o.p_value is None else o.p_value for o in overalls])
         baseline = measurer.real(jobs[0], baseline)
+        axes = self._axes(baseline, chain(*formats))
         outcomes = {name: measurer.candidate(*each) for name, *each in zip(names, jobs[1:], found, strict=True)}
         remarks = engine.map(self._remarks, names)
         found_by_name = zip(names, overalls, without_markup, warnings, formats, equals, remarks, p_values, strict=True)
@@ -399,6 +401,7 @@ class _Study:
                     warnings=signs,
                     findings=findings,
                     equal_lengths=equal,
+                    axes_without_markup=axes.get(name, {}),
                     **rest,
                 ),
                 p,
@@ -410,7 +413,7 @@ class _Study:
         of_reference = _of_reference(chain(*warnings))
         notes = (*of_reference, *self._notes(columns))
         part = cut.held_out if cut.why_no_baseline is None else cut.plain
-        real = Column("real v real", len(part), part.digest, baseline.results)
+        real = Column("real v real", len(part), part.digest, baseline.results, axes_without_markup=axes.get(REAL, {}))
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
             real=real,
@@ -456,6 +459,14 @@ class _Study:
             return tuple
         tokenizer = self.measurer.settings.tokenizer
         return partial(check_format, self.candidates[name], self.reference, tokenizer=tokenizer)
+
+    def _axes(self, baseline: Measured, findings: Iterable[Finding]) -> Mapping[str, Mapping[str, Result]]:
+        """The axes of the plane without Markdown, where a candidate and the reference differ in it."""
+        measurer = self.measurer
+        if not (measurer.baseline and measurer.plan.n_resamples and any(finding.is_markup for finding in findings)):
+            return {}
+        tokenizer = measurer.settings.tokenizer
+        return axes_without_markup(measurer.requests, baseline.results, measurer.cut, tokenizer, plan=measurer.plan)
 
     def _without_markup(self, name: str, findings: Sequence[Finding]) -> Callable[[], Overall | None]:
         """The overall test on words without Markdown where the samples differ in it, ready to run.
@@ -574,7 +585,7 @@ def _remarks_on(requests: Sequence[Request], column: Column) -> Iterable[str]:
     """What metrics note about their own values."""
     for request, result in zip(requests, column.results, strict=True):
         remarks = request.metric.remarks(result.parts) if request.metric.remarks else ()
-        yield from (f"{column.name}: {request.label}: {remark}" for remark in remarks)
+        yield from (f"{column.name}: {request.label}: {remark}" for remark in (*remarks, *result.notes))
 
 
 def _bounded(column: Column, p: float, plan: Plan) -> Column:
