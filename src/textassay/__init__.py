@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from textassay.corpus.item_set import Item, ItemSet, read_items
     from textassay.corpus.ratings.files import read_ratings
     from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
-    from textassay.corpus.readers import read_sample
+    from textassay.corpus.readers import read_sample, read_systems
     from textassay.corpus.sample import Sample
     from textassay.errors import InputError
     from textassay.inference.result import Interval, Result
@@ -62,6 +62,7 @@ __all__ = [
     "read_items",
     "read_ratings",
     "read_sample",
+    "read_systems",
     "reading_limit",
     "save_model",
     "stress",
@@ -99,6 +100,7 @@ _HOMES = {
     "read_items": "textassay.corpus.item_set",
     "read_ratings": "textassay.corpus.ratings.files",
     "read_sample": "textassay.corpus.readers",
+    "read_systems": "textassay.corpus.readers",
     "reading_limit": "textassay.corpus.files",
     "save_model": "textassay.models.choose",
     "stress": "textassay.studies.stress.study",

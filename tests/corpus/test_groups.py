@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.test_readers import StandInDataset
-from textassay.corpus.readers import labels, read_sample
+from textassay.corpus.readers import read_sample
+from textassay.corpus.rows import labels
 from textassay.errors import InputError
 
 RECORDS: list[dict[str, Any]] = [

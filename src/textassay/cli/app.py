@@ -16,6 +16,7 @@ from textassay.cli import (
     frontier,
     huse,
     metrics,
+    records,
     reproduce,
     stress,
 )
@@ -44,6 +45,8 @@ app.command("train")(train.train)
 app.command("sample")(sample.sample)
 app.command("score")(score.score)
 app.command("sweep")(sweep.sweep)
+app.command("describe")(records.describe)
+app.command("convert")(records.convert)
 app.command("metrics")(metrics.metrics)
 app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)

@@ -14,7 +14,10 @@ def compare(
     reference: Annotated[
         str, typer.Argument(metavar="REF", help="Real texts: a file, a glob, or - for standard input.")
     ],
-    candidates: Annotated[list[str], typer.Argument(metavar="CAND", help="Generated texts, one file per candidate.")],
+    candidates: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CAND", help="Generated texts, one file per candidate, or several with --by."),
+    ] = None,
     metrics: options.Metrics = None,
     family: options.Family = None,
     tokenizer: options.Tokenizer = "words",
@@ -22,6 +25,9 @@ def compare(
     strip: options.Strip = None,
     encoder: options.InstalledEncoder = None,
     field: options.Field = None,
+    text: options.TextKind = "answer",
+    by: options.By = None,
+    reference_system: options.ReferenceSystem = None,
     encoding: options.Encoding = "utf-8",
     max_input: options.MaxInput = None,
     train: options.Train = None,
@@ -49,34 +55,55 @@ def compare(
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import named_paths
-    from textassay.corpus.readers import read_sample
+    from textassay.corpus.formats.record import checked_kind
+    from textassay.corpus.readers import candidate_systems, read_sample
+    from textassay.errors import InputError
     from textassay.studies.compare.study import compare as run
 
     del max_input  # applied when it is parsed
-    files = [reference, *candidates, *([train] if train else [])]
+    if not candidates and reference_system is None:
+        raise InputError("no candidate given; wanted at least one file besides the reference, or --reference-system")
+    mine, kind = candidates or [], checked_kind(text)
+    files = [reference, *mine, *([train] if train else [])]
     check_writable([json, csv, markdown, report], inputs=[*files, tokenizer, encoder or ""])
     metric_names, family_names = options.split(metrics), options.split(family)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
-        names = named_paths(candidates)
-        samples: list[Sample] = []
-        for file in files:
-            # Training texts are only looked up, so they need no groups.
-            needs_groups = len(samples) <= len(candidates)
-            samples.append(
-                read_sample(file, field=field, encoding=encoding, group=(pair or group) if needs_groups else None)
-            )
+
+        def read(file: str, *, grouped: bool = True) -> "Sample":
+            groups = (pair or group) if grouped else None
+            found = read_sample(file, field=field, encoding=encoding, group=groups, text=kind)
             progress.step(1)
+            return found
+
+        if by is None and reference_system is None:
+            real = read(reference)
+            systems = {name: read(file) for name, file in named_paths(mine).items()}
+        else:
+            pooled = mine if reference_system is None else [reference, *mine]
+            found, systems = candidate_systems(
+                named_paths(pooled),
+                by=by,
+                reference=reference_system,
+                field=field,
+                group=pair or group,
+                encoding=encoding,
+                text=kind,
+            )
+            progress.step(len(pooled))
+            real = read(reference) if found is None else found
+        # Training texts are only looked up, so they need no groups.
+        training = read(train, grouped=False) if train else None
         comparison = run(
-            samples[0],
-            dict(zip(names, samples[1 : len(candidates) + 1], strict=True)),
+            real,
+            systems,
             metrics=metric_names,
             families=family_names,
             tokenizer=tokenizer,
             lowercase=lowercase,
             strip=strip,
             encoder=encoder,
-            train=samples[-1] if train else None,
+            train=training,
             pair=pair,
             group=group,
             size=size,

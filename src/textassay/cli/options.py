@@ -118,7 +118,11 @@ InstalledEncoder = Annotated[
 ]
 Field = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The field or column with the text. [default: text, or the only text column]"),
+    typer.Option(
+        metavar="NAME",
+        help="The field or column with the text, or a path such as choices[0].message.content or generations[*]. "
+        "[default: text, what a known tool has as text, or the only text column]",
+    ),
 ]
 Encoding = Annotated[str, typer.Option(metavar="NAME", help="The character encoding of text files.")]
 
@@ -178,6 +182,26 @@ Group = Annotated[
         metavar="FIELD",
         help="The field that identifies the group of a text, if the samples have different groups. Tests exchange "
         "whole groups.",
+    ),
+]
+TextKind = Annotated[
+    str,
+    typer.Option("--text", metavar="answer|reasoning", help="Which text of a model to read, in files that have both."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="The field that identifies the system of a text. Each system of the files becomes a candidate. In files "
+        "of known tools, use model.",
+    ),
+]
+ReferenceSystem = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The system that is the reference. It and the candidates are looked for in all files, by the field model "
+        "if --by is not given.",
     ),
 ]
 Size = Annotated[

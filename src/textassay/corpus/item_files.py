@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from textassay.corpus.printable import many, quoted
-from textassay.corpus.readers import no_field
+from textassay.corpus.rows import no_field
 from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
 from textassay.corpus.values import check_text, decode_json, kind_of
 from textassay.errors import InputError

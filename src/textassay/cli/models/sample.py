@@ -170,7 +170,8 @@ def _written(texts: "GeneratedTexts", prompts: list[str] | None, target: str) ->
 
     A line break inside a text would begin another text.
     """
-    from textassay.corpus.readers import CUT_OFF, FINISH
+    from textassay.corpus.readers import CUT_OFF
+    from textassay.corpus.rows import FINISH
 
     if target.endswith(_JSON_LINES):
         columns: dict[str, Sequence[str]] = {} if prompts is None else {"prompt": prompts}

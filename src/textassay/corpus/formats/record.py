@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from textassay.errors import InputError, Setting
+
 TextKind = Literal["answer", "reasoning"]
+
+
+def checked_kind(text: str) -> TextKind:
+    """The answer or the reasoning, or an error for anything else."""
+    kinds: dict[str, TextKind] = {"answer": "answer", "reasoning": "reasoning"}
+    if text not in kinds:
+        raise InputError(Setting("text", text), "; wanted answer or reasoning")
+    return kinds[text]
+
 
 # The words that tools use for how a text ended.
 _FINISHES = {

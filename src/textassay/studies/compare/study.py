@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from textassay.corpus.files import unused_name
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.corpus.markdown import stripped
 from textassay.corpus.printable import many
-from textassay.corpus.readers import as_sample, named_candidates
+from textassay.corpus.readers import as_sample, candidate_systems, named_candidates
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.sizes import Cut, cut_pairs, cut_samples
 from textassay.corpus.tokenizers import get_tokenizer
@@ -248,8 +249,10 @@ def _comparable_value(
 
 def compare(
     reference: Any,
-    candidates: Any,
+    candidates: Any = None,
     *,
+    by: str | None = None,
+    reference_system: str | None = None,
     metrics: str | Sequence[str] = (),
     families: str | Sequence[str] = (),
     tokenizer: str = "words",
@@ -278,6 +281,10 @@ def compare(
     text (or samples made with `Sample.of(texts, groups=...)`). With `group`, texts of a group that both samples have
     exchange labels within it, other groups as a whole. With `pair`, only groups that all samples have are used.
 
+    With `by`, the field that names the system of a text (`"model"` in files of known tools), every system of the
+    candidates is a candidate. With `reference_system`, the system of this name is the reference, and all other systems
+    of both arguments are candidates; `candidates` may then be left out.
+
     `explain` adds what puts the numbers in context: the baseline of real text against real text, format differences,
     phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
 
@@ -291,7 +298,8 @@ def compare(
         n_resamples = min(n_resamples, QUICK_EXCHANGES)
         families = families if metrics or families else "ngram"
         encoder = "static" if encoder is None and default_is_installed() else encoder
-    given, words = named_candidates(candidates), get_tokenizer(tokenizer, lowercase=lowercase)
+    words = get_tokenizer(tokenizer, lowercase=lowercase)
+    reference, given = _by_system(reference, candidates, by=by, reference_system=reference_system, group=pair or group)
     if not given:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     plan = Plan(level, n_resamples, seed).checked().enough_for(len(given))
@@ -347,6 +355,18 @@ def _quick_note(plan: Plan, seen: Remembered | None) -> str:
         f"quick run: the overall test {vectors}, {begin}, and not again without markup; p-values are coarser than in a "
         "full run"
     )
+
+
+def _by_system(
+    reference: Any, candidates: Any, *, by: str | None, reference_system: str | None, group: str | None
+) -> tuple[Any, Mapping[str, Any]]:
+    """The reference and the candidates by name; their systems, if these are asked for."""
+    if reference_system is None:
+        given = named_candidates([] if candidates is None else candidates)
+        return reference, given if by is None else candidate_systems(given, by=by, group=group)[1]
+    given = {} if candidates is None else named_candidates(candidates)
+    sources = {unused_name("reference", given): reference, **given}
+    return candidate_systems(sources, by=by, reference=reference_system, group=group)
 
 
 def _sight(seen: Remembered | None) -> Sight:

@@ -15,7 +15,8 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.corpus.printable import quoted
 from textassay.corpus.ratings.columns import is_blank, number_of
-from textassay.corpus.readers import named_candidates, no_field, read_sample
+from textassay.corpus.readers import named_candidates, read_sample
+from textassay.corpus.rows import no_field
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
 from textassay.corpus.values import is_number

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from textassay.corpus.item_files import check_unique, id_of
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.ratings.columns import is_blank, log_prob_of
-from textassay.corpus.readers import no_field, pick_field
+from textassay.corpus.rows import no_field, pick_field
 from textassay.corpus.sample import stream
 from textassay.corpus.values import is_words
 from textassay.errors import InputError

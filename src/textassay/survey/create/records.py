@@ -7,7 +7,7 @@ from typing import Any
 
 from textassay.corpus.files import sources_of
 from textassay.corpus.printable import quoted, shortened
-from textassay.corpus.readers import no_field
+from textassay.corpus.rows import no_field
 from textassay.corpus.tables import Expected, open_source, read_tables
 from textassay.corpus.values import check_text, kind_of
 from textassay.errors import InputError

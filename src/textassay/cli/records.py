@@ -1,0 +1,61 @@
+"""`textassay describe` and `textassay convert`: what a file is, and its records as JSON Lines."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from textassay.cli import options
+
+Source = Annotated[
+    str, typer.Argument(metavar="FILE", help="A file of texts or of another tool, a glob, or - for standard input.")
+]
+
+
+def describe(
+    source: Source,
+    field: options.Field = None,
+    text: options.TextKind = "answer",
+    encoding: options.Encoding = "utf-8",
+    max_input: options.MaxInput = None,
+) -> None:
+    """Describe a file: its format, systems and first texts.
+
+    Prints which tool wrote the file, the field of the texts, how many systems, prompts and texts per prompt it has,
+    what was left out and why, and the first three records.
+    """
+    from textassay.corpus.formats.contents import read_contents
+    from textassay.corpus.formats.record import checked_kind
+
+    del max_input  # applied when it is parsed
+    found = read_contents(source, field=field, encoding=encoding, text=checked_kind(text))
+    sys.stdout.write(found.described() + "\n")
+
+
+def convert(
+    source: Source,
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE|-", help="Where to write the records (JSON Lines).")],
+    field: options.Field = None,
+    text: options.TextKind = "answer",
+    encoding: options.Encoding = "utf-8",
+    max_input: options.MaxInput = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write the records of a file as JSON Lines.
+
+    A record has the fields system, prompt, prompt_id, sample, text, reasoning and finish. Reads the files of other
+    tools and plain texts; what is left out is printed with counts. All commands read the records.
+    """
+    from textassay.cli.outputs import check_writable, write
+    from textassay.corpus.formats.contents import read_contents
+    from textassay.corpus.formats.opened import shown_counts
+    from textassay.corpus.formats.record import checked_kind
+    from textassay.corpus.printable import many, printable
+
+    del max_input  # applied when it is parsed
+    check_writable([out], inputs=[source])
+    found = read_contents(source, field=field, encoding=encoding, text=checked_kind(text))
+    write(out, "".join(found.lines()))
+    if not quiet:
+        left = f"; left out: {shown_counts(found.left_out)}" if found.left_out else ""
+        sys.stderr.write(f"note: {printable(found.name)}: {found.format}: {many(len(found.records), 'record')}{left}\n")

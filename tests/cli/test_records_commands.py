@@ -1,0 +1,134 @@
+"""`textassay describe`, `textassay convert`, and systems within files in `textassay compare`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.corpus.formats.examples import EXAMPLES, REFUSED, lm_eval
+from textassay.corpus.formats.contents import read_contents
+from textassay.corpus.readers import read_sample, read_systems
+from textassay.errors import InputError
+from textassay.studies.compare.study import compare
+
+WORDS = [
+    "a",
+    "cat",
+    "sat",
+    "on",
+    "the",
+    "mat",
+    "while",
+    "the",
+    "dog",
+    "ran",
+    "over",
+    "red",
+    "hills",
+    "and",
+    "far",
+    "away",
+]
+# Three systems with ten texts on each of four prompts.
+SYSTEMS = [
+    {
+        "id": f"p{prompt}",
+        "prompt": f"Q{prompt}",
+        "model": system,
+        "generations": [f"{WORDS[n]} {WORDS[n + prompt]} {system} {WORDS[(n * 7) % 16]}" for n in range(10)],
+    }
+    for system in ("alpha", "beta", "gamma")
+    for prompt in range(4)
+]
+
+
+def written(path: Path, records: list[Any]) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_converted_records_read_back_equal(name: str, tmp_path: Path, run_command: Command) -> None:
+    source = written(tmp_path / "x.jsonl", EXAMPLES[name].records)
+    out = tmp_path / "records.jsonl"
+    assert run_command("convert", source, "--out", str(out)).returncode == 0
+    before, after = read_contents(source), read_contents(out)
+    assert after.format == "textassay records"
+    assert after.records == before.records
+    assert read_sample(out).digest == read_sample(source).digest
+
+
+def test_plain_texts_become_records(tmp_path: Path, run_command: Command) -> None:
+    source = tmp_path / "x.txt"
+    source.write_text("A cat.\n\nA cat.\n", encoding="utf-8")
+    outcome = run_command("convert", str(source), "--out", "-")
+    records = [json.loads(line) for line in outcome.stdout.splitlines()]
+    assert [(record["text"], record["sample"]) for record in records] == [("A cat.", 0), ("A cat.", 1)]
+    assert outcome.stderr == "note: x: plain texts: 2 records; left out: 1 blank text\n"
+
+
+def test_description(tmp_path: Path, run_command: Command) -> None:
+    source = written(tmp_path / "x.jsonl", SYSTEMS)
+    shown = run_command("describe", source).stdout
+    for line in ("format    NoveltyBench", "systems   3: 'alpha', 'beta', 'gamma'", "prompts   4, with 10 texts each"):
+        assert line in shown
+    assert shown.count("\ntext ") == 3
+    hostile = written(tmp_path / "y.jsonl", [lm_eval(0, ["A \x1b[31mcat\n"]), lm_eval(1, ["", "B"])])
+    shown = run_command("describe", hostile).stdout
+    assert "\x1b" not in shown
+    assert "A \\x1b[31mcat\\n" in shown
+    assert "left out  1 empty text" in shown
+
+
+@pytest.mark.parametrize("command", [("describe",), ("convert", "--out", "-")])
+def test_files_without_texts_are_one_line(command: tuple[str, ...], tmp_path: Path, run_command: Command) -> None:
+    for name, (records, reason) in REFUSED.items():
+        outcome = run_command(*command, written(tmp_path / "x.jsonl", records))
+        assert outcome.returncode == 2, name
+        assert reason in outcome.stderr
+        assert outcome.stderr.count("\n") == 1
+        assert not outcome.stdout
+
+
+def test_each_system_becomes_a_candidate(tmp_path: Path, run_command: Command) -> None:
+    source = written(tmp_path / "x.jsonl", SYSTEMS)
+    real = written(tmp_path / "real.jsonl", [dict(record, model="people") for record in SYSTEMS[:4]])
+    options = ("--resamples", "0", "-m", "distinct:n=1", "--json", "-", "--pair", "prompt", "--quiet")
+    found = json.loads(run_command("compare", real, source, "--by", "model", *options).stdout)
+    assert [candidate["name"] for candidate in found["candidates"]] == ["alpha", "beta", "gamma"]
+    assert [candidate["n"] for candidate in found["candidates"]] == [40, 40, 40]
+    found = json.loads(run_command("compare", source, "--reference-system", "beta", *options).stdout)
+    assert found["reference"]["name"] == "beta"
+    assert [candidate["name"] for candidate in found["candidates"]] == ["alpha", "gamma"]
+    in_python = compare(SYSTEMS, reference_system="beta", metrics="distinct:n=1", n_resamples=0, pair="prompt")
+    for candidate in found["candidates"]:
+        estimate = in_python[candidate["name"]]["distinct-1"].estimate
+        assert candidate["results"][0]["estimate"] == pytest.approx(estimate)
+    by_model = compare(read_systems(SYSTEMS)["beta"], SYSTEMS[:4], by="model", metrics="distinct:n=1", n_resamples=0)
+    assert by_model["alpha"]["distinct-1"].estimate == in_python["alpha"]["distinct-1"].estimate
+
+
+def test_systems_that_cannot_be_compared(tmp_path: Path, run_command: Command) -> None:
+    source = written(tmp_path / "x.jsonl", SYSTEMS)
+    for arguments, message in (
+        (
+            ("compare", source, source),
+            "texts of 3 systems ('alpha', 'beta', 'gamma'); wanted one system, or --by model",
+        ),
+        (("compare", source), "no candidate given"),
+        (("compare", source, "--reference-system", "delta"), "--reference-system delta: no such system; systems are"),
+        (("compare", source, source, "--reference-system", "beta"), "the system 'alpha' is in another file too"),
+        (
+            ("compare", source, source, "--by", "topic"),
+            "NoveltyBench: no field 'topic' for the systems; wanted 'model'",
+        ),
+        (("compare", source, source, "--text", "thoughts"), "--text thoughts; wanted answer or reasoning"),
+    ):
+        outcome = run_command(*arguments)
+        assert outcome.returncode == 2
+        assert message in outcome.stderr
+    one = [record for record in SYSTEMS if record["model"] == "beta"]
+    with pytest.raises(InputError, match="the only system"):
+        compare(one, reference_system="beta")
