@@ -82,6 +82,11 @@ def test_description(tmp_path: Path, run_command: Command) -> None:
     assert "left out  1 empty text" in shown
 
 
+def test_lines_have_no_fields(tmp_path: Path, run_command: Command) -> None:
+    (tmp_path / "lines.txt").write_text("a cat\na dog\n")
+    assert "\ntexts     2 (no fields)\n" in run_command("describe", str(tmp_path / "lines.txt")).stdout
+
+
 @pytest.mark.parametrize("command", [("describe",), ("convert", "--out", "-")])
 def test_files_without_texts_are_one_line(command: tuple[str, ...], tmp_path: Path, run_command: Command) -> None:
     for name, (records, reason) in REFUSED.items():

@@ -19,11 +19,14 @@ _BLANK = "blank text|blank texts"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contents:
-    """The records of a source, the name of its format, the field of its texts, and what was left out and kept."""
+    """The records of a source, the name of its format, the field of its texts, and what was left out and kept.
+
+    `field` is None where texts have no fields, such as lines.
+    """
 
     name: str
     format: str
-    field: str
+    field: str | None
     records: list[Record]
     left_out: Counter[str]
     kept: Counter[str]
@@ -42,9 +45,10 @@ class Contents:
         prompts = Counter((record.system, record.prompt_name) for record in self.records)
         named = [name for name in systems if name is not None]
         has_prompts = any(record.prompt_name is not None for record in self.records)
+        field = "no fields" if self.field is None else f"field {quoted([self.field])}"
         facts = {
             "format": self.format,
-            "texts": f"{len(self.records):,} (field '{printable(self.field)}')",
+            "texts": f"{len(self.records):,} ({field})",
             "systems": f"{len(named)}: {quoted(named)}" if named else "not stated",
             "prompts": _prompts(prompts) if has_prompts else "not stated",
             "left out": shown_counts(self.left_out) or "nothing",
@@ -79,7 +83,7 @@ def read_contents(
     wanted = Wanted(field, kind=text)
     expected = Expected(texts=True, unnamed="JSON or table" if field is not None else "lines")
     opened = open_source(source, expected, name=None, kind="sample", encoding=encoding, notes=found.notes)
-    reading, chosen = found.reading, field or "the lines"
+    reading, chosen = found.reading, field
     records: list[Record] = []
     for table in opened.tables:
         form = format_of(table) if field is None else None
