@@ -30,9 +30,8 @@ def axes_without_markup(
     """
     places = plane_places(dict(enumerate(baseline)))
     axes = [] if places is None else [requests[place] for place in places]
-    if cut.why_no_baseline is not None or any(
-        axis.metric.reads_vectors or "train" in axis.metric.roles for axis in axes
-    ):
+    has_other_views = any(axis.metric.reads_vectors or "train" in axis.metric.roles for axis in axes)
+    if not axes or has_other_views or cut.why_no_baseline is not None:
         return {}
     settings = Settings(tokenizer, strip="markdown")
 
