@@ -385,6 +385,7 @@ class _Study:
     notes: tuple[str, ...]
     sight: Sight
     quick: bool = False
+    _without_markdown: dict[int, Material] = field(default_factory=dict, repr=False)
 
     def run(self, engine: Engine) -> Comparison:
         """Build all views; measure and test; look for what differs; judge."""
@@ -497,11 +498,17 @@ class _Study:
         if self.quick or not measurer.plan.n_resamples or not any(finding.is_markup for finding in findings):
             return lambda: None
         plan = OverallPlan(**vars(measurer.plan), n_candidates=len(measurer.cut.candidates))
-        settings = ViewSettings(measurer.settings.tokenizer, strip="markdown")
-        sides = [stripped(sample, "markdown") for sample in measurer.cut.tested[name]]
-        if min(map(len, sides)) < FEWEST_TEXTS:
+        sides = [self._words_of(sample) for sample in measurer.cut.tested[name]]
+        if min(len(side.sample) for side in sides) < FEWEST_TEXTS:
             return lambda: None
-        return partial(overall_test, *(Material(side, settings) for side in sides), plan=plan)
+        return partial(overall_test, *sides, plan=plan)
+
+    def _words_of(self, sample: Sample) -> Material:
+        """A sample without Markdown; the reference of several candidates is parsed and counted once."""
+        if id(sample) not in self._without_markdown:
+            settings = ViewSettings(self.measurer.settings.tokenizer, strip="markdown")
+            self._without_markdown[id(sample)] = Material(stripped(sample, "markdown"), settings)
+        return self._without_markdown[id(sample)]
 
     def _column(
         self, name: str, outcome: CandidateMeasured, *, warnings: Iterable[DependenceWarning], **found: Any
