@@ -93,8 +93,9 @@ def mauve_text(candidate: Texts, reference: Texts) -> Callable[[Texts, Texts], N
 
 
 def our_mauve(candidate: Texts, reference: Texts) -> Callable[[Texts, Texts], None]:
-    first, second = map(Vectors, _vectors(candidate, reference))
-    return lambda *_: mauve(first, second)
+    first, second = _vectors(candidate, reference)
+    # New views each time: they keep what was computed from them.
+    return lambda *_: mauve(Vectors(first), Vectors(second))
 
 
 def _vectors(candidate: Texts, reference: Texts) -> tuple[Any, Any]:
