@@ -26,6 +26,7 @@ def compare(
     encoder: options.InstalledEncoder = None,
     field: options.Field = None,
     text: options.TextKind = "answer",
+    prompts_from: options.PromptsFrom = None,
     by: options.By = None,
     reference_system: options.ReferenceSystem = None,
     encoding: options.Encoding = "utf-8",
@@ -65,14 +66,15 @@ def compare(
         raise InputError("no candidate given; wanted at least one file besides the reference, or --reference-system")
     mine, kind = candidates or [], checked_kind(text)
     files = [reference, *mine, *([train] if train else [])]
-    check_writable([json, csv, markdown, report], inputs=[*files, tokenizer, encoder or ""])
+    check_writable([json, csv, markdown, report], inputs=[*files, tokenizer, encoder or "", prompts_from or ""])
     metric_names, family_names = options.split(metrics), options.split(family)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
 
         def read(file: str, *, grouped: bool = True) -> "Sample":
             groups = (pair or group) if grouped else None
-            found = read_sample(file, field=field, encoding=encoding, group=groups, text=kind)
+            requests = prompts_from if grouped else None
+            found = read_sample(file, field=field, encoding=encoding, group=groups, text=kind, prompts_from=requests)
             progress.step(1)
             return found
 
@@ -89,6 +91,7 @@ def compare(
                 group=pair or group,
                 encoding=encoding,
                 text=kind,
+                prompts_from=prompts_from,
             )
             progress.step(len(pooled))
             real = read(reference) if found is None else found

@@ -188,6 +188,13 @@ TextKind = Annotated[
     str,
     typer.Option("--text", metavar="answer|reasoning", help="Which text of a model to read, in files that have both."),
 ]
+PromptsFrom = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="The input of a batch (.jsonl), whose output has no prompts. The prompts are joined by custom_id.",
+    ),
+]
 By = Annotated[
     str | None,
     typer.Option(

@@ -16,6 +16,7 @@ def describe(
     source: Source,
     field: options.Field = None,
     text: options.TextKind = "answer",
+    prompts_from: options.PromptsFrom = None,
     encoding: options.Encoding = "utf-8",
     max_input: options.MaxInput = None,
 ) -> None:
@@ -28,7 +29,8 @@ def describe(
     from textassay.corpus.formats.record import checked_kind
 
     del max_input  # applied when it is parsed
-    found = read_contents(source, field=field, encoding=encoding, text=checked_kind(text))
+    kind = checked_kind(text)
+    found = read_contents(source, field=field, encoding=encoding, text=kind, prompts_from=prompts_from)
     sys.stdout.write(found.described() + "\n")
 
 
@@ -37,6 +39,7 @@ def convert(
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE|-", help="Where to write the records (JSON Lines).")],
     field: options.Field = None,
     text: options.TextKind = "answer",
+    prompts_from: options.PromptsFrom = None,
     encoding: options.Encoding = "utf-8",
     max_input: options.MaxInput = None,
     quiet: options.Quiet = False,
@@ -53,8 +56,9 @@ def convert(
     from textassay.corpus.printable import many, printable
 
     del max_input  # applied when it is parsed
-    check_writable([out], inputs=[source])
-    found = read_contents(source, field=field, encoding=encoding, text=checked_kind(text))
+    check_writable([out], inputs=[source, *([prompts_from] if prompts_from else [])])
+    kind = checked_kind(text)
+    found = read_contents(source, field=field, encoding=encoding, text=kind, prompts_from=prompts_from)
     write(out, "".join(found.lines()))
     if not quiet:
         left = f"; left out: {shown_counts(found.left_out)}" if found.left_out else ""

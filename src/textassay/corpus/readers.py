@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from textassay.corpus.files import STDIN, has_known_extension, name_of, named_paths, unused_name
 from textassay.corpus.formats.opened import format_note, shown_counts
 from textassay.corpus.formats.record import TextKind, checked_kind
+from textassay.corpus.formats.requests import read_requests
 from textassay.corpus.printable import many, quoted, share
 from textassay.corpus.rows import Found, Rows, Wanted, concat_rows, table_rows
 from textassay.corpus.sample import TEXT, GeneratedTexts, Sample, is_not_blank
@@ -31,6 +32,7 @@ def read_sample(
     group: str | None = None,
     encoding: str = "utf-8",
     text: TextKind = "answer",
+    prompts_from: AnySource | None = None,
 ) -> Sample:
     """Read a sample; its notes report what was left out (blank texts, a byte order mark).
 
@@ -51,6 +53,8 @@ def read_sample(
         The encoding of text files.
     text
         The answer or the reasoning of a model, in files of known tools.
+    prompts_from
+        The requests of a batch, whose output has no prompts: its input file, joined by `custom_id`.
 
     Returns
     -------
@@ -69,7 +73,9 @@ def read_sample(
     """
     if isinstance(source, Sample):
         return source if name is None else replace(source, name=name)
-    rows, called, found = _read_rows(source, Wanted(field, group, None, text), name=name, encoding=encoding)
+    rows, called, found = _read_rows(
+        source, Wanted(field, group, None, text, _requests(prompts_from)), name=name, encoding=encoding
+    )
     systems = [] if rows.systems is None else _different(rows.systems)
     if len(systems) > 1:
         seen = f"{called}: texts of {len(systems)} systems ({quoted(systems)}); wanted one system, or "
@@ -86,12 +92,13 @@ def read_systems(
     group: str | None = None,
     encoding: str = "utf-8",
     text: TextKind = "answer",
+    prompts_from: AnySource | None = None,
 ) -> dict[str, Sample]:
     """Read the texts of several systems from one source, as one sample per system.
 
     Parameters
     ----------
-    source, name, field, group, encoding, text
+    source, name, field, group, encoding, text, prompts_from
         As for `read_sample`.
     by
         The field that holds the system of each text. In files of known tools `model` is what the tool calls it.
@@ -108,7 +115,9 @@ def read_systems(
     >>> {name: len(sample) for name, sample in read_systems(records).items()}
     {'a': 1, 'b': 1}
     """
-    rows, called, found = _read_rows(source, Wanted(field, group, by, text), name=name, encoding=encoding)
+    rows, called, found = _read_rows(
+        source, Wanted(field, group, by, text, _requests(prompts_from)), name=name, encoding=encoding
+    )
     if rows.systems is None:
         raise InputError(f"{called}: texts without fields; wanted records with the system of each text")
     named = pc.fill_null(rows.systems, called)
@@ -117,6 +126,10 @@ def read_systems(
         of_system = pc.equal(named, system)
         read[system] = _sample_of(_filtered(rows, of_system), system, found, None)
     return read
+
+
+def _requests(source: AnySource | None) -> dict[str, str] | None:
+    return None if source is None else read_requests(source)
 
 
 def candidate_systems(
@@ -128,6 +141,7 @@ def candidate_systems(
     group: str | None = None,
     encoding: str = "utf-8",
     text: TextKind = "answer",
+    prompts_from: AnySource | None = None,
 ) -> tuple[Sample | None, dict[str, Sample]]:
     """The systems of several sources as candidates, and the one that is the reference, if a name is given.
 
@@ -143,7 +157,14 @@ def candidate_systems(
             {source.name: source}
             if isinstance(source, Sample)
             else read_systems(
-                source, by=by or "model", name=called, field=field, group=group, encoding=encoding, text=text
+                source,
+                by=by or "model",
+                name=called,
+                field=field,
+                group=group,
+                encoding=encoding,
+                text=text,
+                prompts_from=prompts_from,
             )
         )
         if twice := [system for system in read if system in found]:

@@ -36,13 +36,14 @@ FINISH = "finish_reason"
 class Wanted:
     """The fields asked for: of the text (None: the reader chooses), of its group and of its system (None: none).
 
-    `kind` is the answer or the reasoning, in files that have both.
+    `kind` is the answer or the reasoning, in files that have both; `prompts` are those of requests by id.
     """
 
     text: str | None = None
     group: str | None = None
     system: str | None = None
     kind: TextKind = "answer"
+    prompts: Mapping[str, str] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -283,6 +284,8 @@ def table_rows(table: OpenTable, wanted: Wanted, found: Found) -> Iterator[Rows]
     if form is not None:
         yield from _format_rows(table, form, wanted, found)
         return
+    if wanted.prompts is not None:
+        found.notes["no prompts of requests joined: not the file of a known tool"] = 1
     if wanted.kind != "answer":
         seen = f"{table.head.where}: no format that tells reasoning from answers; "
         raise InputError(seen, Setting("text", wanted.kind), " is for the files of known tools")
@@ -311,7 +314,7 @@ def _format_rows(table: OpenTable, form: Format, wanted: Wanted, found: Found) -
     if wanted.system not in (None, "model", "system"):
         seen = f"{where}: {form.name}: no field {quoted([wanted.system or ''])} for the systems; wanted 'model', or "
         raise InputError(seen, Setting("field"))
-    for chunk in records_of(table, form, found.reading, text=wanted.kind):
+    for chunk in records_of(table, form, found.reading, text=wanted.kind, prompts=wanted.prompts):
         groups = None if group is None else [group(record) for record in chunk]
         if groups is not None and None in groups:
             seen = f"{where}: {form.name}: text {groups.index(None) + 1} has no {quoted([wanted.group or ''])}"

@@ -161,6 +161,27 @@ def test_reasoning_is_a_text_of_its_own() -> None:
     assert "text='reasoning'" in refusal([{"text": "A cat."}], text="reasoning")
 
 
+def test_prompts_of_a_batch_are_joined_by_id(tmp_path: Path) -> None:
+    """The output has another order than the input, and lacks a request; another output has one more."""
+    asked = [
+        {"custom_id": "a", "method": "POST", "url": "/v1", "body": {"messages": [{"role": "user", "content": "QA"}]}},
+        {"custom_id": "b", "method": "POST", "url": "/v1", "body": {"prompt": "QB"}},
+        {"custom_id": "c", "params": {"system": "S", "messages": [{"role": "user", "content": "QC"}]}},
+    ]
+    requests = jsonl(tmp_path / "input.jsonl", asked)
+    output = [batch(name, choice(f"Text {name}.")) for name in ("c", "a", "d")]
+    sample = read_sample(output, prompts_from=requests, group="prompt")
+    assert sample.contexts is not None
+    assert sample.contexts.to_pylist() == ["system: S\nuser: QC", "QA", None]
+    assert sample.groups is not None
+    assert sample.groups.to_pylist() == ["system: S\nuser: QC", "QA", "d"]
+    assert "1 text without a prompt in the requests" in sample.notes[-1]
+    assert "no prompts of requests joined" in read_sample([{"text": "A cat."}], prompts_from=requests).notes[0]
+    assert "no request with an id and a prompt" in refusal(output, prompts_from=output)
+    asked.append({"custom_id": "b", "body": {"prompt": "another"}})
+    assert "two prompts have the id 'b'" in refusal(output, prompts_from=asked)
+
+
 def test_several_systems_in_one_file() -> None:
     records = [{"id": "1", "prompt": "Q", "model": name, "generations": ["A cat.", "A dog."]} for name in "ab"]
     message = refusal(records)

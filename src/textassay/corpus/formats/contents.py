@@ -8,6 +8,7 @@ from typing import Any
 
 from textassay.corpus.formats.opened import format_of, records_of, shown_counts
 from textassay.corpus.formats.record import Reading, Record, TextKind
+from textassay.corpus.formats.requests import read_requests
 from textassay.corpus.printable import many, printable, quoted, shortened
 from textassay.corpus.rows import Found, Rows, Wanted, table_rows
 from textassay.corpus.sample import is_not_blank
@@ -76,11 +77,16 @@ def _described(record: Record) -> Iterator[str]:
 
 
 def read_contents(
-    source: AnySource, *, field: str | None = None, encoding: str = "utf-8", text: TextKind = "answer"
+    source: AnySource,
+    *,
+    field: str | None = None,
+    encoding: str = "utf-8",
+    text: TextKind = "answer",
+    prompts_from: AnySource | None = None,
 ) -> Contents:
-    """All records of a source; an error where it has none."""
+    """All records of a source, with the prompts of their requests if these are given; an error where it has none."""
     found = Found(Counter())
-    wanted = Wanted(field, kind=text)
+    wanted = Wanted(field, kind=text, prompts=read_requests(prompts_from) if prompts_from is not None else None)
     expected = Expected(texts=True, unnamed="JSON or table" if field is not None else "lines")
     opened = open_source(source, expected, name=None, kind="sample", encoding=encoding, notes=found.notes)
     reading, chosen = found.reading, field
@@ -90,7 +96,11 @@ def read_contents(
         if form is not None:
             found.enter(form, table.head.where)
             chosen = form.text
-            records += (record for chunk in records_of(table, form, reading, text=text) for record in chunk)
+            records += (
+                record
+                for chunk in records_of(table, form, reading, text=text, prompts=wanted.prompts)
+                for record in chunk
+            )
             continue
         for rows in table_rows(table, wanted, found):
             records += _plain_records(rows, reading)

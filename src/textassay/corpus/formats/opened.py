@@ -6,7 +6,7 @@ from typing import Any
 
 from textassay.corpus.formats.format import Format
 from textassay.corpus.formats.recognise import possible_formats, recognise
-from textassay.corpus.formats.record import Reading, Record, Refusal, TextKind, kept_records
+from textassay.corpus.formats.record import Reading, Record, Refusal, TextKind, kept_records, with_prompts
 from textassay.corpus.printable import listed, many
 from textassay.corpus.tables import TEXT_FIELD, OpenTable, Table
 from textassay.corpus.values import python_values
@@ -30,12 +30,21 @@ def format_of(table: OpenTable) -> Format | None:
 
 
 def records_of(
-    table: OpenTable, form: Format, reading: Reading, *, text: TextKind = "answer"
+    table: OpenTable,
+    form: Format,
+    reading: Reading,
+    *,
+    text: TextKind = "answer",
+    prompts: Mapping[str, str] | None = None,
 ) -> Iterator[list[Record]]:
-    """The records with a text, in lists of some thousand; a file without generated texts is one error."""
+    """The records with a text, in lists of some thousand; a file without generated texts is one error.
+
+    `prompts` are those of requests by id, for records that have no prompt of their own.
+    """
     raw = (record for part in table.parts(None) for record in row_mappings(part))
     try:
         kept = kept_records(form.read(raw, reading), reading, text)
+        kept = kept if prompts is None else with_prompts(kept, prompts, reading)
         while chunk := list(islice(kept, 10_000)):
             yield chunk
     except Refusal as error:

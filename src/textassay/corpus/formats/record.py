@@ -43,6 +43,7 @@ _FINISHES = {
     "function_call": "tool",
     "refusal": "refusal",
 }
+_WITHOUT = "text without a prompt in the requests|texts without a prompt in the requests"
 _OPEN = re.compile(r"\s*<(think|thinking|reasoning)>")
 
 
@@ -131,6 +132,15 @@ def kept_records(records: Iterator[Record], reading: Reading, text: TextKind = "
         elif found.finish == "refusal":
             reading.kept["refusal|refusals"] += 1
         yield found
+
+
+def with_prompts(records: Iterator[Record], prompts: Mapping[str, str], reading: Reading) -> Iterator[Record]:
+    """Records with the prompts of their requests; those without one are kept and counted."""
+    for record in records:
+        prompt = prompts.get(record.prompt_id or "")
+        if prompt is None:
+            reading.kept[_WITHOUT] += 1
+        yield record if prompt is None else replace(record, prompt=prompt)
 
 
 def _with_reasoning(record: Record, reading: Reading) -> Record:
