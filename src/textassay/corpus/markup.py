@@ -27,7 +27,8 @@ class Trait:
     `pattern` is an RE2 expression, or `NOT_COMPOSED`. With `among`, only texts that match it are counted. A `cited`
     trait shows its most common match. `unseen_by` names tokenizers (or `LOWERCASE`) that hide it. No text has the trait
     without one of the characters in `needs`, where any character that is not ASCII counts as any other of them.
-    `is_markdown` is true for what removing Markdown removes.
+    `by_option` is true if an option of the comparison is the fix, and not a change of the texts. `is_markdown` is true
+    for what removing Markdown removes.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Trait:
     cited: bool = False
     unseen_by: tuple[str, ...] = ()
     needs: str = ""
+    by_option: bool = False
     is_markdown: bool = False
 
     def may_show(self, present: NDArray[np.bool_]) -> bool:
@@ -88,7 +90,7 @@ _WRITING = "a habit of writing: no option hides it"
 
 
 def _element(kind: str, says: str, pattern: str, needs: str) -> Trait:
-    return Trait(kind, says, pattern, _STRIP, gap=ELEMENT, needs=needs, is_markdown=True)
+    return Trait(kind, says, pattern, _STRIP, gap=ELEMENT, needs=needs, by_option=True, is_markdown=True)
 
 
 def _habit(kind: str, says: str, pattern: str, needs: str = "") -> Trait:

@@ -26,8 +26,8 @@ LEVEL = 1e-4
 class Finding:
     """A difference in format between a candidate and the reference, found before any metric is read.
 
-    It is `harmless` when the tokenizer evens it out, so that no metric on tokens sees it. `is_markup` is true for what
-    comparing without markup evens out.
+    It is `harmless` when the tokenizer evens it out, so that no metric on tokens sees it. `by_option` is true if an
+    option of the comparison is the fix, and `is_markup` for what comparing without markup evens out.
     """
 
     kind: str
@@ -36,6 +36,7 @@ class Finding:
     reference_share: float
     fix: str
     harmless: bool = False
+    by_option: bool = False
     is_markup: bool = False
 
 
@@ -164,6 +165,7 @@ TRAITS: tuple[Trait, ...] = (
         "have a space before punctuation",
         r"""(?i)\S[ \t]+[.,!?;:](?:[\s"'”’]|$)|[a-z] ['’] ?(?:s|t|re|ve|ll|d|m)\b""",
         "the tokenizer words treats both alike",
+        by_option=True,
         gap=HABIT,
         unseen_by=("words", "plain"),
         needs=".,!?;:'’",
@@ -173,6 +175,7 @@ TRAITS: tuple[Trait, ...] = (
         "have split contractions or Treebank marks",
         r"(?i)[a-z] n['’]t\b|(?:^|[^`])``(?:[^`]|$)|-[lr][rsc]b-",
         "the tokenizer treebank treats contractions alike; or join them in the {side} before comparing",
+        by_option=True,
         gap=0.02,
         cited=True,
         unseen_by=("treebank",),
@@ -183,6 +186,7 @@ TRAITS: tuple[Trait, ...] = (
         "have an upper-case letter",
         r"[\p{Lu}\p{Lt}]",
         "the option lowercase treats both alike",
+        by_option=True,
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
         needs=_CAPITALS,
@@ -192,6 +196,7 @@ TRAITS: tuple[Trait, ...] = (
         "begin with an upper-case letter",
         r"^\P{L}*[\p{Lu}\p{Lt}]",
         "the option lowercase treats both alike",
+        by_option=True,
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
         needs=_CAPITALS,
@@ -201,6 +206,7 @@ TRAITS: tuple[Trait, ...] = (
         "are in capitals throughout",
         r"^\P{Ll}*\p{Lu}\P{Ll}*\p{Lu}\P{Ll}*$",
         "the option lowercase treats both alike",
+        by_option=True,
         gap=HABIT,
         unseen_by=(LOWERCASE, "plain"),
         needs=_CAPITALS,
@@ -356,7 +362,14 @@ def _trait_found(trait: Trait, mine: Share, theirs: Share, *, cited: str, tokeni
     if unseen:
         fix = f"no effect with {unseen} (metrics on sentence vectors can still be affected)"
     finding = Finding(
-        trait.kind, message, mine.value, theirs.value, fix, harmless=bool(unseen), is_markup=trait.is_markdown
+        trait.kind,
+        message,
+        mine.value,
+        theirs.value,
+        fix,
+        harmless=bool(unseen),
+        by_option=trait.by_option,
+        is_markup=trait.is_markdown,
     )
     return _Found(finding, seen=not unseen)
 

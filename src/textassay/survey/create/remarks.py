@@ -4,9 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from textassay.corpus.printable import many, quoted
 from textassay.survey.model import SurveyItem
+
+if TYPE_CHECKING:
+    from textassay.inference.format_check import Finding
 
 _FORMAT_ADVICE = "raters can see such differences and may rate by them; remove them before you collect ratings"
 
@@ -24,7 +28,7 @@ def format_differences(items: Sequence[SurveyItem], human: str) -> Iterator[str]
     # The tokenizer that hides least: what it ignores, such as trailing white space, raters do not see either.
     tokenizer = get_tokenizer("whitespace")
     found = [
-        f"format of {quoted([source])} (candidate) and human texts (reference): {finding.message}{_fix(finding.fix)}"
+        f"format of {quoted([source])} (candidate) and human texts (reference): {finding.message}{_fix(finding)}"
         for source, texts in by_source.items()
         for finding in check_format(Sample.of(texts, name=source), reference, tokenizer=tokenizer)
         if not finding.harmless
@@ -34,9 +38,9 @@ def format_differences(items: Sequence[SurveyItem], human: str) -> Iterator[str]
         yield _FORMAT_ADVICE
 
 
-def _fix(fix: str) -> str:
+def _fix(finding: "Finding") -> str:
     """How to change the files; settings of a comparison have no effect on the rating page."""
-    return "" if fix.startswith(("the option ", "the tokenizer ")) else f": {fix}"
+    return "" if finding.by_option else f": {finding.fix}"
 
 
 # What models and data sets write in place of a word that they do not know.
