@@ -111,6 +111,25 @@ def test_an_altered_outcome_is_read_and_shown_or_refused(kind: str, data: st.Dat
     assert_a_value_or_one_line(lambda: type(found(kind)).from_json(text), shown=True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "path", "value"),
+    [
+        ("sweep", ("best", 0, "unknown"), "x"),
+        ("sweep", ("verdict", "reasons"), []),
+        ("sweep", ("details", "settings", "resamples"), -1),
+        ("compare", ("details", "resamples"), -1),
+        ("compare", ("details", "real", "results"), []),
+    ],
+)
+def test_fields_that_do_not_agree_are_refused(kind: str, path: tuple[Any, ...], value: Any) -> None:
+    inside = whole = json.loads(plain(kind))
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = value
+    with pytest.raises(InputError, match=f"not the JSON of textassay {kind}"):
+        type(found(kind)).from_json(json.dumps(whole))
+
+
 @settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_agree_reads_altered_files_or_refuses_them(

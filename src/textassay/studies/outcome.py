@@ -354,6 +354,9 @@ class Outcome(ABC):
                 raise ValueError(f"{n} results for {len(self.labels)} labels")
         if len(set(self.names)) < max(len(columns), 1):
             raise ValueError("no column, or two of one name")
+        resamples = self.settings.get("resamples", 0)
+        if isinstance(resamples, int) and resamples < 0:
+            raise ValueError("a negative number of resamples")
 
     @classmethod
     def from_json(cls, text: str) -> Self:

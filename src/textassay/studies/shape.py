@@ -18,8 +18,8 @@ from textassay.errors import InputError
 
 # Fields of any class that are probabilities.
 _PROBABILITIES = ("p_value", "level", "power", "praise", "false_alarms")
-
-
+# Fields of any class that are minus infinity for a text that a model cannot generate.
+_LOG_PROBABILITIES = ("log_prob",)
 # Fields of any class that have one of a few words.
 _WORDS = {"better": ("higher", "lower", "closer"), "aspect": ("quality", "diversity", "both")}
 # No result is near it, and its products are still numbers.
@@ -30,18 +30,7 @@ def check_shape(value: object, kind: Any, where: str = "") -> None:
     """Raise an error that names the field if a value is not of this type: a dataclass, or what its fields declare."""
     origin, arguments = get_origin(kind), get_args(kind)
     if is_dataclass(kind) and isinstance(kind, type):
-        _require(isinstance(value, kind), value, kind.__name__, where)
-        for name, hint in _hints(kind):
-            each, place = getattr(value, name), f"{where}.{name}" if where else name
-            check_shape(each, hint, place)
-            if name in _WORDS:
-                _require(each in _WORDS[name], each, f"one of {', '.join(_WORDS[name])}", place)
-            if name in _PROBABILITIES:
-                for share in each if isinstance(each, tuple) else (each,):
-                    is_right = not is_number(share) or math.isnan(share) or 0 <= share <= 1
-                    _require(is_right, share, "a number from 0 to 1", place)
-        if check := getattr(value, "check_fields", None):
-            check()
+        _check_dataclass(value, kind, where)
     elif origin in (Union, UnionType):
         _check_union(value, arguments, where)
     elif origin is Literal:
@@ -55,6 +44,22 @@ def check_shape(value: object, kind: Any, where: str = "") -> None:
             check_shape(each, arguments[1], f"{where}.{shortened(str(key), 40)}")
     else:
         _check_plain(value, kind, where)
+
+
+def _check_dataclass(value: object, kind: type, where: str) -> None:
+    _require(isinstance(value, kind), value, kind.__name__, where)
+    for name, hint in _hints(kind):
+        each, place = getattr(value, name), f"{where}.{name}" if where else name
+        if not (name in _LOG_PROBABILITIES and each == -math.inf):
+            check_shape(each, hint, place)
+        if name in _WORDS:
+            _require(each in _WORDS[name], each, f"one of {', '.join(_WORDS[name])}", place)
+        if name in _PROBABILITIES:
+            for share in each if isinstance(each, tuple) else (each,):
+                is_right = not is_number(share) or math.isnan(share) or 0 <= share <= 1
+                _require(is_right, share, "a number from 0 to 1", place)
+    if check := getattr(value, "check_fields", None):
+        check()
 
 
 @cache

@@ -159,6 +159,14 @@ class Comparison(Outcome):
         """The p-values adjusted for all metrics of the candidate, never below its overall p-value."""
         return column.adjusted if isinstance(column, Column) else (math.nan,) * len(column.results)
 
+    def check_fields(self) -> None:
+        """Raise an error unless real text has a result for every metric."""
+        super().check_fields()
+        if len(self.real.results) != len(self.labels):
+            raise ValueError("not one result of real text per metric")
+        if self.n_resamples < 0:
+            raise ValueError("a negative number of resamples")
+
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it is under `details`."""
         return {

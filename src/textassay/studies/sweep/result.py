@@ -112,9 +112,15 @@ class Sweep(Outcome):
             raise ValueError("not one result of real text and one best setting per metric")
         if any(setting.model not in ("", *self.models) for setting in self.swept) or not self.models:
             raise ValueError("a setting is of none of the models")
-        chosen = {name for best in self.best for name in (*best.among, *([best.setting] if best.setting else []))}
+        chosen = {
+            name
+            for best in self.best
+            for name in (*best.among, *best.unknown, *([best.setting] if best.setting else []))
+        }
         if not chosen <= set(self.names):
             raise ValueError("a best setting is none of the settings")
+        if not self.verdict.reasons:
+            raise ValueError("the verdict has no sentence")
 
     @classmethod
     def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
