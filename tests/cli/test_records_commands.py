@@ -115,6 +115,20 @@ def test_each_system_becomes_a_candidate(tmp_path: Path, run_command: Command) -
     assert by_model["alpha"]["distinct-1"].estimate == in_python["alpha"]["distinct-1"].estimate
 
 
+def test_a_name_and_a_field_per_file(tmp_path: Path, run_command: Command) -> None:
+    rows = [{"first": f"a {WORDS[n]}", "reply": {"texts": [f"b {word}" for word in WORDS[n:]]}} for n in range(8)]
+    source = written(tmp_path / "x.jsonl", rows)
+    odd = written(tmp_path / "b=c::d.jsonl", [{"text": f"d {word}"} for word in WORDS])
+    options = ("--resamples", "0", "-m", "distinct:n=1", "--json", "-", "--quiet")
+    named = (f"one={source}::first", f"two={source}::reply.texts[*]", odd)
+    found = json.loads(run_command("compare", odd, *named, *options, "--size", "all").stdout)
+    assert {one["name"]: one["n"] for one in found["candidates"]} == {"one": 8, "two": 100, "b=c::d": 16}
+    in_python = compare(odd, {"two": (source, "reply.texts[*]")}, metrics="distinct:n=1", n_resamples=0, size="all")
+    assert in_python["two"]["distinct-1"].estimate == found["candidates"][1]["results"][0]["estimate"]
+    outcome = run_command("compare", odd, f"one={source}::first", f"one={odd}")
+    assert outcome.stderr == "textassay: two candidates have the name 'one'; wanted different names\n"
+
+
 def test_systems_that_cannot_be_compared(tmp_path: Path, run_command: Command) -> None:
     source = written(tmp_path / "x.jsonl", SYSTEMS)
     for arguments, message in (

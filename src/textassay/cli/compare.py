@@ -1,5 +1,6 @@
 """`textassay compare`: candidates against a reference."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,11 @@ def compare(
     ],
     candidates: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CAND", help="Generated texts, one file per candidate, or several with --by."),
+        typer.Argument(
+            metavar="CAND",
+            help="Generated texts, one file per candidate, or several with --by. NAME=FILE::FIELD gives a name and the "
+            "field of the texts.",
+        ),
     ] = None,
     metrics: options.Metrics = None,
     family: options.Family = None,
@@ -55,9 +60,8 @@ def compare(
     shows what real text scores against real text.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
-    from textassay.corpus.files import named_paths
     from textassay.corpus.formats.record import checked_kind
-    from textassay.corpus.readers import candidate_systems, read_sample
+    from textassay.corpus.readers import candidate_systems, named_sources, read_sample
     from textassay.errors import InputError
     from textassay.studies.compare.study import compare as run
 
@@ -65,26 +69,30 @@ def compare(
     if not candidates and reference_system is None:
         raise InputError("no candidate given; wanted at least one file besides the reference, or --reference-system")
     mine, kind = candidates or [], checked_kind(text)
-    files = [reference, *mine, *([train] if train else [])]
+    named = named_sources(mine)
+    files = [reference, *(path for path, _ in named.values()), *([train] if train else [])]
     check_writable([json, csv, markdown, report], inputs=[*files, tokenizer, encoder or "", prompts_from or ""])
     metric_names, family_names = options.split(metrics), options.split(family)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
 
-        def read(file: str, *, grouped: bool = True) -> "Sample":
+        def read(file: str, own_field: str | None = None, *, grouped: bool = True) -> "Sample":
             groups = (pair or group) if grouped else None
             requests = prompts_from if grouped else None
-            found = read_sample(file, field=field, encoding=encoding, group=groups, text=kind, prompts_from=requests)
+            found = read_sample(
+                file, field=own_field or field, encoding=encoding, group=groups, text=kind, prompts_from=requests
+            )
             progress.step(1)
             return found
 
         if by is None and reference_system is None:
             real = read(reference)
-            systems = {name: read(file) for name, file in named_paths(mine).items()}
+            systems = {name: read(*source) for name, source in named.items()}
         else:
             pooled = mine if reference_system is None else [reference, *mine]
+            sources = {name: (Path(path), own) for name, (path, own) in named_sources(pooled).items()}
             found, systems = candidate_systems(
-                named_paths(pooled),
+                sources,
                 by=by,
                 reference=reference_system,
                 field=field,

@@ -151,7 +151,8 @@ def candidate_systems(
     ('b', ['a'])
     """
     found: dict[str, Sample] = {}
-    for name, source in sources.items():
+    for name, given in sources.items():
+        source, own = _with_field(given)
         called = None if isinstance(source, str | os.PathLike) else name
         read = (
             {source.name: source}
@@ -160,7 +161,7 @@ def candidate_systems(
                 source,
                 by=by or "model",
                 name=called,
-                field=field,
+                field=own or field,
                 group=group,
                 encoding=encoding,
                 text=text,
@@ -195,18 +196,25 @@ def _sample_of(rows: Rows, name: str, found: Found, source: Any) -> Sample:
     cut_off = pa.array(source.cut_off) if isinstance(source, GeneratedTexts) else None
     if rows.finishes is not None and (found.form is None or rows.finishes.null_count < len(rows)):
         cut_off = pc.fill_null(pc.is_in(rows.finishes, pa.array(CUT_OFF, TEXT)), False)
+    contexts, ids = _unless_empty(rows.contexts), _unless_empty(rows.ids)
     sample = Sample.of(
         rows.texts,
         name=name,
-        ids=rows.ids,
-        contexts=rows.contexts,
+        ids=ids,
+        contexts=contexts,
         notes=listed_notes(found.notes),
         groups=rows.groups,
         cut_off=cut_off,
     )
     broken = tuple(_broken_texts(rows.texts)) if rows.are_lines else ()
-    named = replace(sample, prompt_field=rows.prompt_field, id_field=rows.id_field)
+    prompt_field = None if contexts is None else rows.prompt_field
+    named = replace(sample, prompt_field=prompt_field, id_field=None if ids is None else rows.id_field)
     return replace(named, notes=(*sample.notes, *broken))
+
+
+def _unless_empty(column: pa.Array | None) -> pa.Array | None:
+    """A column in which at least one text has a value."""
+    return None if column is None or column.null_count == len(column) else column
 
 
 # Lines that begin like a part of a longer text: items of lists, headings, quotes, tables and code.
@@ -291,9 +299,19 @@ def _check_varied(texts: pa.Array, found: Found) -> None:
 ONE = "candidate"
 
 
+def _with_field(source: Any) -> tuple[Any, str | None]:
+    """A source and the field of its texts, where it is a pair of a path and a field."""
+    if isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], str | None):
+        path, field = source
+        if isinstance(path, os.PathLike) or (isinstance(path, str) and has_known_extension(path)):
+            return path, field
+    return source, None
+
+
 def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:
     """A sample from any kind of input, with the groups of its texts if they are asked for."""
-    found = texts if isinstance(texts, Sample) else read_sample(texts, name=name, group=group)
+    texts, field = _with_field(texts)
+    found = texts if isinstance(texts, Sample) else read_sample(texts, name=name, field=field, group=group)
     if group is not None and found.groups is None:
         raise InputError(f"{name}: a sample without groups; make it with read_sample(..., group={group!r})")
     return found
@@ -332,6 +350,34 @@ def named_candidates(candidates: Any) -> dict[str, Any]:
     if _are_samples(candidates):
         return _numbered(candidates)
     return {ONE: candidates}
+
+
+def named_sources(values: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    """Files by name, each with the field of its texts: `FILE`, `NAME=FILE`, `FILE::FIELD` or `NAME=FILE::FIELD`.
+
+    An existing file may have any of these signs in its name.
+
+    >>> named_sources(["runs/mle.txt", "model a=out.jsonl::response"])
+    {'mle': ('runs/mle.txt', None), 'model a': ('out.jsonl', 'response')}
+    """
+    parsed = [_parsed_source(value) for value in values]
+    named: dict[str, tuple[str, str | None]] = {}
+    for given, (name, path, field) in zip(named_paths([path for _, path, _ in parsed]), parsed, strict=True):
+        if name in named:
+            raise InputError(f"two candidates have the name {quoted([name])}; wanted different names")
+        named[unused_name(given, named) if name is None else name] = path, field
+    return named
+
+
+def _parsed_source(value: str) -> tuple[str | None, str, str | None]:
+    """Name, path and field."""
+    if os.path.lexists(value):
+        return None, value, None
+    rest, separator, field = value.rpartition("::")
+    path = rest if separator and rest and field else value
+    name, separator, last = path.partition("=")
+    is_named = bool(separator and name.strip() and last) and not os.path.lexists(path)
+    return name.strip() if is_named else None, last if is_named else path, field if path != value else None
 
 
 def _checked_name(candidates: Mapping[Any, Any]) -> dict[str, Any]:

@@ -150,6 +150,7 @@ def test_groups_by_the_prompt_or_its_id() -> None:
         assert groups.to_pylist() == wanted
     assert "no field 'topic' for the groups" in refusal(records, group="topic")
     # A batch output has no prompts; its requests identify them.
+    assert read_sample([batch("a", choice("A cat."))]).contexts is None
     groups = read_sample([batch("a", choice("A cat."))], group="prompt").groups
     assert groups is not None
     assert groups.to_pylist() == ["a"]
