@@ -7,10 +7,12 @@ import struct
 import time
 import zipfile
 import zlib
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -290,8 +292,8 @@ def test_both_layouts_of_samples_in_a_zip_file(tmp_path: Path) -> None:
 def test_entries_compressed_with_zstd(tmp_path: Path) -> None:
     entries = {"header.json": HEADER, "samples/1_epoch_1.json": inspect_sample(1, "A cat." * 1000)}
     path = zstd_zipped(tmp_path / "log.eval", entries)
-    with pytest.raises(NotImplementedError), zipfile.ZipFile(path) as archive:
-        archive.read("header.json")
+    with zipfile.ZipFile(path) as archive:
+        assert {info.compress_type for info in archive.infolist()} == {93}
     assert read_sample(path).texts.to_pylist() == ["A cat." * 1000]
 
 
@@ -304,6 +306,24 @@ def test_incomplete_and_other_zip_files(tmp_path: Path) -> None:
     assert "1 log without samples" in refusal(zipped(path, {"_journal/start.json": HEADER}))
     path.write_text("A cat.\n", encoding="utf-8")
     assert "not a zip file; wanted a log of inspect" in refusal(path)
+
+
+@pytest.mark.parametrize("write", [zipped, zstd_zipped])
+def test_a_damaged_zip_file_gives_texts_or_one_line(
+    write: Callable[[Path, dict[str, Any]], Path], tmp_path: Path
+) -> None:
+    samples = {f"samples/{n}_epoch_1.json": inspect_sample(n, f"A cat {n}." * 20) for n in range(2)}
+    path = write(tmp_path / "log.eval", {"header.json": HEADER, **samples})
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(200):
+        damaged = np.frombuffer(content, np.uint8).copy()
+        damaged[rng.integers(4, len(content), rng.integers(1, 4))] = rng.integers(0, 256)
+        path.write_bytes(damaged.tobytes())
+        try:
+            read_sample(path)
+        except InputError as caught:
+            message = str(caught)
+            assert "\n" not in message
 
 
 # Laws over all formats.

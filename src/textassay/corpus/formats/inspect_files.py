@@ -7,6 +7,7 @@ are unpacked by Arrow.
 import json
 import re
 import zipfile
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,7 +60,7 @@ def _archive(source: Source) -> Iterator[tuple[zipfile.ZipFile, BinaryIO, int]]:
         try:
             with zipfile.ZipFile(file) as archive:
                 yield archive, file, file.seek(0, 2)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
             # A log that is still being written has no directory at its end.
             raise InputError(f"{source.where}: an incomplete or damaged zip file ({error})") from None
 
@@ -121,6 +122,10 @@ def _content(
     packed.charge(info.file_size, where)
     if info.compress_type != _ZSTD:
         return archive.read(info)
+    if not pa.Codec.is_available("zstd"):
+        raise InputError(
+            f"{where}: entries compressed with zstd, which this build of pyarrow lacks; wanted pyarrow of PyPI"
+        )
     file.seek(info.header_offset)
     header = file.read(_LOCAL_HEADER)
     lengths = [int.from_bytes(header[start : start + 2], "little") for start in (_NAME_LENGTH, _EXTRA_LENGTH)]
