@@ -25,13 +25,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("g/*.txt", "a.txt", "--json", "g/1.txt"),
         ("g/1.txt", "g/[2].txt", "--csv", "g/2.txt"),
-        ("g/1.txt", "a.txt", "--report", "link.txt"),
+        ("g/1.txt", "a.txt", "--report", "link.html"),
         ("g/1.txt", "a.txt", "--json", "hard.txt"),
         ("**/1.txt", "a.txt", "--markdown", "g/1.txt"),
     ],
 )
 def test_inputs_stay_as_they_are(folder: Path, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "link.txt").symlink_to("a.txt")
+    (folder / "link.html").symlink_to("a.txt")
     (folder / "hard.txt").hardlink_to(folder / "a.txt")
     assert run([*COMPARE, *arguments]) == 2
     assert "is also an input; wanted another file for the output" in capsys.readouterr().err
