@@ -167,6 +167,14 @@ EXAMPLES: dict[str, Example] = {
         cut_off=[True, True],
         system="m",
     ),
+    "HELM predictions": Example(
+        [
+            {"instance_id": "a", "train_trial_index": 0, "predicted_text": "A cat.", "thinking_text": "Hm"},
+            {"instance_id": "a", "train_trial_index": 1, "predicted_text": "A cat."},
+        ],
+        ["A cat.", "A cat."],
+        ids=["a", "a"],
+    ),
     "Every Eval Ever": Example(
         [
             {
@@ -356,9 +364,12 @@ EXAMPLES: dict[str, Example] = {
             langfuse("2", "A dog."),
             langfuse("3", None, level="ERROR"),
             langfuse("4", "x", type="SPAN"),
+            langfuse("5", '{"animal": "cow"}'),
+            langfuse("6", "[1]"),
+            langfuse("7", '{"role": "assistant", "content": null, "tool_calls": [{}]}'),
         ],
-        ["A cat.", "A dog."],
-        ["1 observation that is no generation", "1 duplicate", "1 error"],
+        ["A cat.", "A dog.", '{"animal": "cow"}', "[1]"],
+        ["1 observation that is no generation", "1 duplicate", "1 error", "1 tool call without text"],
         system="m",
     ),
     "OpenTelemetry": Example(
@@ -545,6 +556,7 @@ REFUSED: dict[str, tuple[Records, str]] = {
     "inspect header": ([{"version": 2, "plan": {}, "eval": {"task": "t", "model": "m"}}], "1 log without samples"),
     "batch with errors only": ([batch("a", response=None, error={"code": "x"})] * 2, "2 errors"),
     "batch input": ([{"custom_id": "a", "method": "POST", "url": "/v1", "body": {"model": "m"}}], "requests without"),
+    "Anthropic batch input": ([{"custom_id": "a", "params": {"model": "m", "messages": []}}], "requests without"),
     "preference pairs": ([{"prompt": "Q", "chosen": "A", "rejected": "B"}], "two texts per record"),
     "table without texts": ([{"columns": ["a", "b"], "data": [[1, 2]]}], "a table with the columns 'a', 'b'"),
 }

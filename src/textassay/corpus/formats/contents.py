@@ -13,6 +13,7 @@ from textassay.corpus.printable import many, printable, quoted, shortened
 from textassay.corpus.rows import Found, Rows, Wanted, table_rows
 from textassay.corpus.sample import is_not_blank
 from textassay.corpus.tables import AnySource, Expected, listed_notes, open_source
+from textassay.corpus.values import check_text
 from textassay.errors import InputError
 
 _BLANK = "blank text|blank texts"
@@ -38,7 +39,8 @@ class Contents:
         for record in self.records:
             fields = asdict(record)
             del fields["error"]
-            yield json.dumps(fields, ensure_ascii=False) + "\n"
+            # Half a surrogate pair, which a prompt may hold, stays an escape: it cannot be written as UTF-8.
+            yield json.dumps(fields, ensure_ascii=False).encode(errors="backslashreplace").decode() + "\n"
 
     def described(self, most: int = 3) -> str:
         """What the source is, how many systems, prompts and repeats it has, and its first records, for a terminal."""
@@ -110,6 +112,8 @@ def read_contents(
     if not records:
         counts = shown_counts(reading.left_out) or "no records"
         raise InputError(f"{opened.where}: {kind} without a text ({counts}); wanted at least one text")
+    for number, record in enumerate(records, 1):
+        check_text(record.text or "", f"{opened.where}: text {number}")
     return Contents(opened.name, kind, chosen, records, reading.left_out, reading.kept, listed_notes(found.notes))
 
 

@@ -9,6 +9,7 @@ from textassay.corpus.formats.record import (
     Reading,
     Record,
     Refusal,
+    as_json,
     at,
     content_of,
     finish_of,
@@ -23,6 +24,7 @@ from textassay.corpus.printable import quoted
 # The columns of texts and prompts in tables that have no fixed columns, in the order of preference.
 _OUTPUTS = ("outputs", "predictions", "prediction", "output", "response", "completion", "generation")
 _INPUTS = ("inputs", "input", "prompt", "question", "user_input")
+_CONTENTS = ("content", "text", "completion")
 _SYSTEMS = ("model", "model_name", "system")
 
 
@@ -37,22 +39,23 @@ def _read_langfuse(records: Iterator[Raw], reading: Reading) -> Iterator[Record]
         system = label(raw.get("provided_model_name")) or label(raw.get("model"))
         prompt = prompt_of(from_json(raw.get("input")))
         error = "error" if raw.get("level") == "ERROR" else None
-        text, reasoning, finish = _output(from_json(raw.get("output")))
+        text, reasoning, finish = _output(raw.get("output"))
         yield Record(text, system, prompt, reasoning=reasoning, finish=finish, error=error)
 
 
 def _output(output: Any) -> tuple[str | None, str | None, str | None]:
-    """Text, reasoning and finish of an output: a text, a message, messages, or a reply."""
-    if isinstance(output, Mapping) and isinstance(output.get("choices"), list):
-        found = next(reply_texts(output))
-        return found.text, found.reasoning, found.finish
-    message = output[-1] if isinstance(output, list) and output and "role" in (at(output, -1) or ()) else output
-    if isinstance(message, Mapping):
-        content = next((message[name] for name in ("content", "text", "completion") if name in message), None)
-        text, reasoning = content_of(content)
-        thought = string(message.get("reasoning_content")) or reasoning
-        return text, thought, "tool" if not text and message.get("tool_calls") else None
-    return (*content_of(message), None)
+    """Text, reasoning and finish of an output: a reply, messages, a message, or a text, which may be JSON."""
+    found = from_json(output)
+    if isinstance(at(found, "choices"), list):
+        first = next(reply_texts(found))
+        return first.text, first.reasoning, first.finish
+    message = at(found, -1) if isinstance(at(found, -1, "role"), str) else found
+    content = next((at(message, name) for name in _CONTENTS if at(message, name) is not None), None)
+    is_call = bool(at(message, "tool_calls"))
+    if content is None and not is_call and at(message, "role") is None:
+        return as_json(output), None, None
+    text, reasoning = content_of(content)
+    return text, string(at(message, "reasoning_content")) or reasoning, "tool" if not text and is_call else None
 
 
 def _read_otel(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
