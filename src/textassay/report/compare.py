@@ -350,12 +350,15 @@ def render_terminal(comparison: Comparison, *, width: int, why: bool = False) ->
 
 
 def _findings(comparison: Comparison, names: list[str]) -> Iterator[Text]:
-    """Format differences that change the metrics, one per line; those that the tokenizer removes, in one line."""
+    """Format differences that change the metrics, one line per remedy; in one line those that the tokenizer removes."""
     harmless: dict[str, None] = {}
     for column, name in zip(comparison.candidates, names, strict=True):
+        by_fix: dict[str, list[str]] = {}
         for finding in format_findings(column, harmless=False):
-            line = Text.assemble(("format ", "bold yellow"), (name, "bold"), f": {printable(finding.message)}")
-            yield line.append(f"; {printable(finding.fix)}", style="dim")
+            by_fix.setdefault(finding.fix, []).append(printable(finding.message))
+        for fix, messages in by_fix.items():
+            line = Text.assemble(("format ", "bold yellow"), (name, "bold"), f": {', '.join(messages)}")
+            yield line.append(f"; {printable(fix)}", style="dim")
         kinds = [printable(finding.kind).replace("_", " ") for finding in format_findings(column, harmless=True)]
         harmless |= dict.fromkeys(f"{name}: {kind}" for kind in kinds)
     if harmless:

@@ -227,3 +227,13 @@ def test_hostile_names_leave_the_table_in_one_piece() -> None:
     shown = on_screen(hostile_comparison(), 60)
     assert not set(shown) & set("\x00\x1b\x7f\x85\u2028\u202e")
     assert shown.count("metric ") >= len(HOSTILE) // 3
+
+
+def test_format_differences_with_one_remedy_share_a_line() -> None:
+    findings = tuple(
+        Finding(kind, f"{kind} differ", 0.5, 0.0, fix) for kind, fix in (("a", "x"), ("b", "y"), ("c", "x"))
+    )
+    found = comparison(["only"])
+    shown = on_screen(replace(found, candidates=(replace(found.candidates[0], findings=findings),)), 120)
+    assert "format only: a differ, c differ; x" in shown
+    assert "format only: b differ; y" in shown
