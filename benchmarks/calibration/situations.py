@@ -1,4 +1,4 @@
-"""Which verdict does each of some forty situations get, and is every sentence true?
+"""Which verdict does each of some fifty situations get, and is every sentence true?
 
 `python benchmarks/calibration/situations.py` compares a candidate with a reference in situations whose truth is known,
 once as they are and once with candidate and reference swapped, and writes docs/situations.md with the level and all
@@ -25,6 +25,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from answers_of_models import BASE, MARKED, REFUSAL, answers, reasoned, without_bold
+from answers_of_models import shortened as cut_short
 from design_texts import captions, generated, images, lines, news, same_groups, ungrouped, with_prefix
 from threadpoolctl import threadpool_limits
 
@@ -57,6 +59,7 @@ class Situation:
     allowed: tuple[str, ...] = FOUND
     size: int = N
     by: str | None = None
+    strip: str | None = None
 
     @property
     def is_null(self) -> bool:
@@ -341,6 +344,28 @@ SITUATIONS = (
     Situation(
         "same images, null", "two and two captions, `--pair`", shared_images(paired=True, prefix=False), SAME, by="pair"
     ),
+    Situation("answers, null", "answers of GPT-3.5 to other prompts", answers(BASE, BASE), SAME, 400),
+    Situation(
+        "answers, bold removed", "GPT-4o without bold against GPT-4o", answers(MARKED, MARKED, without_bold), size=400
+    ),
+    Situation(
+        "answers, bold removed, stripped",
+        "the same with `--strip markdown`",
+        answers(MARKED, MARKED, without_bold),
+        SAME,
+        400,
+        strip="markdown",
+    ),
+    Situation("answers, verbose", "a verbose system prompt against none", answers(f"{BASE}_verbose", BASE), size=400),
+    Situation("answers, release", "an earlier release of GPT-3.5", answers("gpt-3.5-turbo-0301", BASE), size=400),
+    Situation(
+        "answers, refusals",
+        "6 % of the answers are one refusal",
+        answers(BASE, BASE, lambda _: REFUSAL, share=0.06),
+        size=400,
+    ),
+    Situation("answers, truncated", "all cut to nine tenths", answers(BASE, BASE, cut_short), size=400),
+    Situation("answers, reasoning tags", "reasoning in 10 %", answers(BASE, BASE, reasoned, share=0.1), size=400),
     Situation("long documents, null", "20 news sentences each", long_same, SAME, 100),
     Situation("long documents, other ends", "the last fifth of each is captions", long_other_end, FOUND, 100),
 )
@@ -366,6 +391,7 @@ def judged(situation: Situation, candidate: Any, reference: Any) -> Finding:
         n_resamples=RESAMPLES,
         seed=SEED,
         engine=LocalEngine(1),
+        strip=situation.strip,
         **options,  # type: ignore[arg-type]
     )
     column = found.candidates[0]
