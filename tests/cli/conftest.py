@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from contextlib import suppress
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +42,11 @@ def piped(path: Path, content: str) -> str:
     os.mkfifo(path)
 
     def write() -> None:
-        path.write_text(content, encoding="utf-8")
-        time.sleep(1)  # the first reader has closed the pipe by then
-        path.write_text("")
+        # A thread may still wait for a second reader when its folder is taken away from it.
+        with suppress(OSError):
+            path.write_text(content, encoding="utf-8")
+            time.sleep(1)  # the first reader has closed the pipe by then
+            path.write_text("")
 
     threading.Thread(target=write, daemon=True).start()
     return str(path)

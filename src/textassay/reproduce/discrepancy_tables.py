@@ -381,13 +381,17 @@ def _scores(found: Found, experiment: Experiment, real: Path, seed: int) -> Comp
     ]
     return Comparison(
         reference=Column(texts.name, len(texts), texts.digest, ()),
-        real=Column("real v real", 0, "", ()),
+        real=Column("real v real", 0, "", tuple(map(_no_baseline, requests.values()))),
         candidates=tuple(columns),
         labels=tuple(request.label for request in requests.values()),
         contests=(),
         level=_LEVEL,
         notes=(),
     )
+
+
+def _no_baseline(request: Request) -> Result:
+    return result_of(request, math.nan, undefined="no baseline: real text has no generator", signature="")
 
 
 def _tau_reproduction(

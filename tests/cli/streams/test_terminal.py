@@ -134,6 +134,8 @@ RUNS: dict[str, list[list[str]]] = {
     "stress": [
         ["stress", "real~.txt", *["-d", "truncate", "-m", "distinct", "--sizes", "20", "--runs", "2", "--draws", "19"]]
     ],
+    "describe": [["describe", "human~.jsonl"]],
+    "convert": [["convert", "human~.jsonl", "--out", "-"]],
     "metrics": [["metrics"], ["metrics", "mauve"]],
     "reproduce": [["reproduce"]],
     "demo": [["demo", "--encoder", "~"]],

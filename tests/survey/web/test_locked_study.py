@@ -80,7 +80,7 @@ def first_form(line: http.client.HTTPConnection, address: str) -> Form:
 
 def test_a_page_lives_on_while_another_program_holds_the_file(one_rater: tuple[Path, str]) -> None:
     """More answers come at once than there are threads to save them in."""
-    (path, address), n_posts = one_rater, 60
+    (path, address), n_posts = one_rater, 50
     results: list[tuple[int, str | None]] = []
     all_sent = threading.Barrier(n_posts + 1, timeout=300)
     with (

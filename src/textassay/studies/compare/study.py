@@ -362,7 +362,7 @@ def _by_system(
 ) -> tuple[Any, Mapping[str, Any]]:
     """The reference and the candidates by name; their systems, if these are asked for."""
     if reference_system is None:
-        given = named_candidates([] if candidates is None else candidates)
+        given = named_candidates(candidates)
         return reference, given if by is None else candidate_systems(given, by=by, group=group)[1]
     given = {} if candidates is None else named_candidates(candidates)
     sources = {unused_name("reference", given): reference, **given}
