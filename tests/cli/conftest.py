@@ -3,8 +3,8 @@
 import os
 import threading
 import time
-from contextlib import suppress
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
