@@ -319,7 +319,7 @@ def test_a_full_disk_is_named(folder: Path, kind: str, options: tuple[str, ...])
 
 
 def test_an_interrupted_training_leaves_no_file(folder: Path) -> None:
-    (folder / "many.txt").write_text("\n".join(f"{text} {n}" for n in range(4000) for text in TOWNS))
+    (folder / "many.txt").write_text("\n".join(f"{text} {n}" for n in range(20_000) for text in TOWNS))
     program = [sys.executable, "-m", "textassay", "train", "ngram", "many.txt", "--out", "m.safetensors"]
     with subprocess.Popen(program, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(2.5)
