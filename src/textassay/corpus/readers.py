@@ -273,7 +273,7 @@ def _counted(opened: Opened, wanted: Wanted, found: Found) -> Iterator[Rows]:
         return
     if found.form is not None:
         counts = shown_counts(found.reading.left_out) or "no records"
-        raise InputError(f"{opened.where}: {found.form.name} without a text ({counts}); wanted at least one text")
+        raise InputError(f"{opened.where}: {found.form.name}, no text left ({counts}); wanted at least one text")
     seen = f"{many(total, opened.unit)}, {'all blank' if total > 1 else 'blank'}" if total else "empty"
     one = "at least one text" if opened.unit == "text" else f"one text per {opened.unit}"
     raise InputError(f"{opened.where}: {seen}; wanted {one}")

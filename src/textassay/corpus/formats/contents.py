@@ -110,8 +110,9 @@ def read_contents(
             chosen = found.chosen[0] if found.chosen is not None else field or "text"
     kind = "plain texts" if found.form is None else found.form.name
     if not records:
-        counts = shown_counts(reading.left_out) or "no records"
-        raise InputError(f"{opened.where}: {kind} without a text ({counts}); wanted at least one text")
+        counts = shown_counts(reading.left_out)
+        seen = f"{kind}, no text left ({counts})" if counts else "empty"
+        raise InputError(f"{opened.where}: {seen}; wanted at least one text")
     for number, record in enumerate(records, 1):
         check_text(record.text or "", f"{opened.where}: text {number}")
     return Contents(opened.name, kind, chosen, records, reading.left_out, reading.kept, listed_notes(found.notes))
