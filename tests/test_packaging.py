@@ -24,6 +24,7 @@ LADDER = (
     ("distances", "models"),
     ("metrics",),
     ("inference",),
+    ("document",),
     ("studies",),
     ("reproduce",),
     ("report",),

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import many, share, shortened
+from textassay.document.words import cited_p, listed, number, p_text
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.report import markdown
@@ -21,7 +22,7 @@ from textassay.report.table import COMMON_SETTINGS, MARK, csv_text, level_text, 
 from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import cut, dim, joined, notes, plain_table
 from textassay.studies.agreement.result import Agreement, MetricColumn
-from textassay.studies.outcome import cited_p, known, listed, number, p_text
+from textassay.studies.outcome import known
 
 HEAD = ("tau-b", "interval", "p", "Spearman", "Pearson", "systems")
 

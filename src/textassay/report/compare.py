@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from textassay.corpus.printable import printable, shortened
+from textassay.document.words import number
 from textassay.inference.format_check import Finding
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
@@ -40,7 +41,7 @@ from textassay.report.terminal import MOST_NAME, dim, fitted_names, heading, joi
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import FAR
 from textassay.studies.compare.result import Column, Comparison, Separation
-from textassay.studies.outcome import known, number, plain_row
+from textassay.studies.outcome import known, plain_row
 
 # What "closer is better" refers to.
 TARGET = "real text"

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import printable, share, shortened
+from textassay.document.words import p_text
 from textassay.inference.result import Result
 from textassay.report import markdown
 from textassay.report.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
@@ -58,7 +59,7 @@ from textassay.report.templates.page import Page, fragment, render_with_items
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, metric_tables, notes, verdict_lines
 from textassay.report.terminal import heading as title_line
 from textassay.studies.conditional.result import KINDS, Conditional, SystemColumn
-from textassay.studies.outcome import known, p_text, plain_row
+from textassay.studies.outcome import known, plain_row
 
 _SCRIPTS = ("store", "list", "item_page", "routing")
 

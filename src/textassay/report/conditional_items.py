@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from textassay.corpus.item_set import Item
 from textassay.corpus.printable import shortened
+from textassay.document.words import p_text
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Miss
 from textassay.inference.result import Result
@@ -23,7 +24,6 @@ from textassay.report.items import TextTable, embedded, filled, in_turns, readab
 from textassay.report.table import ARROWS
 from textassay.report.templates.page import Block
 from textassay.studies.conditional.result import KIND_WORDS, KINDS, Conditional, ItemOutcome, SystemColumn
-from textassay.studies.outcome import p_text
 
 RANKS = ("shorter", "between", "longer")
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from textassay.corpus.printable import many, share, shortened
 from textassay.corpus.ratings.rated_items import NOBODY
+from textassay.document.words import number, p_text
 from textassay.inference.raters import FEWEST_RATINGS
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics
 from textassay.report.table import level_text, summary
 from textassay.studies.huse.result import KINDS, TITLES, AtK, HuseItem, HuseResult, RaterAgreement, RaterFacts, titled
-from textassay.studies.outcome import number, p_text
 
 PLURALS = {
     "quality failure": "quality failures",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from textassay.corpus.printable import share, shortened
+from textassay.document.words import p_text
 from textassay.inference.p_values import is_significant
 from textassay.report.charts.label_placement import Place, Spot, place_labels
 from textassay.report.charts.svg import (
@@ -29,7 +30,6 @@ from textassay.report.charts.svg import (
 )
 from textassay.studies.compare.meaning import FAR, Meaning, Point, Region, UnmatchedText
 from textassay.studies.compare.result import Column, Comparison
-from textassay.studies.outcome import p_text
 
 _MOST = 3
 

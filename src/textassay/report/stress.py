@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import many, share, shortened
+from textassay.document.words import listed, number
 from textassay.report import markdown
 from textassay.report.charts.curves import Trace, curve_chart
 from textassay.report.charts.svg import COLOURS, keys
 from textassay.report.table import COMMON_SETTINGS, csv_text, setting_rows
 from textassay.report.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.terminal import column_blocks, cut, dim, joined, named_lines, notes, plain_table
-from textassay.studies.outcome import listed, number
 from textassay.studies.stress.result import FRAME_COLUMNS, Cell, DamageInfo, Stress, StressColumn
 
 # A damage counts as found at a strength if at least this share of the runs finds it.

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import many, printable, shortened
+from textassay.document.words import p_text
 from textassay.inference.over_items import METHOD
 from textassay.inference.result import Result
 from textassay.report import markdown
@@ -43,7 +44,7 @@ from textassay.report.terminal import (
     notes,
     plain_table,
 )
-from textassay.studies.outcome import known, p_text, plain_row
+from textassay.studies.outcome import known, plain_row
 from textassay.studies.sweep.best import Best
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.verdict import settings_text

@@ -13,10 +13,11 @@ from typing import Any, Protocol, TypeVar
 from markupsafe import Markup, escape
 
 from textassay.corpus.printable import begins_like_formula, printable, shortened
+from textassay.document.words import listed, number, p_text, plus_minus
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, all_metrics
-from textassay.studies.outcome import Contest, Outcome, ResultColumn, Verdict, listed, number, p_text, plus_minus
+from textassay.studies.outcome import Contest, Outcome, ResultColumn, Verdict
 
 MARK = "*"
 ARROWS = {"higher": "↑", "lower": "↓", "closer": "≈"}

@@ -14,9 +14,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from textassay.corpus.arrays import F64
+from textassay.document.words import number
 from textassay.inference.over_items import FEWEST_ITEMS
 from textassay.inference.result import Result
-from textassay.studies.outcome import number
 
 LEVEL = 0.95
 # More checks than this are counted, not listed; the tables of the page have the numbers.

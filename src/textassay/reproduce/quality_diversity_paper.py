@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import F64
+from textassay.document.words import number
 from textassay.errors import InputError, Setting
 from textassay.inference.result import Result, signature
 from textassay.models.choose import train_model
@@ -24,7 +25,6 @@ from textassay.studies.frontier.small_space import (
     oracle_distribution,
 )
 from textassay.studies.frontier.study import frontier
-from textassay.studies.outcome import number
 
 _PAPER = "li2020"
 _ROUNDING = 1e-9

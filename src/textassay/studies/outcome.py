@@ -25,67 +25,6 @@ from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.shape import check_shape
 from textassay.version import __version__
 
-
-def number(value: float) -> str:
-    """Three significant digits, without an exponent where it can be.
-
-    >>> [number(x) for x in (0.28745, 12.3456, 1234.5, 0.000147193, -0.00168, 0.0, 8.4326)]
-    ['0.287', '12.3', '1,234', '0.000147', '-0.00168', '0', '8.43']
-    """
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    if value == 0:
-        return "0"
-    if abs(value) >= 1e9:
-        return f"{value:.2e}"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    if abs(value) < 1e-5:
-        return f"{value:.2e}"
-    return f"{value:.{max(2 - math.floor(math.log10(abs(value))), 0)}f}"
-
-
-def plus_minus(half_width: float) -> str:
-    """Half an interval's width in two significant digits.
-
-    >>> plus_minus(0.00593), plus_minus(0.0), plus_minus(math.inf)
-    ('0.0059', '0', '∞')
-    """
-    if not math.isfinite(half_width):
-        return number(half_width)
-    if half_width == 0:
-        return "0"
-    if half_width < 1e-5:
-        return f"{half_width:.1e}"
-    return f"{half_width:.{max(1 - math.floor(math.log10(half_width)), 0)}f}"
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words as a sentence lists them; "none" without any.
-
-    >>> listed(["items"]), listed(["contexts", "ratings", "raters"]), listed([])
-    ('items', 'contexts, ratings and raters', 'none')
-    """
-    *first, last = words or ("none",)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def p_text(p: float, *, floor: float = 0.0) -> str:
-    """A p-value in two digits where it matters; one at the smallest value that could come out is a bound.
-
-    >>> p_text(0.001), p_text(0.0432), p_text(0.73), p_text(math.nan), p_text(0.001, floor=0.001)
-    ('0.001', '0.043', '0.73', '–', '≤ 0.001')
-    """
-    if math.isnan(p):
-        return number(p)
-    if p < 0.0005:
-        return "<0.001"
-    shown = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
-    return f"≤ {shown}" if p <= floor * (1 + 1e-9) else shown
-
-
 NO_TEST = "estimates only: no test was run"
 
 
@@ -115,21 +54,6 @@ class Verdict:
     def from_dict(cls, plain: Mapping[str, Any] | None) -> Self | None:
         """Read back what `dataclasses.asdict` wrote."""
         return cls(plain["level"], tuple(plain["reasons"])) if plain else None
-
-
-def cited_p(p: float, *, floor: float = 0.0, n_tests: int = 1) -> str:
-    """A p-value as a sentence cites it; at the smallest value that is possible (`floor`) it is an upper bound.
-
-    >>> cited_p(0.043), cited_p(1e-5), cited_p(0.001, floor=0.001), cited_p(0.03, n_tests=2)
-    ('p = 0.043', 'p < 0.001', 'p ≤ 0.001', 'p = 0.030 after correction for 2 tests')
-    """
-    correction = f" after correction for {n_tests} tests" if n_tests > 1 else ""
-    return f"p {compared(p_text(p, floor=floor))}{correction}"
-
-
-def compared(text: str) -> str:
-    """A p-value with its sign of comparison: `= 0.043`, `< 0.001`, `≤ 0.001`."""
-    return text.replace("<", "< ") if text[0] in "<≤" else f"= {text}"
 
 
 # Characters that steer a terminal: DEL, C1 controls, and marks and overrides of the text direction.

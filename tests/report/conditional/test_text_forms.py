@@ -22,6 +22,7 @@ from tests.report.builders import (
     item_result,
     undefined,
 )
+from textassay.document.words import p_text
 from textassay.report.conditional import (
     CSV_FIELDS,
     csv_rows,
@@ -35,7 +36,7 @@ from textassay.report.conditional_table import heading, missing, missing_lines, 
 from textassay.report.markdown import fenced
 from textassay.report.table import paired_rows
 from textassay.studies.conditional.result import Conditional
-from textassay.studies.outcome import FRAME_COLUMNS, Contest, Verdict, p_text
+from textassay.studies.outcome import FRAME_COLUMNS, Contest, Verdict
 
 WIDTHS = (60, 80, 120, 200)
 # A terminal obeys these; each must reach it as a visible escape or not at all.

@@ -212,7 +212,7 @@ def _status(store: "Snapshot", summary: "Summary") -> dict[str, Any]:
 def _facts(path: str, found: dict[str, Any], *, share: int) -> list[tuple[str, str]]:
     from textassay.cli.survey.screen import many
     from textassay.corpus.printable import listed
-    from textassay.studies.outcome import number
+    from textassay.document.words import number
     from textassay.survey.store.progress import duration
 
     marked = {

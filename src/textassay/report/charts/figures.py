@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
+from textassay.document.words import number, plus_minus
 from textassay.errors import InputError
 from textassay.report.charts.label_placement import Spot, place_labels
 from textassay.report.charts.svg import (
@@ -23,7 +24,6 @@ from textassay.report.charts.svg import (
     text_width,
 )
 from textassay.reproduce.result import Cell, Grid, Line, Matrix, Panel, Reproduction, Steps
-from textassay.studies.outcome import number, plus_minus
 
 # Colours from worst to best, each with a readable text colour; they stay the same on light and dark pages.
 _ANCHORS = ((16, 33, 66), (32, 92, 140), (112, 166, 196), (240, 246, 250))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from textassay.corpus.printable import many, shortened
+from textassay.document.words import p_text
 from textassay.inference.result import Result
 from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
 from textassay.report.charts.svg import (
@@ -36,7 +37,6 @@ from textassay.studies.conditional.result import (
     SystemColumn,
     chance_of,
 )
-from textassay.studies.outcome import p_text
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 480.0, 300.0
 _CURVE_FRAME = Box(56.0, 14.0, _CURVE_WIDTH - 14.0, _CURVE_HEIGHT - 42.0)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from textassay.document.words import number
 from textassay.inference.result import Result
 from textassay.report.charts.label_placement import Place, Spot, place_labels
 from textassay.report.charts.svg import (
@@ -25,7 +26,6 @@ from textassay.report.charts.svg import (
     rectangle,
     text_width,
 )
-from textassay.studies.outcome import number
 
 _FONT, _SMALL, _LINE = 12.0, 11.0, 15.0
 # Pixels between the places of a line that labels should not cover.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from textassay.corpus.printable import share
+from textassay.document.words import p_text
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report.charts.label_placement import Place, Spot, place_labels
@@ -29,7 +30,6 @@ from textassay.report.charts.svg import (
 from textassay.report.huse_scores import model_name, score
 from textassay.report.table import level_text
 from textassay.studies.huse.result import TITLES, HuseResult, titled
-from textassay.studies.outcome import p_text
 
 _FONT, _SMALL_PLANE, _LINE = 12.0, 10.5, 14.0
 # Table 1 of Hashimoto et al. 2019: HUSE-D and HUSE-Q; t is the temperature of sampling.

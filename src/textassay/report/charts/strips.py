@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from textassay.corpus.printable import many, shortened
+from textassay.document.words import number
 from textassay.inference.result import Interval, Result
 from textassay.report.charts.plane import NARROW, WIDE, PlaneChart, Point
 from textassay.report.charts.svg import (
@@ -26,7 +27,7 @@ from textassay.report.charts.svg import (
 )
 from textassay.report.table import better_words, figure, short_names
 from textassay.studies.compare.result import Column, Comparison
-from textassay.studies.outcome import falls, number, plane_places
+from textassay.studies.outcome import falls, plane_places
 
 _WIDTH, _LEFT, _RIGHT = 360.0, 98.0, 306.0
 _TOP, _ROW, _BOTTOM = 22.0, 21.0, 22.0

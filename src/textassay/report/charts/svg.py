@@ -11,8 +11,8 @@ from statistics import median
 from markupsafe import Markup, escape
 
 from textassay.corpus.printable import printable
+from textassay.document.words import number
 from textassay.inference.result import Result
-from textassay.studies.outcome import number
 
 # Distinguished by shape as well as by colour: 8 shapes and 7 colours have no common divisor, so 56 pairs differ.
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "hexagon")

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import printable, shortened
+from textassay.document.words import listed, p_text
 from textassay.report import markdown
 from textassay.report.charts.curves import Spotted, Trace, curve_chart
 from textassay.report.huse_scores import score, with_interval
@@ -18,7 +19,7 @@ from textassay.report.templates.page import Page, fragment
 from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, notes, plain_table, verdict_lines
 from textassay.studies.huse.plane import HusePlane, PlaneModel
 from textassay.studies.huse.result import titled
-from textassay.studies.outcome import known, listed, p_text, plain_row
+from textassay.studies.outcome import known, plain_row
 
 _SETTINGS = {"interval": "Intervals", "test": "Tests", "resamples": "Resamples", "seed": "Seed", "version": "Version"}
 

@@ -14,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from textassay.corpus.printable import printable, share, shortened
+from textassay.document.words import number, p_text
 from textassay.report.table import LEVELS, level_of, level_text
-from textassay.studies.outcome import number, p_text
 from textassay.version import __version__
 
 MOST_BYTES = 1_500_000

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from textassay.corpus.printable import share
+from textassay.document.words import cited_p, number, plus_minus
 from textassay.inference.effect_size import Separable
 from textassay.inference.overall.test import Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
-from textassay.studies.outcome import NO_TEST, Verdict, cited_p, number, plus_minus
+from textassay.studies.outcome import NO_TEST, Verdict
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
 COLLAPSED = 0.5

@@ -4,13 +4,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from textassay.document.words import cited_p, number
 from textassay.inference.item_figures import Overall, is_worse
 from textassay.inference.over_items import Gap
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import kind_of
 from textassay.inference.result import Result
 from textassay.studies.conditional.result import chance_of
-from textassay.studies.outcome import NO_TEST, Verdict, cited_p, number
+from textassay.studies.outcome import NO_TEST, Verdict
 
 Adjusted = tuple[Gap, float]
 # If the tests of the table find nothing, the comparison with people is judged at the error rate divided by this.

@@ -14,6 +14,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.printable import many, quoted, share, shortened
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
+from textassay.document.words import number
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Progress, Silent
 from textassay.inference.result import Interval, Result, signature
@@ -26,7 +27,7 @@ from textassay.studies.frontier.pareto import bound, check_fits, falling_roots, 
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Curve, Frontier, SourceColumn
 from textassay.studies.frontier.small_space import LENGTH, bleu_pair, coverage_pair, lower_bound
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY, Source, open_sources
-from textassay.studies.outcome import Settings, Verdict, number
+from textassay.studies.outcome import Settings, Verdict
 from textassay.version import __version__
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from textassay.corpus.printable import many
 from textassay.corpus.ratings.files import read_ratings
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, balanced, without_raters
+from textassay.document.words import listed as words_listed
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Engine, Progress, Silent, get_engine
 from textassay.inference.rated_scores import Groups, RatedPlan, Scores, measure
@@ -22,7 +23,6 @@ from textassay.studies.huse.item_votes import decision_map, in_order_of, judged_
 from textassay.studies.huse.result import HuseResult, RaterAgreement, RaterFacts, titled
 from textassay.studies.huse.stability import outlook, stability
 from textassay.studies.huse.verdict import judge
-from textassay.studies.outcome import listed as words_listed
 from textassay.studies.outcome import settings_of
 
 # What the paper used: 16 neighbours among 200 items.

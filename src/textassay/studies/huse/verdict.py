@@ -4,10 +4,11 @@ import math
 from collections.abc import Sequence
 
 from textassay.corpus.printable import share
+from textassay.document.words import cited_p
 from textassay.inference.p_values import is_significant
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
-from textassay.studies.outcome import NO_TEST, Verdict, cited_p
+from textassay.studies.outcome import NO_TEST, Verdict
 
 
 def judge(

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from textassay.corpus.printable import listed as cut_list
-from textassay.studies.outcome import NO_TEST, Verdict, cited_p, listed
+from textassay.document.words import cited_p, listed
+from textassay.studies.outcome import NO_TEST, Verdict
 from textassay.studies.sweep.best import Best
 from textassay.studies.sweep.result import SettingColumn
 

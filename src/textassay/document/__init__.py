@@ -1,0 +1,1 @@
+"""A document: what a study states, as data that every form of a report renders."""
