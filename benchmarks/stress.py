@@ -28,7 +28,7 @@ from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings
 from textassay.report import markdown
 from textassay.report import stress as report
-from textassay.report.stress import matrix, named
+from textassay.report.former.stress import matrix, named
 from textassay.studies.stress.contamination import MOST_TEXTS, measure_shifts
 from textassay.studies.stress.result import Stress
 from textassay.studies.stress.study import N_RUNS, STRENGTHS, stress

@@ -195,7 +195,7 @@ def test_the_metric_in_contributing_works(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_study_in_contributing_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     study = load_example("src/textassay/studies/drift/study.py", monkeypatch)
-    load_example("src/textassay/report/drift.py", monkeypatch)
+    load_example("src/textassay/report/former/drift.py", monkeypatch)
     command = load_example("src/textassay/cli/drift.py", monkeypatch)["drift"]
     earlier, later = [f"a cat sat at {n}" for n in range(30)], [f"a dog ran at {n}" for n in range(30)]
     found = study["drift"](earlier, {"later": later}, n_resamples=19)

@@ -35,7 +35,7 @@ ALLOWED = {
     part: {below for step in LADDER[:place] for below in step} for place, step in enumerate(LADDER) for part in step
 }
 # The two steps upwards: an outcome offers its own report, and `textassay.metrics.NAME` measures a metric.
-EXCEPTIONS = {"studies/outcome.py: textassay.report.", "metrics/__init__.py: textassay.studies.single"}
+EXCEPTIONS = {"studies/outcome.py: textassay.report.former.", "metrics/__init__.py: textassay.studies.single"}
 
 LOADED = "import sys; from textassay.cli.main import run; run(['--version']); print(*sys.modules)"
 
@@ -95,7 +95,7 @@ def test_imports_point_one_way() -> None:
         ("metrics", "def f():\n    import textassay.inference.measure", 2),
         ("encoders", "from ..metrics import bleu", 1),
         ("inference", "from importlib import import_module\nimport_module('textassay.studies')", 2),
-        ("metrics", "import importlib\nimportlib.import_module(f'textassay.report.{1}')", 2),
+        ("metrics", "import importlib\nimportlib.import_module(f'textassay.report.former.{1}')", 2),
         ("distances", "from textassay.models.base import Generator", 1),
         ("models", "from textassay import compare", 1),
         ("report", "import textassay.cli.app", 1),
@@ -111,7 +111,7 @@ def test_a_wrong_import_is_caught(part: str, source: str, line: int) -> None:
     [
         ("corpus", "from textassay.version import __version__\nfrom . import errors"),
         ("studies", "from textassay.inference.engine import Engine\nfrom textassay.models.ngrams import ngram"),
-        ("cli", "from textassay.report.table import render\nfrom textassay import version"),
+        ("cli", "from textassay.report.former.table import render\nfrom textassay import version"),
     ],
 )
 def test_a_right_import_is_not(part: str, source: str) -> None:

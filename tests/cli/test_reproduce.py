@@ -9,8 +9,8 @@ import pytest
 
 from tests.reproduce.test_figure_8 import captions, folder_of
 from textassay.cli.main import run
-from textassay.report.charts.figures import figure
-from textassay.report.reproduction import render_markdown
+from textassay.report.former.charts.figures import figure
+from textassay.report.former.reproduction import render_markdown
 from textassay.reproduce.catalogue import PAPERS, REPRODUCTIONS
 from textassay.reproduce.result import Reproduction
 

@@ -35,7 +35,7 @@ ALLOWED = {
     "models/http_client.py": {"_content"},
     # Files of the program itself.
     "metrics/registry.py": {"citations"},
-    "report/templates/page.py": {"_asset"},
+    "report/former/templates/page.py": {"_asset"},
     "studies/demo_corpus.py": {"_speeches"},
     "survey/messages/__init__.py": {"source_of"},
     "survey/web/pages.py": {"static_files"},

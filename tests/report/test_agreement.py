@@ -8,7 +8,7 @@ from functools import cache
 import textassay as ta
 from tests.report.builders import HOSTILE_NAME, assert_harmless
 from tests.studies.agreement.test_agree import ORDER, comparison, texts
-from textassay.report.charts.figures import diverging
+from textassay.report.former.charts.figures import diverging
 from textassay.studies.agreement.result import Agreement
 from textassay.studies.agreement.study import agree
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.report.builders import HOSTILE_NAME, assert_harmless
 from tests.studies.frontier.test_mixtures import random_texts
-from textassay.report.charts.curves import Spotted, Trace, curve_chart
-from textassay.report.frontier import axis_names
+from textassay.report.former.charts.curves import Spotted, Trace, curve_chart
+from textassay.report.former.frontier import axis_names
 from textassay.studies.frontier.result import Frontier
 from textassay.studies.frontier.study import frontier
 

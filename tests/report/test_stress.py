@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.report.builders import HOSTILE_NAME, assert_harmless
 from tests.studies.stress.small_study import small_study
-from textassay.report.stress import FARTHEST, found_from, points
+from textassay.report.former.stress import FARTHEST, found_from, points
 from textassay.studies.stress.result import Cell
 
 

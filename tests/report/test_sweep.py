@@ -12,8 +12,8 @@ from tests.laws import corpus
 from tests.report.builders import HOSTILE_NAME, assert_harmless
 from tests.studies.sweep.test_sweep import found, model
 from textassay import Sweep, sweep
-from textassay.report.charts.curves import Rung, Trace, curve_chart
-from textassay.report.charts.setting_charts import across, lines, metric_chart, plane
+from textassay.report.former.charts.curves import Rung, Trace, curve_chart
+from textassay.report.former.charts.setting_charts import across, lines, metric_chart, plane
 
 
 @cache

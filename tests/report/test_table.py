@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.report.builders import comparison
-from textassay.report.compare import render_html
-from textassay.report.table import paired_rows
+from textassay.report.former.compare import render_html
+from textassay.report.former.table import paired_rows
 from textassay.studies.compare.result import Comparison
 from textassay.studies.outcome import Contest
 

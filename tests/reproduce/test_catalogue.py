@@ -8,8 +8,8 @@ import pytest
 from tests.conftest import ROOT
 from textassay.errors import InputError
 from textassay.metrics.registry import citation
-from textassay.report.charts.figures import figure
-from textassay.report.reproduction import render_page
+from textassay.report.former.charts.figures import figure
+from textassay.report.former.reproduction import render_page
 from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS, find_files, reproduce
 from textassay.reproduce.result import Reproduction
 

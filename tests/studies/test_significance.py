@@ -12,9 +12,9 @@ from tests.studies.compare.test_verdict import overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.inference.rated_scores import Corrected
-from textassay.report.compare import table_lines as compare_lines
-from textassay.report.conditional_table import table_lines as conditional_lines
-from textassay.report.table import figure, paired_rows
+from textassay.report.former.compare import table_lines as compare_lines
+from textassay.report.former.conditional_table import table_lines as conditional_lines
+from textassay.report.former.table import figure, paired_rows
 from textassay.studies.compare.verdict import Setting
 from textassay.studies.compare.verdict import judge as judge_candidate
 from textassay.studies.conditional.verdict import Evidence, judge_system

@@ -53,7 +53,7 @@ def huse(
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import is_stream, named_paths
     from textassay.corpus.ratings.files import models_in, read_ratings
-    from textassay.report.huse import render_markdown
+    from textassay.report.former.huse import render_markdown
     from textassay.studies.huse.plane import huse_plane
     from textassay.studies.huse.study import huse as run
     from textassay.studies.huse.study import reads_log_probs

@@ -293,7 +293,7 @@ def deliver_outcome(
 
     def table() -> None:
         console = output_console()
-        report = import_module(f"textassay.report.{outcome.kind}")
+        report = import_module(f"textassay.report.former.{outcome.kind}")
         console.print(report.render_terminal(outcome, width=console.width, **view))
 
     deliver([(targets.get(form), make) for form, make in forms.items()], table=table, quiet=quiet)

@@ -153,7 +153,7 @@ def _report(found: "Reproduction", seconds: float, *, quiet: bool) -> None:
 def _write(found: "Reproduction", folder: Path) -> None:
     """The numbers and the figure of a reproduction."""
     from textassay.cli.outputs import write
-    from textassay.report.charts.figures import figure
+    from textassay.report.former.charts.figures import figure
 
     write(str(folder / f"{found.name}.json"), found.to_json(indent=1) + "\n")
     if found.has_figure:
@@ -163,7 +163,7 @@ def _write(found: "Reproduction", folder: Path) -> None:
 def _write_pages(folder: Path, papers: set[str]) -> None:
     """The pages of some papers, from all results in the folder; last, because a file that was read is not replaced."""
     from textassay.cli.outputs import write
-    from textassay.report.reproduction import render_page
+    from textassay.report.former.reproduction import render_page
     from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
 
     for prefix, paper in PAPERS.items():
@@ -190,8 +190,8 @@ def _read(path: Path) -> "Reproduction":
 def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, svg: str | None, quiet: bool) -> None:
     """Write the outputs, and print the tables unless an output goes to standard output."""
     from textassay.cli.outputs import Output, deliver, output_console
-    from textassay.report.charts.figures import figure
-    from textassay.report.reproduction import render, render_markdown
+    from textassay.report.former.charts.figures import figure
+    from textassay.report.former.reproduction import render, render_markdown
 
     outputs: list[Output] = [
         (json, lambda: found.to_json(indent=2)),

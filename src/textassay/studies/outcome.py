@@ -341,7 +341,7 @@ class Outcome(ABC):
     @property
     def _report(self) -> Any:
         """The module that renders this outcome."""
-        return import_module(f"textassay.report.{self.kind}")
+        return import_module(f"textassay.report.former.{self.kind}")
 
 
 _PLAIN_WIDTH = 100

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from textassay.inference.result import Interval
-from textassay.report.charts.figures import STEPS, colour, curve_panels, heat_maps, luminance, matrix_squares
+from textassay.report.former.charts.figures import STEPS, colour, curve_panels, heat_maps, luminance, matrix_squares
 from textassay.reproduce.result import Area, Cell, CurveAt, Grid, Line, Matrix, NamedPoint, Panel, Steps
 
 SVG = "{http://www.w3.org/2000/svg}"

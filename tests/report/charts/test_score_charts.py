@@ -9,10 +9,10 @@ import pytest
 
 from tests.report.builders import huse_study
 from tests.report.huse.test_html import data
-from textassay.report.charts.decision_map import draw_map
-from textassay.report.charts.score_charts import LANDMARKS, draw_plane, k_curves, stability_curves
-from textassay.report.charts.svg import Axis
-from textassay.report.huse import render_html
+from textassay.report.former.charts.decision_map import draw_map
+from textassay.report.former.charts.score_charts import LANDMARKS, draw_plane, k_curves, stability_curves
+from textassay.report.former.charts.svg import Axis
+from textassay.report.former.huse import render_html
 from textassay.studies.huse.result import DecisionMap
 
 # The scores of the plane as text.

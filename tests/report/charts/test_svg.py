@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from textassay.corpus.printable import printable
 from textassay.document.words import number
-from textassay.report.charts.label_placement import Spot, place_labels
-from textassay.report.charts.svg import COLOURS, SHAPES, Box, axis, element, fitted, legible, marker, text_width
-from textassay.report.compare import highlight
-from textassay.report.table import short_names
+from textassay.report.former.charts.label_placement import Spot, place_labels
+from textassay.report.former.charts.svg import COLOURS, SHAPES, Box, axis, element, fitted, legible, marker, text_width
+from textassay.report.former.compare import highlight
+from textassay.report.former.table import short_names
 
 FRAME = Box(0.0, 0.0, 400.0, 300.0)
 values = st.floats(-1e6, 1e6).map(lambda value: round(value, 6))

@@ -8,7 +8,7 @@ import pytest
 from tests.browser import barriers, barriers_of_shape, broken_words, overflows, widen
 from tests.report.builders import comparison, hostile_meaning, pairs, with_meaning
 from tests.report.visits import ReportFiles, Visits, open_all
-from textassay.report.compare import render_html
+from textassay.report.former.compare import render_html
 from textassay.studies.compare.result import Comparison
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect

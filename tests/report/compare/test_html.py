@@ -23,10 +23,10 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.format_check import Finding, check_format
 from textassay.inference.result import Interval
-from textassay.report.charts.strips import draw_plane, plane_axes
-from textassay.report.compare import outcome_sentence, render_html, render_notebook
-from textassay.report.table import level_of
-from textassay.report.templates.page import MOST_BYTES
+from textassay.report.former.charts.strips import draw_plane, plane_axes
+from textassay.report.former.compare import outcome_sentence, render_html, render_notebook
+from textassay.report.former.table import level_of
+from textassay.report.former.templates.page import MOST_BYTES
 from textassay.studies.compare.result import Comparison
 from textassay.studies.outcome import Contest, Verdict
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.report.builders import HOSTILE, Page, comparison, hostile_meaning, meaning, region, with_meaning
 from textassay.corpus.printable import printable
-from textassay.report import compare
-from textassay.report.charts.svg import SHAPES, stamps
-from textassay.report.compare import render_html
-from textassay.report.meaning import (
+from textassay.report.former import compare
+from textassay.report.former.charts.svg import SHAPES, stamps
+from textassay.report.former.compare import render_html
+from textassay.report.former.meaning import (
     NARROW,
     WIDE,
     Canvas,
@@ -28,7 +28,7 @@ from textassay.report.meaning import (
     piled,
     shown_name,
 )
-from textassay.report.templates.page import MOST_BYTES
+from textassay.report.former.templates.page import MOST_BYTES
 from textassay.studies.compare.meaning import Meaning, UnmatchedText
 from textassay.studies.compare.result import Comparison
 

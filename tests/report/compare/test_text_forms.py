@@ -16,9 +16,9 @@ from textassay.inference.effect_size import Separable
 from textassay.inference.format_check import Finding
 from textassay.inference.overall.test import Overall
 from textassay.inference.result import Interval
-from textassay.report.compare import csv_rows, legend_lines, render_csv, render_markdown, render_terminal
-from textassay.report.table import figure
-from textassay.report.terminal import fitted_names
+from textassay.report.former.compare import csv_rows, legend_lines, render_csv, render_markdown, render_terminal
+from textassay.report.former.table import figure
+from textassay.report.former.terminal import fitted_names
 from textassay.studies.compare.result import Comparison
 from textassay.studies.compare.verdict import judge
 from textassay.studies.outcome import Verdict

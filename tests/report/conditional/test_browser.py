@@ -9,8 +9,8 @@ import pytest
 from tests.browser import barriers, broken_words, overflows, widen
 from tests.report.builders import HOSTILE_MARKUP, conditional, hostile_conditional, many_items, one_candidate
 from tests.report.visits import ReportFiles, Visits, open_all
-from textassay.report.conditional import render_html
-from textassay.report.conditional_items import how_far, worst_first
+from textassay.report.former.conditional import render_html
+from textassay.report.former.conditional_items import how_far, worst_first
 from textassay.studies.conditional.result import Conditional
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect

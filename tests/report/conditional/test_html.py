@@ -24,13 +24,13 @@ from tests.report.builders import (
 )
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.inference.per_item import Miss
-from textassay.report.charts.item_charts import curves, kind_bar, scatters
-from textassay.report.conditional import render_html
-from textassay.report.conditional_items import excerpt, folded, item_views, items_block, profile, worst_first
-from textassay.report.conditional_table import outcome_sentence
-from textassay.report.items import MOST_CHARACTERS, readable
-from textassay.report.table import paired_rows
-from textassay.report.templates.page import MOST_BYTES
+from textassay.report.former.charts.item_charts import curves, kind_bar, scatters
+from textassay.report.former.conditional import render_html
+from textassay.report.former.conditional_items import excerpt, folded, item_views, items_block, profile, worst_first
+from textassay.report.former.conditional_table import outcome_sentence
+from textassay.report.former.items import MOST_CHARACTERS, readable
+from textassay.report.former.table import paired_rows
+from textassay.report.former.templates.page import MOST_BYTES
 from textassay.studies.conditional.result import KINDS, Conditional, CurvePoint, Sensitivity
 from textassay.studies.outcome import Contest
 
@@ -158,7 +158,7 @@ def test_the_policy_lets_exactly_the_own_style_and_script_run() -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_scripts_write_text_only(name: str) -> None:
-    script = files("textassay.report").joinpath("templates", name).read_text(encoding="utf-8")
+    script = files("textassay.report.former").joinpath("templates", name).read_text(encoding="utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|fetch\(", script)
 
 

@@ -23,7 +23,7 @@ from tests.report.builders import (
     undefined,
 )
 from textassay.document.words import p_text
-from textassay.report.conditional import (
+from textassay.report.former.conditional import (
     CSV_FIELDS,
     csv_rows,
     render_csv,
@@ -31,10 +31,17 @@ from textassay.report.conditional import (
     render_notebook,
     render_terminal,
 )
-from textassay.report.conditional_items import worst_items
-from textassay.report.conditional_table import heading, missing, missing_lines, power_lines, sizes_text, table_lines
-from textassay.report.markdown import fenced
-from textassay.report.table import paired_rows
+from textassay.report.former.conditional_items import worst_items
+from textassay.report.former.conditional_table import (
+    heading,
+    missing,
+    missing_lines,
+    power_lines,
+    sizes_text,
+    table_lines,
+)
+from textassay.report.former.markdown import fenced
+from textassay.report.former.table import paired_rows
 from textassay.studies.conditional.result import Conditional
 from textassay.studies.outcome import FRAME_COLUMNS, Contest, Verdict
 

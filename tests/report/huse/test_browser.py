@@ -9,9 +9,9 @@ import pytest
 from tests.browser import barriers, barriers_of_shape, broken_words, overflow, overflows, widen
 from tests.report.builders import huse_study
 from tests.report.visits import ReportFiles, Visits, open_all
-from textassay.report.charts.decision_map import Drawn, draw_map
-from textassay.report.huse import render_html
-from textassay.report.huse_items import clearest_first
+from textassay.report.former.charts.decision_map import Drawn, draw_map
+from textassay.report.former.huse import render_html
+from textassay.report.former.huse_items import clearest_first
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect

@@ -13,13 +13,13 @@ import pytest
 
 from tests.report.builders import HOSTILE_MARKUP, Page, huse_study, undefined
 from textassay.inference.result import Interval
-from textassay.report.charts.decision_map import draw_map
-from textassay.report.charts.score_charts import score_cards
-from textassay.report.huse import huse_settings, render_html
-from textassay.report.huse_items import clearest, clearest_first, entries, groups, huse_block
-from textassay.report.huse_scores import chosen_k, outcome_sentence, rater_section, tie_rule
-from textassay.report.items import MOST_CHARACTERS, embedded, fitting, readable
-from textassay.report.templates.page import MOST_BYTES
+from textassay.report.former.charts.decision_map import draw_map
+from textassay.report.former.charts.score_charts import score_cards
+from textassay.report.former.huse import huse_settings, render_html
+from textassay.report.former.huse_items import clearest, clearest_first, entries, groups, huse_block
+from textassay.report.former.huse_scores import chosen_k, outcome_sentence, rater_section, tie_rule
+from textassay.report.former.items import MOST_CHARACTERS, embedded, fitting, readable
+from textassay.report.former.templates.page import MOST_BYTES
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
 from textassay.studies.outcome import Verdict
 
@@ -252,7 +252,7 @@ def test_the_policy_lets_exactly_the_own_style_and_script_run() -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_scripts_write_text_only(name: str) -> None:
-    script = files("textassay.report").joinpath("templates", name).read_text(encoding="utf-8")
+    script = files("textassay.report.former").joinpath("templates", name).read_text(encoding="utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|fetch\(", script)
 
 

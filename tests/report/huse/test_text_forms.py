@@ -13,10 +13,17 @@ from rich.console import Console
 from tests.report.builders import Page, huse_study, undefined
 from tests.report.conditional.test_text_forms import STEERING, line_of
 from textassay.inference.p_values import holm
-from textassay.report import huse_scores as trust
-from textassay.report import huse_scores as words
-from textassay.report.huse import CSV_FIELDS, csv_rows, render_csv, render_markdown, render_notebook, render_terminal
-from textassay.report.huse_items import examples
+from textassay.report.former import huse_scores as trust
+from textassay.report.former import huse_scores as words
+from textassay.report.former.huse import (
+    CSV_FIELDS,
+    csv_rows,
+    render_csv,
+    render_markdown,
+    render_notebook,
+    render_terminal,
+)
+from textassay.report.former.huse_items import examples
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult
 from textassay.studies.outcome import Verdict
 

@@ -13,7 +13,7 @@ from textassay.inference.item_figures import Overall
 from textassay.inference.over_items import Gap
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
-from textassay.report.conditional_table import p_at_most
+from textassay.report.former.conditional_table import p_at_most
 from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system
 from textassay.studies.outcome import Verdict
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from textassay.errors import InputError
-from textassay.report.charts.figures import figure
-from textassay.report.reproduction import render_markdown
+from textassay.report.former.charts.figures import figure
+from textassay.report.former.reproduction import render_markdown
 from textassay.reproduce.catalogue import reproduce
 from textassay.studies.huse.study import huse
 

@@ -13,10 +13,10 @@ from textassay.corpus.printable import many, printable, shortened
 from textassay.document.words import p_text
 from textassay.inference.over_items import METHOD
 from textassay.inference.result import Result
-from textassay.report import markdown
-from textassay.report.charts.setting_charts import REAL, lines, metric_chart, plane
-from textassay.report.charts.svg import keys
-from textassay.report.table import (
+from textassay.report.former import markdown
+from textassay.report.former.charts.setting_charts import REAL, lines, metric_chart, plane
+from textassay.report.former.charts.svg import keys
+from textassay.report.former.table import (
     ARROWS,
     COMMON_SETTINGS,
     LEVELS,
@@ -32,8 +32,8 @@ from textassay.report.table import (
     setting_rows,
     setting_text,
 )
-from textassay.report.templates.page import MOST_BYTES, Page, fragment
-from textassay.report.terminal import (
+from textassay.report.former.templates.page import MOST_BYTES, Page, fragment
+from textassay.report.former.terminal import (
     MOST_NAME,
     column_blocks,
     cut,

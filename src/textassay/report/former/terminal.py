@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textassay.corpus.printable import printable, shortened
-from textassay.report.table import LEVELS, MARK, Figure, Line, level_of, short_names
+from textassay.report.former.table import LEVELS, MARK, Figure, Line, level_of, short_names
 from textassay.studies.outcome import Verdict
 
 # Notes and verdicts may quote texts of any length.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from textassay.corpus.printable import printable, shortened
-from textassay.report.table import ARROWS, MARK, Line
+from textassay.report.former.table import ARROWS, MARK, Line
 
 # Notes, names and verdicts may quote texts of any length.
 _LONGEST = 400

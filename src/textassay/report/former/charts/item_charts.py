@@ -9,8 +9,8 @@ from markupsafe import Markup
 from textassay.corpus.printable import many, shortened
 from textassay.document.words import p_text
 from textassay.inference.result import Result
-from textassay.report.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
-from textassay.report.charts.svg import (
+from textassay.report.former.charts.strips import Bar, Baseline, Strip, strip_axis, strip_chart
+from textassay.report.former.charts.svg import (
     COLOURS,
     SHAPES,
     Axis,
@@ -26,8 +26,8 @@ from textassay.report.charts.svg import (
     piece_bar,
     stamps,
 )
-from textassay.report.conditional_table import TARGET, kind_counts, own_sizes, part_sizes
-from textassay.report.table import better_words
+from textassay.report.former.conditional_table import TARGET, kind_counts, own_sizes, part_sizes
+from textassay.report.former.table import better_words
 from textassay.studies.conditional.result import (
     KIND_WORDS,
     KINDS,

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
-from textassay.report.charts.svg import (
+from textassay.report.former.charts.svg import (
     SHAPES,
     Axis,
     Box,
@@ -23,7 +23,7 @@ from textassay.report.charts.svg import (
     piece_bar,
     stamps,
 )
-from textassay.report.huse_scores import log_prob_of, whole_texts
+from textassay.report.former.huse_scores import log_prob_of, whole_texts
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
 
 _CLASSES = {

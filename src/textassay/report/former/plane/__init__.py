@@ -11,12 +11,21 @@ from rich.text import Text
 
 from textassay.corpus.printable import printable, shortened
 from textassay.document.words import listed, p_text
-from textassay.report import markdown
-from textassay.report.charts.curves import Spotted, Trace, curve_chart
-from textassay.report.huse_scores import score, with_interval
-from textassay.report.table import csv_text, level_text, setting_rows
-from textassay.report.templates.page import Page, fragment
-from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, notes, plain_table, verdict_lines
+from textassay.report.former import markdown
+from textassay.report.former.charts.curves import Spotted, Trace, curve_chart
+from textassay.report.former.huse_scores import score, with_interval
+from textassay.report.former.table import csv_text, level_text, setting_rows
+from textassay.report.former.templates.page import Page, fragment
+from textassay.report.former.terminal import (
+    MOST_NAME,
+    cut,
+    dim,
+    fitted_names,
+    joined,
+    notes,
+    plain_table,
+    verdict_lines,
+)
 from textassay.studies.huse.plane import HusePlane, PlaneModel
 from textassay.studies.huse.result import titled
 from textassay.studies.outcome import known, plain_row

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.report.charts.svg import Box
+from textassay.report.former.charts.svg import Box
 
 # Right, left, above, below, then the corners: readers expect the first free place in this order.
 _TURNS = (0.0, math.pi, -math.pi / 2, math.pi / 2, -math.pi / 4, math.pi / 4, -3 * math.pi / 4, 3 * math.pi / 4)

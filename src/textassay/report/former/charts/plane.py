@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from textassay.document.words import number
 from textassay.inference.result import Result
-from textassay.report.charts.label_placement import Place, Spot, place_labels
-from textassay.report.charts.svg import (
+from textassay.report.former.charts.label_placement import Place, Spot, place_labels
+from textassay.report.former.charts.svg import (
     COLOURS,
     Axis,
     Box,

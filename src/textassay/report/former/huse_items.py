@@ -13,9 +13,9 @@ from typing import Any
 from markupsafe import Markup
 
 from textassay.corpus.printable import share, shortened
-from textassay.report.charts.decision_map import Map
-from textassay.report.charts.svg import Axis
-from textassay.report.huse_scores import (
+from textassay.report.former.charts.decision_map import Map
+from textassay.report.former.charts.svg import Axis
+from textassay.report.former.huse_scores import (
     KINDS_EXPLAINED,
     PLURALS,
     count_of,
@@ -24,8 +24,8 @@ from textassay.report.huse_scores import (
     score,
     whole_texts,
 )
-from textassay.report.items import TextTable, embedded, filled, in_turns, readable, scaled
-from textassay.report.templates.page import Block
+from textassay.report.former.items import TextTable, embedded, filled, in_turns, readable, scaled
+from textassay.report.former.templates.page import Block
 from textassay.studies.huse.result import KINDS, HuseItem, HuseResult
 
 # A context with more items than this is a task, not a pair: its items are listed alone.

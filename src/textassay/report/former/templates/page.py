@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import printable, share, shortened
 from textassay.document.words import number, p_text
-from textassay.report.table import LEVELS, level_of, level_text
+from textassay.report.former.table import LEVELS, level_of, level_text
 from textassay.version import __version__
 
 MOST_BYTES = 1_500_000
@@ -25,7 +25,7 @@ MOST_BYTES = 1_500_000
 def environment() -> Environment:
     """Templates that escape everything and make every plain text printable."""
     found = Environment(
-        loader=PackageLoader("textassay.report", "templates"),
+        loader=PackageLoader("textassay.report.former", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -108,7 +108,7 @@ class Page:
 
 def _asset(*names: str) -> Markup:
     """The named files of the templates folder, one after the other."""
-    folder = files("textassay.report").joinpath("templates")
+    folder = files("textassay.report.former").joinpath("templates")
     texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
     return Markup("\n".join(texts))  # noqa: S704
 

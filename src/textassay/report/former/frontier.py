@@ -12,11 +12,11 @@ from rich.text import Text
 
 from textassay.corpus.printable import printable, share, shortened
 from textassay.document.words import listed, number
-from textassay.report import markdown
-from textassay.report.charts.curves import Spotted, Trace, curve_chart, legend
-from textassay.report.table import LEVELS, csv_text, level_of, level_text, setting_text
-from textassay.report.templates.page import MOST_BYTES, Page, fragment
-from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, named_lines, notes, plain_table
+from textassay.report.former import markdown
+from textassay.report.former.charts.curves import Spotted, Trace, curve_chart, legend
+from textassay.report.former.table import LEVELS, csv_text, level_of, level_text, setting_text
+from textassay.report.former.templates.page import MOST_BYTES, Page, fragment
+from textassay.report.former.terminal import MOST_NAME, cut, dim, fitted_names, joined, named_lines, notes, plain_table
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Frontier, SourceColumn
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY
 from textassay.studies.outcome import known

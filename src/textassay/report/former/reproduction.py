@@ -11,8 +11,8 @@ from rich.text import Text
 from textassay.corpus.printable import printable
 from textassay.document.words import number, plus_minus
 from textassay.metrics.registry import citation
-from textassay.report.markdown import escaped, fenced, table
-from textassay.report.terminal import plain_table
+from textassay.report.former.markdown import escaped, fenced, table
+from textassay.report.former.terminal import plain_table
 from textassay.reproduce.claims import Claim
 from textassay.reproduce.result import Cell, Grid, Line, Matrix, Numbers, Panel, Reproduction, Row
 

@@ -9,10 +9,10 @@ from markupsafe import Markup
 
 from textassay.corpus.printable import shortened
 from textassay.inference.result import Result
-from textassay.report.charts.curves import Rung, Spotted, Trace, curve_chart
-from textassay.report.charts.plane import NARROW, WIDE, PlaneChart, Point
-from textassay.report.charts.svg import drawable
-from textassay.report.table import ARROWS, better_words, figure
+from textassay.report.former.charts.curves import Rung, Spotted, Trace, curve_chart
+from textassay.report.former.charts.plane import NARROW, WIDE, PlaneChart, Point
+from textassay.report.former.charts.svg import drawable
+from textassay.report.former.table import ARROWS, better_words, figure
 from textassay.studies.outcome import falls, plane_places
 from textassay.studies.sweep.grid import SHORT, value_text
 from textassay.studies.sweep.result import SettingColumn, Sweep

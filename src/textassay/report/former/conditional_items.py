@@ -19,10 +19,10 @@ from textassay.document.words import p_text
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Miss
 from textassay.inference.result import Result
-from textassay.report.conditional_table import DIFFERENCES
-from textassay.report.items import TextTable, embedded, filled, in_turns, readable, scaled
-from textassay.report.table import ARROWS
-from textassay.report.templates.page import Block
+from textassay.report.former.conditional_table import DIFFERENCES
+from textassay.report.former.items import TextTable, embedded, filled, in_turns, readable, scaled
+from textassay.report.former.table import ARROWS
+from textassay.report.former.templates.page import Block
 from textassay.studies.conditional.result import KIND_WORDS, KINDS, Conditional, ItemOutcome, SystemColumn
 
 RANKS = ("shorter", "between", "longer")

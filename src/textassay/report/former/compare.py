@@ -15,11 +15,11 @@ from textassay.document.words import number
 from textassay.inference.format_check import Finding
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
-from textassay.report import markdown
-from textassay.report.charts.strips import draw_plane, strip
-from textassay.report.charts.svg import keys
-from textassay.report.meaning import MeaningView, meaning_lines, meaning_views
-from textassay.report.table import (
+from textassay.report.former import markdown
+from textassay.report.former.charts.strips import draw_plane, strip
+from textassay.report.former.charts.svg import keys
+from textassay.report.former.meaning import MeaningView, meaning_lines, meaning_views
+from textassay.report.former.table import (
     COMMON_SETTINGS,
     MARK,
     Line,
@@ -36,8 +36,17 @@ from textassay.report.table import (
     summary,
     table_content,
 )
-from textassay.report.templates.page import MOST_BYTES, Page, fragment
-from textassay.report.terminal import MOST_NAME, dim, fitted_names, heading, joined, metric_tables, notes, verdict_lines
+from textassay.report.former.templates.page import MOST_BYTES, Page, fragment
+from textassay.report.former.terminal import (
+    MOST_NAME,
+    dim,
+    fitted_names,
+    heading,
+    joined,
+    metric_tables,
+    notes,
+    verdict_lines,
+)
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import FAR
 from textassay.studies.compare.result import Column, Comparison, Separation

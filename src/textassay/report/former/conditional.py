@@ -13,10 +13,10 @@ from rich.text import Text
 from textassay.corpus.printable import printable, share, shortened
 from textassay.document.words import p_text
 from textassay.inference.result import Result
-from textassay.report import markdown
-from textassay.report.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
-from textassay.report.charts.svg import keys
-from textassay.report.conditional_items import (
+from textassay.report.former import markdown
+from textassay.report.former.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
+from textassay.report.former.charts.svg import keys
+from textassay.report.former.conditional_items import (
     NOT_RANKED,
     Worst,
     are_ranked,
@@ -25,7 +25,7 @@ from textassay.report.conditional_items import (
     worst_first,
     worst_items,
 )
-from textassay.report.conditional_table import (
+from textassay.report.former.conditional_table import (
     OTHER_TESTS,
     TARGET,
     combined,
@@ -42,7 +42,7 @@ from textassay.report.conditional_table import (
     power_lines,
     table_lines,
 )
-from textassay.report.table import (
+from textassay.report.former.table import (
     COMMON_SETTINGS,
     MARK,
     by_aspect,
@@ -55,9 +55,18 @@ from textassay.report.table import (
     span,
     table_content,
 )
-from textassay.report.templates.page import Page, fragment, render_with_items
-from textassay.report.terminal import MOST_NAME, cut, dim, fitted_names, joined, metric_tables, notes, verdict_lines
-from textassay.report.terminal import heading as title_line
+from textassay.report.former.templates.page import Page, fragment, render_with_items
+from textassay.report.former.terminal import (
+    MOST_NAME,
+    cut,
+    dim,
+    fitted_names,
+    joined,
+    metric_tables,
+    notes,
+    verdict_lines,
+)
+from textassay.report.former.terminal import heading as title_line
 from textassay.studies.conditional.result import KINDS, Conditional, SystemColumn
 from textassay.studies.outcome import known, plain_row
 

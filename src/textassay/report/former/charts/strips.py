@@ -9,8 +9,8 @@ from markupsafe import Markup
 from textassay.corpus.printable import many, shortened
 from textassay.document.words import number
 from textassay.inference.result import Interval, Result
-from textassay.report.charts.plane import NARROW, WIDE, PlaneChart, Point
-from textassay.report.charts.svg import (
+from textassay.report.former.charts.plane import NARROW, WIDE, PlaneChart, Point
+from textassay.report.former.charts.svg import (
     COLOURS,
     Axis,
     axis,
@@ -25,7 +25,7 @@ from textassay.report.charts.svg import (
     rectangle,
     text_width,
 )
-from textassay.report.table import better_words, figure, short_names
+from textassay.report.former.table import better_words, figure, short_names
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.outcome import falls, plane_places
 

@@ -14,13 +14,13 @@ from textassay.corpus.printable import many, share, shortened
 from textassay.document.words import cited_p, listed, number, p_text
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
-from textassay.report import markdown
-from textassay.report.charts.curves import Trace, curve_chart, legend
-from textassay.report.charts.figures import diverging
-from textassay.report.charts.svg import drawing, element, fitted
-from textassay.report.table import COMMON_SETTINGS, MARK, csv_text, level_text, setting_rows
-from textassay.report.templates.page import MOST_BYTES, Page, fragment
-from textassay.report.terminal import cut, dim, joined, notes, plain_table
+from textassay.report.former import markdown
+from textassay.report.former.charts.curves import Trace, curve_chart, legend
+from textassay.report.former.charts.figures import diverging
+from textassay.report.former.charts.svg import drawing, element, fitted
+from textassay.report.former.table import COMMON_SETTINGS, MARK, csv_text, level_text, setting_rows
+from textassay.report.former.templates.page import MOST_BYTES, Page, fragment
+from textassay.report.former.terminal import cut, dim, joined, notes, plain_table
 from textassay.studies.agreement.result import Agreement, MetricColumn
 from textassay.studies.outcome import known
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from textassay.report.charts.svg import (
+from textassay.report.former.charts.svg import (
     COLOURS,
     Axis,
     Box,

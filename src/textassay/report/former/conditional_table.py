@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from textassay.corpus.printable import many, quoted, share, shortened
 from textassay.document.words import listed, number, p_text
 from textassay.inference.result import Result
-from textassay.report.table import MARK, Figure, Line, better_legend, figure, interval_legend, metric_lines, summary
+from textassay.report.former.table import (
+    MARK,
+    Figure,
+    Line,
+    better_legend,
+    figure,
+    interval_legend,
+    metric_lines,
+    summary,
+)
 from textassay.studies.conditional.result import KIND_WORDS, Conditional, Sensitivity, SystemColumn, chance_of
 from textassay.studies.outcome import ResultColumn
 

@@ -10,9 +10,9 @@ from textassay.corpus.printable import share
 from textassay.document.words import p_text
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
-from textassay.report.charts.label_placement import Place, Spot, place_labels
-from textassay.report.charts.strips import by_chance, gauge_axis, score_gauge
-from textassay.report.charts.svg import (
+from textassay.report.former.charts.label_placement import Place, Spot, place_labels
+from textassay.report.former.charts.strips import by_chance, gauge_axis, score_gauge
+from textassay.report.former.charts.svg import (
     COLOURS,
     Axis,
     Box,
@@ -27,8 +27,8 @@ from textassay.report.charts.svg import (
     reach,
     text_width,
 )
-from textassay.report.huse_scores import model_name, score
-from textassay.report.table import level_text
+from textassay.report.former.huse_scores import model_name, score
+from textassay.report.former.table import level_text
 from textassay.studies.huse.result import TITLES, HuseResult, titled
 
 _FONT, _SMALL_PLANE, _LINE = 12.0, 10.5, 14.0

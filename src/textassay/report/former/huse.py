@@ -13,12 +13,12 @@ from rich.text import Text
 
 from textassay.corpus.printable import many, printable, shortened
 from textassay.metrics.registry import citation
-from textassay.report import markdown
-from textassay.report.charts.decision_map import STEPS, draw_map, kind_bar, shown_kinds, source_key
-from textassay.report.charts.score_charts import METRICS, draw_plane, k_curves, score_cards, stability_curves
-from textassay.report.charts.strips import alpha_gauge
-from textassay.report.charts.svg import keys
-from textassay.report.huse_items import (
+from textassay.report.former import markdown
+from textassay.report.former.charts.decision_map import STEPS, draw_map, kind_bar, shown_kinds, source_key
+from textassay.report.former.charts.score_charts import METRICS, draw_plane, k_curves, score_cards, stability_curves
+from textassay.report.former.charts.strips import alpha_gauge
+from textassay.report.former.charts.svg import keys
+from textassay.report.former.huse_items import (
     VOTES,
     Example,
     clearest,
@@ -28,7 +28,7 @@ from textassay.report.huse_items import (
     huse_block,
     source_counts,
 )
-from textassay.report.huse_scores import (
+from textassay.report.former.huse_scores import (
     ALPHA_TICKS,
     FIRM,
     KINDS_EXPLAINED,
@@ -72,7 +72,7 @@ from textassay.report.huse_scores import (
     with_interval,
     worth_lines,
 )
-from textassay.report.table import (
+from textassay.report.former.table import (
     COMMON_SETTINGS,
     csv_text,
     every_note,
@@ -83,8 +83,8 @@ from textassay.report.table import (
     setting_text,
     span,
 )
-from textassay.report.templates.page import Page, fragment, render_with_items
-from textassay.report.terminal import (
+from textassay.report.former.templates.page import Page, fragment, render_with_items
+from textassay.report.former.terminal import (
     MOST_NAME,
     cut,
     dim,
@@ -95,7 +95,7 @@ from textassay.report.terminal import (
     plain_table,
     verdict_lines,
 )
-from textassay.report.terminal import heading as title_line
+from textassay.report.former.terminal import heading as title_line
 from textassay.studies.huse.result import KINDS, TITLES, HuseItem, HuseResult, titled
 from textassay.studies.outcome import known
 

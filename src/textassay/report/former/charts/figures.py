@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from textassay.document.words import number, plus_minus
 from textassay.errors import InputError
-from textassay.report.charts.label_placement import Spot, place_labels
-from textassay.report.charts.svg import (
+from textassay.report.former.charts.label_placement import Spot, place_labels
+from textassay.report.former.charts.svg import (
     COLOURS,
     Axis,
     Box,

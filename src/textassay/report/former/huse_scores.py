@@ -10,7 +10,7 @@ from textassay.document.words import number, p_text
 from textassay.inference.raters import FEWEST_RATINGS
 from textassay.inference.result import Interval, Result
 from textassay.metrics.registry import all_metrics
-from textassay.report.table import level_text, summary
+from textassay.report.former.table import level_text, summary
 from textassay.studies.huse.result import KINDS, TITLES, AtK, HuseItem, HuseResult, RaterAgreement, RaterFacts, titled
 
 PLURALS = {

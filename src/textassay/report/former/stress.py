@@ -12,12 +12,12 @@ from rich.text import Text
 
 from textassay.corpus.printable import many, share, shortened
 from textassay.document.words import listed, number
-from textassay.report import markdown
-from textassay.report.charts.curves import Trace, curve_chart
-from textassay.report.charts.svg import COLOURS, keys
-from textassay.report.table import COMMON_SETTINGS, csv_text, setting_rows
-from textassay.report.templates.page import MOST_BYTES, Page, fragment
-from textassay.report.terminal import column_blocks, cut, dim, joined, named_lines, notes, plain_table
+from textassay.report.former import markdown
+from textassay.report.former.charts.curves import Trace, curve_chart
+from textassay.report.former.charts.svg import COLOURS, keys
+from textassay.report.former.table import COMMON_SETTINGS, csv_text, setting_rows
+from textassay.report.former.templates.page import MOST_BYTES, Page, fragment
+from textassay.report.former.terminal import column_blocks, cut, dim, joined, named_lines, notes, plain_table
 from textassay.studies.stress.result import FRAME_COLUMNS, Cell, DamageInfo, Stress, StressColumn
 
 # A damage counts as found at a strength if at least this share of the runs finds it.

@@ -15,8 +15,8 @@ from markupsafe import Markup
 from textassay.corpus.printable import share, shortened
 from textassay.document.words import p_text
 from textassay.inference.p_values import is_significant
-from textassay.report.charts.label_placement import Place, Spot, place_labels
-from textassay.report.charts.svg import (
+from textassay.report.former.charts.label_placement import Place, Spot, place_labels
+from textassay.report.former.charts.svg import (
     COLOURS,
     Box,
     dots,
