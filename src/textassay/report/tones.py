@@ -1,4 +1,4 @@
-"""Tones: the word, sign, colour and icon of decisions, grades and kinds of items, the same in every form of a report."""
+"""Tones: word, sign, colour and icon of decisions, grades and kinds of items, the same in every form of a report."""
 
 from dataclasses import dataclass
 
