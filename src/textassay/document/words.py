@@ -40,6 +40,40 @@ def plus_minus(half_width: float) -> str:
     return f"{half_width:.{max(1 - math.floor(math.log10(half_width)), 0)}f}"
 
 
+# Half a width describes an interval only if its sides are about equal: they may differ by this share of the width.
+_LOPSIDED = 0.1
+
+
+def spread(estimate: float, *, low: float, high: float) -> str:
+    """An interval beside its estimate: half its width, or its bounds where the estimate is not in the middle.
+
+    >>> spread(0.421, low=0.4126, high=0.4294), spread(0.0, low=0.0, high=0.0152)
+    ('±0.0084', '[0, 0.015]')
+    """
+    width = high - low
+    if math.isnan(width):
+        return number(width)
+    if math.isfinite(width) and abs(high + low - 2 * estimate) <= _LOPSIDED * width:
+        return f"±{plus_minus(width / 2)}"
+    return f"[{_bound(low, width)}, {_bound(high, width)}]"
+
+
+def _bound(value: float, width: float) -> str:
+    """A bound with as many decimals as two significant digits of the width have."""
+    if value == 0 or not 1e-5 <= width < math.inf:
+        return number(value)
+    return f"{value:z,.{max(1 - math.floor(math.log10(width)), 0)}f}"
+
+
+def level_text(level: float) -> str:
+    """The level of intervals as a percentage, never rounded to another one.
+
+    >>> level_text(0.95), level_text(0.975), level_text(0.999)
+    ('95 %', '97.5 %', '99.9 %')
+    """
+    return f"{100 * level:g} %"
+
+
 def listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them; "none" without any.
 
