@@ -35,7 +35,11 @@ ALLOWED = {
     part: {below for step in LADDER[:place] for below in step} for place, step in enumerate(LADDER) for part in step
 }
 # The two steps upwards: an outcome offers its own report, and `textassay.metrics.NAME` measures a metric.
-EXCEPTIONS = {"studies/outcome.py: textassay.report.former.", "metrics/__init__.py: textassay.studies.single"}
+EXCEPTIONS = {
+    "studies/outcome.py: textassay.report.",
+    "studies/outcome.py: textassay.report.former.",
+    "metrics/__init__.py: textassay.studies.single",
+}
 
 LOADED = "import sys; from textassay.cli.main import run; run(['--version']); print(*sys.modules)"
 

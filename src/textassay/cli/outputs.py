@@ -6,7 +6,6 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -293,8 +292,7 @@ def deliver_outcome(
 
     def table() -> None:
         console = output_console()
-        report = import_module(f"textassay.report.former.{outcome.kind}")
-        console.print(report.render_terminal(outcome, width=console.width, **view))
+        console.print(outcome.in_terminal(width=console.width, height=console.height, **view))
 
     deliver([(targets.get(form), make) for form, make in forms.items()], table=table, quiet=quiet)
 

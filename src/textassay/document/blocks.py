@@ -15,8 +15,9 @@ from textassay.document.plot import Plot
 # The index of the baseline: real text, references or people.
 REAL = -1
 
-# Where a block is shown: on the first screen of a terminal as well, with --table as well, or only in a report.
-Shown = Literal["screen", "table", "report"]
+# Where a section is shown besides a report: in a terminal always, with --table, or with --why. Of lists of items a
+# terminal shows the first few (--top).
+Shown = Literal["screen", "table", "why", "report"]
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,7 @@ Block = Summary | Text | Table | Chart | Facts | Items | Notes | Legend | Signat
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a title. `id` is its anchor in a report; `shown` says which forms have it besides reports."""
+    """Blocks under a title. `id` is its anchor in a report; `shown` says when a terminal has it as well."""
 
     id: str
     title: str

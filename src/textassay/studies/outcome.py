@@ -1,8 +1,9 @@
 """What the outcomes of all studies share: settings, results by name, verdicts, their wording, JSON, frames and reports.
 
 A study returns a frozen subclass of `Outcome`. The subclass has the data and two functions for JSON, `to_dict` and
-`_from_dict`; everything else is here. Rendering is in `textassay.report`, in the module that `Outcome.kind` names. The
-import in `Outcome._report` is the only one from a study to a report.
+`_from_dict`; everything else is here. What an outcome states is its document, which the module `document` in the folder
+of the study makes. Each form of a report is rendered by one module in `textassay.report`; the imports in
+`Outcome._rendered` are the only ones from a study to a report.
 """
 
 import json
@@ -12,11 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from textassay.corpus.printable import printable_lines, shortened
 from textassay.corpus.values import decode_json
+from textassay.document.blocks import Document
 from textassay.errors import InputError
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result, one_nan, setting_fields
@@ -188,15 +191,20 @@ class ResultColumn:
         return found[0]
 
 
+# The function of `textassay.report` that renders a document, by form: its module and its name.
+_RENDERERS = {"html": "page", "markdown": "text", "notebook": "fragment", "terminal": "render"}
+
+
 class Outcome(ABC):
     """The outcome of a study.
 
-    `kind` is the name of the study and of the module that renders it. `labels` are the names of the metrics as tables
-    print them, one per result of a column. `settings` are what the numbers were measured with; what does not apply to a
-    study is left out, and older files have none.
+    `kind` is the name of the study, `document_module` the module beside it that makes its document. `labels` are the
+    names of the metrics as tables print them, one per result of a column. `settings` are what the numbers were measured
+    with; what does not apply to a study is left out, and older files have none.
     """
 
     kind: ClassVar[str]
+    document_module: ClassVar[str] = "document"
     labels: tuple[str, ...]
     level: float
     notes: tuple[str, ...]
@@ -296,13 +304,18 @@ class Outcome(ABC):
         reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         return InputError(f"not the JSON of textassay {cls.kind} ({shortened(reason)}); wanted what to_json wrote")
 
+    def document(self) -> Document:
+        """What the outcome states, as data that every form of a report renders."""
+        found: Document = import_module(self._document_name).document(self)
+        return found
+
     def to_html(self) -> str:
         """The report as one self-contained HTML page."""
-        return str(self._report.render_html(self))
+        return str(self._rendered("html"))
 
     def to_markdown(self) -> str:
-        """Verdicts, tables and notes as Markdown."""
-        return str(self._report.render_markdown(self))
+        """The answer, tables and notes as Markdown."""
+        return str(self._rendered("markdown"))
 
     def to_csv(self) -> str:
         """All numbers as CSV with a header."""
@@ -333,14 +346,37 @@ class Outcome(ABC):
         return f"{type(self).__name__}({', '.join(self.names)}: {', '.join(self.labels)})"
 
     def _repr_html_(self) -> str:
-        return str(self._report.render_notebook(self))
+        return str(self._rendered("notebook"))
 
     def __str__(self) -> str:
-        return plain_text(self._report.render_terminal(self, width=_PLAIN_WIDTH))
+        return plain_text(self._rendered("terminal", width=_PLAIN_WIDTH))
+
+    def in_terminal(self, *, width: int, height: int | None = None, **view: Any) -> Any:
+        """What a terminal shows, for Rich: the answer, and what the options `view` of the study's command add."""
+        # Transitional: a report of the former kind has other options and no height.
+        former = self._former("terminal")
+        return former(self, width=width, **view) if former else self._rendered("terminal", width=width, height=height)
+
+    def _rendered(self, form: str, **view: Any) -> Any:
+        """The outcome in this form of a report."""
+        former = self._former(form)
+        if former:
+            return former(self, **view)
+        return getattr(import_module(f"textassay.report.{form}"), _RENDERERS[form])(self.document(), **view)
+
+    def _former(self, form: str) -> Any:
+        """Transitional: the function of a former report, while there is no document or no renderer for this form."""
+        if find_spec(self._document_name) and find_spec(f"textassay.report.{form}"):
+            return None
+        return getattr(self._report, f"render_{form}")
+
+    @property
+    def _document_name(self) -> str:
+        return f"{type(self).__module__.rpartition('.')[0]}.{self.document_module}"
 
     @property
     def _report(self) -> Any:
-        """The module that renders this outcome."""
+        """Transitional: the module that renders this outcome without a document."""
         return import_module(f"textassay.report.former.{self.kind}")
 
 

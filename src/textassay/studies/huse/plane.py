@@ -54,6 +54,7 @@ class HusePlane(Outcome):
     """
 
     kind: ClassVar[str] = "plane"
+    document_module: ClassVar[str] = "plane_document"
     __hash__ = Outcome.__hash__
 
     models: tuple[PlaneModel, ...]
