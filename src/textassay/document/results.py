@@ -4,9 +4,12 @@ import inspect
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
 
 from textassay.corpus.printable import shortened
 from textassay.document.blocks import Cell, Entry, Legend
+from textassay.document.plot import Ends
 from textassay.document.words import level_text, number, p_text, spread
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
@@ -18,27 +21,63 @@ ASPECTS = {"quality": "Quality", "diversity": "Diversity", "both": "Both at once
 _MISLEADS = re.compile(r"\bMisleading\b.*?\.(?=\s|$)", re.DOTALL)
 
 
+@dataclass(frozen=True)
+class Unit:
+    """What a row or column of small numbers is counted in: its name, and how many there are in 1."""
+
+    name: str = ""
+    factor: float = 1.0
+
+    def behind(self, label: str) -> str:
+        """A label with the unit."""
+        return f"{label} ({self.name})" if self.name else label
+
+
+def unit_of(values: Iterable[float]) -> Unit:
+    """A power of ten that makes the median of these values 1 to 100; none if it is at least 0.01 or one is large.
+
+    >>> unit_of([0.00703, 0.000536]).behind("cnd-2"), unit_of([2.28e-5]), unit_of([0.3, 0.001]).name
+    ('cnd-2 (10⁻⁴)', Unit(name='10⁻⁶', factor=1000000.0), '')
+    """
+    sizes = [abs(value) for value in values if math.isfinite(value) and value]
+    typical = median(sizes) if sizes else 0.0
+    if not 1e-100 < typical < 0.01 or max(sizes) >= 0.1:
+        return Unit()
+    power = 2 * math.floor(math.log10(typical) / 2)
+    return Unit("10" + str(power).translate(_RAISED), 10.0**-power)
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def result_cell(
-    result: Result, adjusted_p: float = math.nan, *, level: float, floor: float | None = None, unadjusted: str = ""
+    result: Result,
+    adjusted_p: float = math.nan,
+    *,
+    level: float,
+    floor: float | None = None,
+    unadjusted: str = "",
+    unit: Unit | None = None,
 ) -> Cell:
-    """The cell of a result: its estimate and interval, and whether it is significant.
+    """The cell of a result: its estimate and interval in this unit, and whether it is significant.
 
     `unadjusted` is the text of its p-value before the adjustment. With `floor`, the smallest p-value that was possible,
     the cell has both p-values. `no_number` has the footnote of a result without a number.
     """
     if result.undefined is not None:
         return Cell(number(math.nan), detail=shortened(result.undefined, 160))
-    interval, details = result.interval, []
+    interval, details, factor = result.interval, [], unit.factor if unit else 1.0
     if interval is not None:
         details.append(f"{level_text(level)} interval {number(interval.low)} to {number(interval.high)}")
     if floor is not None and result.p_value is not None:
         unadjusted = p_text(result.p_value, floor=floor)
     if unadjusted:
         details.append(f"p {unadjusted} before adjustment")
+    estimate = factor * result.estimate
     return Cell(
-        number(result.estimate),
+        number(estimate),
         result.estimate,
-        spread=spread(result.estimate, low=interval.low, high=interval.high) if interval else "",
+        spread=spread(estimate, low=factor * interval.low, high=factor * interval.high) if interval else "",
         marked=is_significant(adjusted_p, level),
         small=() if floor is None or math.isnan(adjusted_p) else (f"p {p_text(adjusted_p, floor=floor)}",),
         detail=", ".join(details),
@@ -53,6 +92,11 @@ def no_number(result: Result) -> str:
 def cell_text(cell: Cell) -> str:
     """A cell in one line: the estimate with its interval."""
     return f"{cell.text} {cell.spread}".strip()
+
+
+def ends(result: Result) -> Ends | None:
+    """The ends of the interval for a plot; None without one."""
+    return None if result.interval is None else (result.interval.low, result.interval.high)
 
 
 def better_words(better: str, *, target: str) -> str:

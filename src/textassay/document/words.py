@@ -74,6 +74,17 @@ def level_text(level: float) -> str:
     return f"{100 * level:g} %"
 
 
+def sentence(words: str) -> str:
+    """Words as a sentence: with a full stop, and a capital letter unless they begin with a name such as `cnd-2`.
+
+    >>> sentence("closest: t=1"), sentence("cnd-2 is best"), sentence("Is it?")
+    ('Closest: t=1.', 'cnd-2 is best.', 'Is it?')
+    """
+    first = words.split(maxsplit=1)[:1]
+    capital = words[:1].upper() if first and first[0].strip(",:;").isalpha() else words[:1]
+    return f"{capital}{words[1:]}" + ("" if words.endswith((".", "?", "!")) else ".")
+
+
 def listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them; "none" without any.
 
@@ -82,6 +93,15 @@ def listed(words: Sequence[str]) -> str:
     """
     *first, last = words or ("none",)
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def listed_some(words: Sequence[str], most: int) -> str:
+    """Words as a sentence lists them, at most this many and the number of the others.
+
+    >>> listed_some(["cr", "nrr"], 2), listed_some(["cr", "nrr", "cnd", "dd"], 2)
+    ('cr and nrr', 'cr, nrr and 2 more')
+    """
+    return listed(words) if len(words) <= most else f"{', '.join(words[:most])} and {len(words) - most:,} more"
 
 
 def p_text(p: float, *, floor: float = 0.0) -> str:

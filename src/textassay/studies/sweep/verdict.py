@@ -1,12 +1,13 @@
 """The verdict of a sweep in words: the best settings, and whether any of them is like the reference."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 from textassay.corpus.printable import listed as cut_list
 from textassay.document.words import cited_p, listed
 from textassay.studies.outcome import NO_TEST, Verdict
-from textassay.studies.sweep.best import Best
-from textassay.studies.sweep.result import SettingColumn
+from textassay.studies.sweep.best import Best, loss
+from textassay.studies.sweep.result import SettingColumn, Sweep
 
 _MOST_NAMES = 6
 
@@ -35,6 +36,46 @@ def judge(
     ]
     decision, sentence = _overall(swept, level, floor) if tested is None else tested
     return Verdict.of(decision, *found, sentence, cautions=_at_end(by_aspect["both"], swept))
+
+
+def decision_of(found: Sweep, column: SettingColumn) -> str:
+    """What the overall test of a setting found: same, differs or untested."""
+    if column.overall is None or column.overall.p_value is None:
+        return "untested"
+    return "differs" if column.differs(found.level) else "same"
+
+
+def decisive(swept: Sequence[SettingColumn], best: Sequence[Best]) -> list[Best]:
+    """The metrics that decide which setting is closest: those of both aspects at once, or all if there is none."""
+    both = zip(best, swept[0].results, strict=True)
+    decided = [(each, result.aspect) for each, result in both if each.setting]
+    return [each for each, aspect in decided if aspect == "both"] or [each for each, _ in decided]
+
+
+def mean_places(swept: Sequence[SettingColumn], best: Sequence[Best]) -> dict[str, float]:
+    """The mean place of each setting among all settings by the metrics that decide; settings without a value have none.
+
+    Equal values share a place; without a value by one metric a setting has the last place there.
+    """
+    labels = {each.label for each in decisive(swept, best)}
+    places: dict[str, list[int]] = {column.name: [] for column in swept}
+    known = set()
+    for at, each in enumerate(best):
+        if each.label not in labels:
+            continue
+        losses = {column.name: _loss(column, each, at) for column in swept}
+        for name, value in losses.items():
+            is_known = math.isfinite(value)
+            places[name].append(1 + sum(other < value for other in losses.values()) if is_known else len(losses))
+            known |= {name} if is_known else set()
+    return {name: sum(each) / len(each) for name, each in places.items() if name in known}
+
+
+def _loss(column: SettingColumn, best: Best, at: int) -> float:
+    result = column.results[at]
+    # Values that should be close to that of real text have its size.
+    value = column.beside_real(best.label, result) if result.better == "closer" else result
+    return loss(value.estimate, result.better, best.target)
 
 
 def _closest(best: Sequence[Best], names: Sequence[str]) -> Iterable[str]:

@@ -1,0 +1,534 @@
+"""The document of a sweep: which setting is closest to the reference, the best ones of each metric, and all values."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from textassay.corpus.printable import many, shortened
+from textassay.document.blocks import (
+    REAL,
+    Block,
+    Cell,
+    Chart,
+    Document,
+    Facts,
+    Head,
+    Row,
+    Section,
+    Signatures,
+    Summary,
+    SummaryRow,
+    Table,
+    Text,
+    sections_of,
+)
+from textassay.document.plot import Band, Line, Marks, Plot, Point, Scale
+from textassay.document.results import (
+    ARROWS,
+    ASPECTS,
+    COMMON_SETTINGS,
+    Unit,
+    better_legend,
+    better_words,
+    cell_text,
+    ends,
+    interval_legend,
+    metric_guide,
+    result_cell,
+    setting_pairs,
+    unit_of,
+)
+from textassay.document.words import level_text, listed_some, number, p_text, sentence
+from textassay.inference.over_items import METHOD
+from textassay.inference.result import Result
+from textassay.studies.outcome import falls, plane_places
+from textassay.studies.sweep.best import Best
+from textassay.studies.sweep.grid import SHORT, value_text
+from textassay.studies.sweep.result import SettingColumn, Sweep
+from textassay.studies.sweep.verdict import decision_of, decisive, mean_places, settings_text, varied
+
+# The name of the values of real text.
+REAL_NAME = "real v real"
+# Behind the values of settings that cannot be distinguished from the best one.
+AMONG = "•"
+_NAMES = {"temperature": "temperature", "top_k": "top-k", "top_p": "top-p", "model": "checkpoint"}
+# Steps of a grid that differ by more than this factor are drawn on a logarithmic axis.
+_UNEVEN = 3.0
+_SETTINGS = {"model": "Model", "oracle": "Oracle", "prompts": "Prompts", "tokenizer": "Tokenizer", "encoder": "Encoder"}
+
+
+def document(found: Sweep) -> Document:
+    """What a sweep states."""
+    plane = plane_chart(found)
+    guide = metric_guide(found.real.results, target="real text")
+    return Document(
+        kind="sweep",
+        title=f"Sweep against {shortened(found.reference.name, 40)}",
+        summary=_summary(found),
+        sections=sections_of(
+            Section("best", "Best settings", (_best_table(found),), "table"),
+            Section("plane", "Quality and diversity", (Text((_PLANE,)), plane)) if plane else None,
+            Section("metrics", "Metric by metric", (Text((_METRICS,)), *_metric_charts(found))),
+            Section("values", "All settings", (_value_table(found),), "table"),
+            Section(
+                "reading",
+                "How to read this",
+                (Text(_reading(found)), guide),
+            ),
+            Section("settings", "Settings", (_facts(found),)),
+            Section("signatures", "Signatures", (_signatures(found),)),
+        ),
+        names=found.names,
+        real=REAL_NAME,
+        level=found.level,
+        notes=found.notes,
+    )
+
+
+def _summary(found: Sweep) -> Summary:
+    what = "checkpoint" if 1 < len(found.models) == len(found.swept) else "decoding setting"
+    name = shortened(found.reference.name, 60)
+    reference = "the reference" if name == "reference" else name if name == "references" else f"“{name}”"
+    models = shortened(found.models[0], 60) if len(found.models) == 1 else many(len(found.models), "model")
+    first, *rest = found.verdict.reasons
+    metrics = _shown_metrics(found)
+    return Summary(
+        question=f"Which {what} is closest to {reference}?",
+        context=f"{models}; {many(len(found.swept), 'setting')}, {found.swept[0].n:,} texts each",
+        sentence=sentence(first),
+        columns=("among the best by", *(metric.title for metric in metrics)),
+        rows=tuple(_ranked_rows(found, metrics)),
+        caveats=tuple(map(sentence, rest)),
+        picture=_picture(found),
+    )
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A metric of the summary: its place, its title and unit; of one aspect, values are shown beside real text."""
+
+    place: int
+    title: str
+    unit: Unit
+    beside: bool
+
+
+def _shown_metrics(found: Sweep) -> list[_Shown]:
+    """At most three metrics: the first of both aspects, and the axes of the plane."""
+    results = _drawable(found)
+    both = [("", place) for place, result in results.items() if result.aspect == "both"][:1]
+    axes = zip(("quality", "diversity"), plane_places(results) or (), strict=False)
+    shown = []
+    for aspect, place in (*both, *axes):
+        unit, label = _unit(found, place), shortened(found.labels[place], 24)
+        title = f"{aspect}: {label} v real" if aspect else label
+        shown.append(_Shown(place, unit.behind(title), unit, bool(aspect)))
+    return shown
+
+
+def _unit(found: Sweep, place: int) -> Unit:
+    """The unit of a metric: the same for all settings and real text."""
+    return unit_of(column.results[place].estimate for column in (found.real, *found.swept))
+
+
+def _drawable(found: Sweep) -> dict[int, Result]:
+    """The results of real text by place, for metrics that have a value at any setting."""
+    return {
+        place: real
+        for place, real in enumerate(found.real.results)
+        if any(math.isfinite(_beside_real(found, column, place).estimate) for column in found.swept)
+    }
+
+
+def _ranked_rows(found: Sweep, metrics: Sequence[_Shown]) -> Iterator[SummaryRow]:
+    """The settings, those with the best mean place by the metrics that decide first."""
+    places = mean_places(found.swept, found.best)
+    order = sorted(found.swept, key=lambda column: places.get(column.name, math.inf))
+    counted = decisive(found.swept, found.best)
+    for rank, column in enumerate(order, 1):
+        among = [best for best in counted if column.name in best.among]
+        yield SummaryRow(
+            column.name,
+            found.names.index(column.name),
+            decision_of(found, column),
+            rank=rank if column.name in places else None,
+            cells=(
+                Cell(f"{len(among)} of {many(len(counted), 'metric')}", len(among)),
+                *(_summary_cell(found, column, metric) for metric in metrics),
+            ),
+            stands_out="; ".join(_best_at(found, column)),
+        )
+
+
+_BEST_AT = {"both": "closest by", "quality": "best quality by", "diversity": "best diversity by"}
+
+
+def _best_at(found: Sweep, column: SettingColumn) -> Iterator[str]:
+    """What a setting is best at, one phrase per aspect."""
+    for aspect, words in _BEST_AT.items():
+        both = zip(found.best, found.real.results, strict=True)
+        labels = [best.label for best, real in both if real.aspect == aspect and best.setting == column.name]
+        if labels:
+            yield f"{words} {listed_some([shortened(label, 30) for label in labels], 2)}"
+
+
+def _summary_cell(found: Sweep, column: SettingColumn, metric: _Shown) -> Cell:
+    """The value of a metric of both aspects; of one aspect, how much more there is than in real text."""
+    real, result = found.real.results[metric.place], _beside_real(found, column, metric.place)
+    cell = result_cell(result, level=found.level, unit=metric.unit)
+    gap = result.estimate - real.estimate
+    if not metric.beside or not math.isfinite(gap):
+        return cell
+    gap *= -metric.unit.factor if falls(real) else metric.unit.factor
+    target = cell_text(result_cell(real, level=found.level, unit=metric.unit))
+    sign = "+" if gap > 0 else ""
+    return Cell(f"{sign}{number(gap)}", gap, detail=f"{cell_text(cell)}; {REAL_NAME} {target}")
+
+
+def _best_table(found: Sweep) -> Table:
+    heads = ("best", "value", REAL_NAME, "not distinguishable from the best")
+    return Table(
+        (Head("metric"), *(Head(head, numeric=at in (1, 2)) for at, head in enumerate(heads))),
+        tuple(_best_row(found, best, place) for place, best in enumerate(found.best)),
+        title="The best setting of each metric",
+    )
+
+
+def _best_row(found: Sweep, best: Best, place: int) -> Row:
+    real = found.real.results[place]
+    unit = _unit(found, place)
+    at_best = found[best.setting].results[place] if best.setting else None
+    candidate = found.names.index(best.setting) if best.setting else None
+    return Row(
+        (
+            Cell(unit.behind(f"{shortened(best.label, 60)} {ARROWS[real.better]}")),
+            Cell(best.setting or "–", candidate=candidate),
+            result_cell(at_best, level=found.level, unit=unit) if at_best else Cell("–"),
+            result_cell(real, level=found.level, unit=unit),
+            Cell(among_text(found, best)),
+        ),
+        section=ASPECTS[real.aspect],
+    )
+
+
+def among_text(found: Sweep, best: Best) -> str:
+    """The other settings that cannot be distinguished from the best one, and those that were not compared, in words."""
+    names = list(found.names)
+    if not best.setting:
+        return "–"
+    if best.unknown and len(best.among) == 1:
+        return "not compared: no interval"
+    others = [name for name in best.among if name != best.setting]
+    shown = settings_text(others, names) if others else "none"
+    return f"{shown}; without interval: {settings_text(best.unknown, names)}" if best.unknown else shown
+
+
+def _value_table(found: Sweep) -> Table:
+    tested = any(_overall_text(found, column) for column in found.swept)
+    units = [_unit(found, place) for place in range(len(found.labels))]
+    labels = [unit.behind(shortened(label, 60)) for unit, label in zip(units, found.labels, strict=True)]
+    heads = [Head("setting"), *(Head(label, numeric=True) for label in labels)]
+    rows = [_value_row(found, place, units, tested=tested) for place in range(len(found.swept))]
+    real = (Cell(REAL_NAME, candidate=REAL), *_cells(found, found.real.results, units))
+    return Table(
+        (*heads, *([Head("overall p", numeric=True)] if tested else [])),
+        (*rows, Row((*real, *([Cell("")] if tested else [])))),
+        title="The values of all settings",
+        footnotes=tuple(_legend(found, tested=tested)),
+    )
+
+
+def _cells(found: Sweep, results: Sequence[Result], units: Sequence[Unit]) -> list[Cell]:
+    both = zip(results, units, strict=True)
+    return [result_cell(result, level=found.level, unit=unit) for result, unit in both]
+
+
+def _value_row(found: Sweep, place: int, units: Sequence[Unit], *, tested: bool) -> Row:
+    column = found.swept[place]
+    cells = zip(found.best, _cells(found, column.results, units), strict=True)
+    shown = [replace(c, text=f"{c.text}{AMONG}") if column.name in best.among else c for best, c in cells]
+    overall = [Cell(_overall_text(found, column), _overall_p(column))] if tested else []
+    return Row((Cell(column.name, candidate=place), *shown, *overall))
+
+
+def _overall_p(column: SettingColumn) -> float:
+    return math.nan if column.overall is None or column.overall.adjusted is None else column.overall.adjusted
+
+
+def _overall_text(found: Sweep, column: SettingColumn) -> str:
+    """The adjusted p-value of the overall test; empty without one."""
+    resamples, adjusted = found.settings.get("resamples", 0), _overall_p(column)
+    floor = 1 / (resamples + 1) if isinstance(resamples, int) and resamples else 0.0
+    return "" if math.isnan(adjusted) else p_text(adjusted, floor=floor)
+
+
+def _legend(found: Sweep, *, tested: bool) -> Iterator[str]:
+    results = [result for column in found.swept for result in column.results]
+    over_items = any(result.interval is not None and result.interval.method == METHOD for result in results)
+    of = "the mean over items" if over_items else "the expected value at this sample size"
+    yield from interval_legend(results, found.level, of=of)
+    if any(len(best.among) > 1 for best in found.best):
+        yield (
+            f"{AMONG} not distinguishable from the best setting: with at least {level_text(found.level)} probability"
+            " the truly best one is among these (each metric by itself)"
+        )
+    if tested:
+        yield (
+            "overall p: the overall test of a difference from the reference, adjusted for"
+            f" {many(len(found.swept), 'setting')}"
+        )
+    yield better_legend(results, target="the value of real text")
+
+
+def _facts(found: Sweep) -> Facts:
+    sizes = [
+        ("Reference", f"{shortened(found.reference.name, 60)}, {found.reference.n:,} texts"),
+        ("Texts per setting", f"{found.swept[0].n:,}"),
+    ]
+    return Facts((*sizes, *setting_pairs(found.settings, _SETTINGS | COMMON_SETTINGS)))
+
+
+def _signatures(found: Sweep) -> Signatures:
+    columns = (found.real, *found.swept)
+    return Signatures(tuple((column.name, result.signature) for column in columns for result in column.results))
+
+
+@dataclass(frozen=True)
+class Series:
+    """Settings that differ in the parameter on the axis only, in its order; `name` has the other parameters."""
+
+    name: str
+    settings: tuple[SettingColumn, ...]
+
+
+def series_of(found: Sweep) -> list[Series]:
+    """The settings in series of one parameter."""
+    first = _axis_parameter(found)
+    others = [name for name in varied(found.swept) if name != first]
+    groups: dict[str, list[SettingColumn]] = {}
+    for column in found.swept:
+        groups.setdefault(", ".join(_value_name(column, name) for name in others), []).append(column)
+    return [Series(name, tuple(columns)) for name, columns in groups.items()]
+
+
+def _axis_parameter(found: Sweep) -> str:
+    """The parameter on the axis: the first one that varies."""
+    return next(iter(varied(found.swept)), "temperature")
+
+
+def _value_name(column: SettingColumn, parameter: str) -> str:
+    if parameter == "model":
+        return column.model
+    return f"{SHORT[parameter]}={value_text(getattr(column.decoding, parameter))}"
+
+
+def axis_of_settings(found: Sweep) -> tuple[Scale, dict[str, float]]:
+    """The axis of the settings and their places on it.
+
+    It has numbers, on a logarithmic axis for uneven steps, or the values in order if some of them are no numbers.
+    """
+    parameter = _axis_parameter(found)
+    values = {column.name: _axis_value(column, parameter) for column in found.swept}
+    known = sorted({value for value in values.values() if isinstance(value, float)})
+    if len(known) < len(set(values.values())):
+        order = list(dict.fromkeys(values.values()))
+        ticks = tuple((float(at), shortened(_tick_name(value), 40)) for at, value in enumerate(order))
+        return Scale(_NAMES[parameter], ticks=ticks), {name: float(order.index(v)) for name, v in values.items()}
+    numbers = {name: value for name, value in values.items() if isinstance(value, float)}
+    gaps = [later - earlier for earlier, later in pairwise(known)]
+    if len(gaps) < 2 or known[0] <= 0 or max(gaps) < _UNEVEN * min(gaps):
+        return Scale(_NAMES[parameter]), numbers
+    ticks = tuple((value, value_text(value)) for value in known)
+    return Scale(f"{_NAMES[parameter]} (logarithmic)", log=True, ticks=ticks), numbers
+
+
+def _axis_value(column: SettingColumn, parameter: str) -> float | str | None:
+    value = column.model if parameter == "model" else getattr(column.decoding, parameter)
+    return float(value) if isinstance(value, int | float) else value
+
+
+def _tick_name(value: float | str | None) -> str:
+    return value if isinstance(value, str) else value_text(value)
+
+
+def metric_plot(found: Sweep, place: int) -> Plot:
+    """The values of a metric over the settings, beside real text, with a star at the best setting."""
+    axis, places = axis_of_settings(found)
+    best, real = found.best[place], found.real.results[place]
+    label = shortened(found.labels[place], 60)
+    layers: list[Band | Line | Marks] = []
+    if math.isfinite(real.estimate):
+        low, high = ends(real) or (real.estimate, real.estimate)
+        layers.append(Band("y", low, high, real.estimate, "real text"))
+    series = series_of(found)
+    for at, each in enumerate(series):
+        layers += _curve(found, each, place, places, at if len(series) > 1 else None)
+    if best.setting:
+        value = _beside_real(found, found[best.setting], place).estimate
+        star = Point(places[best.setting], value, detail=f"best: {best.setting}", tone="best")
+        layers.append(Marks((star,)))
+    values = "; ".join(
+        f"{column.name}: {cell_text(result_cell(_beside_real(found, column, place), level=found.level))}"
+        for column in found.swept
+    )
+    return Plot(
+        f"{label} over the settings",
+        axis,
+        Scale(label, better="" if real.better == "closer" else real.better),
+        tuple(layers),
+        summary=f"{values}; {REAL_NAME}: {cell_text(result_cell(real, level=found.level))}",
+    )
+
+
+def _beside_real(found: Sweep, column: SettingColumn, place: int) -> Result:
+    return column.beside_real(found.labels[place], column.results[place])
+
+
+def _curve(
+    found: Sweep, each: Series, place: int, places: dict[str, float], index: int | None
+) -> Iterator[Line | Marks]:
+    """A line through the settings; the only one has the marks of the settings, one of several its own."""
+    known = [(column, _beside_real(found, column, place)) for column in each.settings]
+    drawn = [(column, result) for column, result in known if math.isfinite(result.estimate)]
+    points = tuple((places[column.name], result.estimate) for column, result in drawn)
+    limits = tuple(ends(result) for _, result in drawn)
+    if not points:
+        return
+    yield Line(
+        points,
+        limits if any(limits) else (),
+        index,
+        name=shortened(each.name, 60),
+        tone="quiet" if index is None else "",
+        marked=index is not None,
+    )
+    if index is None:
+        names = [found.names.index(column.name) for column, _ in drawn]
+        yield Marks(tuple(Point(x, y, candidate=name) for (x, y), name in zip(points, names, strict=True)))
+
+
+def _metric_charts(found: Sweep) -> Iterator[Block]:
+    """One chart per metric under the title of its aspect."""
+    for aspect, title in ASPECTS.items():
+        places = [place for place, real in enumerate(found.real.results) if real.aspect == aspect]
+        if places:
+            yield Text((f"{title}:",))
+            yield from (_metric_chart(found, place) for place in places)
+
+
+def _metric_chart(found: Sweep, place: int) -> Chart:
+    real = found.real.results[place]
+    better = better_words(real.better, target="real text")
+    caption = f"{shortened(found.labels[place], 60)} {ARROWS[real.better]} {better}"
+    return Chart(metric_plot(found, place), caption, tuple(map(sentence, _remarks(found, place))))
+
+
+def _remarks(found: Sweep, place: int) -> Iterator[str]:
+    best, real, whole = found.best[place], found.real.results[place], found.swept[0].n
+    among = among_text(found, best)
+    if best.setting and any(column.results[place].interval for column in found.swept):
+        shown = "no other setting" if among == "none" else among
+        yield f"Best: {best.setting}; not distinguishable from it: {shown}"
+    drawn = _beside_real(found, found.swept[0], place).n
+    if drawn != whole:
+        yield f"All drawn at n = {drawn:,}, the largest size of {REAL_NAME}; the table has n = {whole:,}"
+    elif math.isfinite(real.estimate) and real.n != whole:
+        yield f"Real text has n = {real.n:,}, settings n = {whole:,}; the value may depend on the size"
+    missing = [c.name for c in found.swept if not math.isfinite(_beside_real(found, c, place).estimate)]
+    if missing:
+        yield f"No value at {', '.join(missing[:6])}{' and others' if len(missing) > 6 else ''}"
+
+
+def plane_chart(found: Sweep) -> Chart | None:
+    """The settings in the plane of a quality and a diversity metric, joined by lines; None without such metrics."""
+    places = plane_places(_drawable(found))
+    if places is None:
+        return None
+    labels = [shortened(found.labels[place], 30) for place in places]
+    quality, diversity = (found.real.results[place] for place in places)
+    centre = _point(found, REAL, "real text", (quality, diversity), labels)
+    lines, points = [], []
+    for each in series_of(found):
+        known = [_setting_point(found, column, places, labels) for column in each.settings]
+        drawn = [point for point in known if math.isfinite(point.x) and math.isfinite(point.y)]
+        lines.append(Line(tuple((p.x, p.y) for p in drawn), name=shortened(each.name, 60), tone="quiet", marked=False))
+        points += drawn
+    plot = Plot(
+        "Quality-diversity plane",
+        _plane_axis("quality", labels[0], quality),
+        _plane_axis("diversity", labels[1], diversity),
+        (*_bands(quality, diversity), *lines, Marks((centre,)), Marks(tuple(points))),
+        summary="; ".join(point.detail for point in (centre, *points)),
+        size="large",
+    )
+    marks = _NAMES[_axis_parameter(found)] if len(varied(found.swept)) == 1 else "setting"
+    shown = f"Horizontal axis: {labels[0]}. Vertical axis: {labels[1]}. Labels of marks: {marks}."
+    return Chart(plot, f"{shown} Bars and bands are intervals.")
+
+
+def _plane_axis(aspect: str, label: str, real: Result) -> Scale:
+    turned = ", reversed axis" if falls(real) else ""
+    centre = real.estimate if math.isfinite(real.estimate) else None
+    return Scale(f"more {aspect} → ({label}{turned})", reversed=falls(real), centre=centre)
+
+
+def _bands(quality: Result, diversity: Result) -> Iterator[Band]:
+    if math.isfinite(quality.estimate):
+        yield Band("x", *(ends(quality) or (quality.estimate,) * 2), quality.estimate)
+    if math.isfinite(diversity.estimate):
+        yield Band("y", *(ends(diversity) or (diversity.estimate,) * 2), diversity.estimate)
+
+
+def _setting_point(found: Sweep, column: SettingColumn, places: tuple[int, int], labels: Sequence[str]) -> Point:
+    quality, diversity = (_beside_real(found, column, place) for place in places)
+    point = _point(found, found.names.index(column.name), column.name, (quality, diversity), labels)
+    # The value of the only parameter that varies, because short labels overlap less; else the whole setting.
+    alone = len(varied(found.swept)) == 1
+    label = shortened(_tick_name(_axis_value(column, _axis_parameter(found))), 60) if alone else column.name
+    return replace(point, label=label)
+
+
+def _point(found: Sweep, candidate: int, name: str, results: tuple[Result, Result], labels: Sequence[str]) -> Point:
+    values = [
+        f"{label} {cell_text(result_cell(result, level=found.level))}"
+        for label, result in zip(labels, results, strict=True)
+    ]
+    x, y = results
+    return Point(x.estimate, y.estimate, ends(x), ends(y), candidate, name, f"{name}: {', '.join(values)}")
+
+
+def _picture(found: Sweep) -> Plot | None:
+    """The first metric of both aspects over the settings: its best setting is the answer."""
+    results = _drawable(found)
+    both = [place for place, result in results.items() if result.aspect == "both"]
+    return metric_plot(found, next(iter(both or results))) if results else None
+
+
+_PLANE = (
+    "The line joins the settings. A setting that is as good as real text in both respects would be inside the ring,"
+    " where the lines of real text cross. A low temperature exchanges diversity for quality."
+)
+_METRICS = (
+    "The star is the best setting. The band around the line is the interval at each setting. The dashed line is real"
+    " text: against real text for metrics that compare two samples, and by itself for metrics that describe one."
+)
+
+
+def _reading(found: Sweep) -> tuple[str, ...]:
+    return (
+        "Ranking: by the mean place of a setting among all settings, over the metrics of quality and diversity at once"
+        " (over all metrics if there is none). Quality and diversity in the first table are how much more a setting has"
+        " than real text, in the unit in brackets: 0 is as real text.",
+        "Not distinguishable from the best: the setting with the best value need not be the best setting, because each"
+        " value is measured on a sample. A setting is left out only if another one is better than it by more than"
+        " chance explains. The settings that remain contain the truly best one with a probability of at least"
+        f" {level_text(found.level)}, for each metric by itself (multiple comparisons with the best, with Bonferroni's"
+        " correction; standard errors by the jackknife, with the same reference texts for all settings).",
+        "Which metric decides: quality alone is best for a model that repeats its safest texts, and diversity alone"
+        " for noise. Metrics of both at once compare whole distributions. They may still prefer different settings; at"
+        " small sample sizes, metrics that count common phrases, such as MS-Jaccard, prefer lower temperatures than"
+        " metrics that estimate a distance.",
+        "Real v real is what real text scores against real text at this sample size, or by itself. No setting should"
+        " be expected to be better.",
+    )
