@@ -108,7 +108,8 @@ class Summary:
 
     `context` says what was compared in a few words. `ties` name neighbours that do not differ. `caveats` are what may
     make the answer wrong, each once for all candidates, with its remedy. `hints` name what else there is (terminal
-    only). `left_out` says which rows are missing and where they are.
+    only). `left_out` says which rows are missing and where they are. `noun` is what a row is: a candidate, or a system,
+    a setting, a metric.
     """
 
     question: str
@@ -121,6 +122,7 @@ class Summary:
     hints: tuple[str, ...] = ()
     left_out: str = ""
     picture: Plot | None = None
+    noun: str = "candidate"
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,7 @@ def _summary(found: Sweep) -> Summary:
         rows=tuple(_ranked_rows(found, metrics)),
         caveats=tuple(map(sentence, rest)),
         picture=_picture(found),
+        noun="setting",
     )
 
 
