@@ -7,10 +7,13 @@ Triangles show how they miss. The closeness of a side is how often the edge betw
 of a triangle less how often it is the longest, beyond what chance gives. Candidates that are closer than chance while
 references are not are too narrow; references that are closer while candidates are not make the candidates too wide;
 where both sides are closer, candidates and references form separate groups: the candidates are off target.
+
+One answer to everything comes before all of these: candidates that are one text, while the references are not.
 """
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -67,8 +70,9 @@ class Miss:
     it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
     0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 the two sides form separate groups. Both
     range from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` the
-    result in words. Where that statistic was not measured or could not be significant, other metrics of the item tell
-    whether it differs, and `p_value` is theirs.
+    result in words; `collapsed` (all candidates are one text) does not depend on these numbers. Where that statistic
+    was not measured or could not be significant, other metrics of the item tell whether it differs, and `p_value` is
+    theirs.
     """
 
     kind: str
@@ -152,6 +156,27 @@ def kind_of(spread: float, place: float) -> str:
     if abs(spread) <= _OFF_TARGET * abs(place):
         return "elsewhere" if place > 0 else "too close"
     return "too narrow" if spread > 0 else "too wide"
+
+
+# One answer is not named where exchanged texts would give it more often than this.
+_BY_EXCHANGE = 0.2
+
+
+def is_one_answer(candidates: Sequence[str], references: Sequence[str]) -> bool:
+    """Whether all candidates are one text (white space aside), which the references are not.
+
+    This is no test: it is named however few texts there are. But it is not named where at least one in five labellings
+    of the item's texts would have one text as all candidates, such as where nine of ten references are this text.
+
+    >>> is_one_answer(["Rohan"] * 10, ["Emma", "Rohan"]), is_one_answer(["Rohan"] * 10, ["Emma", *["Rohan"] * 9])
+    (True, False)
+    """
+    texts = [" ".join(text.split()) for text in (*candidates, *references)]
+    n = len(candidates)
+    if n < 2 or len(set(texts[:n])) > 1 or len(set(texts[n:])) < 2:
+        return False
+    repeated = sum(comb(count, n) for count in Counter(texts).values())
+    return repeated / comb(len(texts), n) <= _BY_EXCHANGE
 
 
 # Sums over items by metric, and of what tells how candidates miss by name.
@@ -326,7 +351,7 @@ class ItemWork:
             dict.fromkeys(self.requests, pool.sizes),
             figures,
             {request: why_undefined(request, pool) for request in self.requests if request not in defined},
-            self._miss(pool, figures, values, share),
+            self._named(item, system, self._miss(pool, figures, values, share)),
             {r: self._at(r, pool, human_sizes(r, pool.sizes[1]), figures[r].estimate) for r in defined},
             {r: self._at_each(r, pool, present, figures[r].estimate) for r in defined},
         )
@@ -339,6 +364,11 @@ class ItemWork:
             if not math.isnan(p):
                 return self.plan.sampled(pool.sizes), p
         return self.plan.ways(request, pool.sizes), math.nan
+
+    def _named(self, item: Item, system: str, found: Miss) -> Miss:
+        """One answer to everything is named first, whatever the tests of the item found."""
+        is_one = is_one_answer(item.candidates.get(system, ()), item.references)
+        return replace(found, kind="collapsed") if is_one else found
 
     def _miss(
         self, pool: ItemPool, figures: Mapping[Request, Figures], values: Mapping[Request, F64], share: _Share

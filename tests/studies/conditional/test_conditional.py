@@ -234,7 +234,7 @@ def test_misses_are_told_apart() -> None:
     for place in range(12):
         rng = np.random.default_rng(place)
         wide = [" ".join(rng.permutation([f"w{i}" for i in range(40)])[:9]) for _ in range(8)]
-        made.append(Item(str(place), tuple(wide[1:7]), {"narrow": (wide[0],) * 8}))
+        made.append(Item(str(place), tuple(wide[1:7]), {"narrow": (*(wide[0],) * 7, f"{wide[0]} again")}))
     found = conditional(ItemSet.of(made, name="misses"), metrics=["trm:distance=edit"], n_resamples=99)
     narrow = found.systems[0]
     assert narrow.count("too narrow") > 6
@@ -246,20 +246,46 @@ def test_misses_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize(("n", "m"), [(10, 5), (20, 4)])
-def test_one_reference_repeated_is_too_narrow_however_often(n: int, m: int) -> None:
+def test_repeated_texts_are_too_narrow_however_often(n: int, m: int) -> None:
     """With more repeats than references, other labellings are full of ties; those must not hide the miss."""
     made = []
     for place in range(10):
         texts = corpus(place, m + 1)
-        made.append(Item(str(place), tuple(texts[:m]), {"one": (texts[0],) * n, "wrong": ("no such words",) * n}))
+        near = (texts[0],) * (n - 1) + (f"{texts[0]} too",)
+        made.append(Item(str(place), tuple(texts[:m]), {"near": near, "wrong": ("no such words",) * n}))
     found = conditional(ItemSet.of(made, name="repeats"), distances=["edit"], n_resamples=199)
-    one, wrong = found.systems
-    assert one.count("too narrow") + one.count("elsewhere") >= 8
-    assert one.count("too narrow") > one.count("elsewhere")
-    assert wrong.count("same") == 0
-    for system in (one, wrong):
+    near, wrong = found.systems
+    assert near.count("too narrow") > 6 > near.count("elsewhere")
+    assert wrong.count("collapsed") == 10
+    for system in (near, wrong):
         assert system.verdict is not None
         assert system.verdict.level == "differs"
+
+
+@pytest.mark.parametrize("n_resamples", [0, 199])
+@pytest.mark.parametrize(
+    ("answers", "references", "expected"),
+    [
+        (["Rohan"] * 10, ["Emma", "Li", "Ada", "Max"], True),
+        (["Rohan", " Rohan\n"] * 5, ["Emma", "Rohan", "Ada", "Max"], True),
+        (["Rohan"] * 10, ["Emma", "Rohan"], True),
+        (["Rohan"] * 2, ["Emma", "Li", "Ada"], True),
+        # People give one answer as well, or nearly.
+        (["Paris"] * 10, ["Paris"] * 10, False),
+        (["London"] * 10, ["Paris"] * 10, False),
+        (["Paris"] * 10, ["Paris"] * 9 + ["Rome"], False),
+        (["Paris"] * 2, ["Paris", "Paris", "Rome"], False),
+        (["Rohan"] * 9 + ["Emma"], ["Emma", "Li", "Ada", "Max"], False),
+        (["Rohan"], ["Emma", "Li", "Ada", "Max"], False),
+        (["Rohan"] * 10, ["Emma"], False),
+    ],
+)  # fmt: skip
+def test_one_answer_is_named_before_all_tests(
+    answers: list[str], references: list[str], expected: bool, n_resamples: int
+) -> None:
+    item = {"id": "baby", "references": references, "candidates": answers}
+    found = conditional([item], metrics="trm:distance=edit", n_resamples=n_resamples)
+    assert (found.systems[0].items[0].miss.kind == "collapsed") is expected
 
 
 class ByLength:

@@ -22,10 +22,12 @@ from textassay.studies.outcome import (
 )
 from textassay.version import __version__
 
-# How candidates can miss, by the stable keys of the JSON form, and what people read for them. `differs` is an item
+# How candidates can miss, by the stable keys of the JSON form, and what people read for them. `collapsed` is an item
+# whose candidates are all one text, while its references are not; it comes before all others. `differs` is an item
 # where metrics without a direction found a difference, `same` one where nothing was found, `untested` one where nothing
 # could be: no labelling of its texts would be significant.
 KIND_WORDS = {
+    "collapsed": "one answer",
     "too narrow": "too narrow",
     "too wide": "too wide",
     "elsewhere": "off target",
