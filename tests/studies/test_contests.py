@@ -1,4 +1,4 @@
-"""The table that all reports share: which of two columns is better."""
+"""Differences between two candidates: which one is better, and the table of all differences."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.report.builders import comparison
-from textassay.report.former.compare import render_html
-from textassay.report.former.table import paired_rows
 from textassay.studies.compare.result import Comparison
+from textassay.studies.contests import contest_table, paired
 from textassay.studies.outcome import Contest
 
 
@@ -28,7 +27,7 @@ def two(first: float, second: float, *, better: str, n: int = 500, interval: boo
 
 def ahead(found: Comparison) -> Sequence[str]:
     """The better candidate of each difference."""
-    return [row.ahead for row in paired_rows(found, found.contests)]
+    return [row.ahead for row in paired(found, found.contests)]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,15 @@ def test_values_of_another_sample_size_do_not_show_which_is_nearer() -> None:
     assert ahead(two(0.3, 0.2, better="closer", interval=False)) == ["a"]
 
 
-def test_no_cell_of_the_column_is_empty() -> None:
-    page = render_html(two(0.4, 0.6, better="closer"))
-    assert "<td><bdi>–</bdi></td></tr>" in page
-    assert "<td><bdi></bdi></td></tr>" not in page
+def test_the_table_has_the_clearest_differences_first_and_no_empty_cell() -> None:
+    found = two(0.4, 0.6, better="closer")
+    contests = [Contest("a", "b", f"m-{at}", 0.01 * at, 0.01 * at - 1, 0.01 * at + 1, 0.5) for at in range(100)]
+    table = contest_table(found, [*contests, *found.contests], title="Differences")
+    assert table is not None
+    assert (len(table.rows), table.total) == (60, 101)
+    assert [[cell.text for cell in row.cells] for row in table.rows[:2]] == [
+        ["a", "b", "nrr-2", "-0.200", "0.10", "–"],
+        ["a", "b", "m-99", "0.990", "1.00", "–"],
+    ]
+    assert [cell.candidate for cell in table.rows[0].cells[:2]] == [0, 1]
+    assert contest_table(found, (), title="Differences") is None
