@@ -44,7 +44,7 @@ def differs(job: dict[str, Any]) -> bool:
         return bool(column.differs(LEVEL))
     assert column.verdict is not None
     # 0.4.0 has no overall test; its verdict is what claims a difference.
-    return column.verdict.level in ("differs", "collapsed")
+    return getattr(column.verdict, "level", "") in ("differs", "collapsed")
 
 
 def main() -> None:

@@ -126,7 +126,7 @@ class Cell:
             engine=LocalEngine(1),
         )
         return {
-            "levels": [column.verdict.level for column in found.candidates if column.verdict],
+            "levels": [column.verdict.decision for column in found.candidates if column.verdict],
             "stars": sum(is_significant(p, LEVEL) for column in found.candidates for p in column.adjusted),
             "closer": sum(is_closer(column) for column in found.candidates),
             "contests": sum(is_significant(contest.adjusted, LEVEL) for contest in found.contests),
@@ -138,7 +138,7 @@ class Cell:
 def is_closer(column: Column) -> bool:
     """Whether a sentence claims that the candidate is closer to the reference than an independent sample."""
     assert column.verdict is not None
-    return any("closer to the reference" in reason for reason in column.verdict.reasons)
+    return column.verdict.find("closer") is not None
 
 
 def is_alarm(record: Record) -> bool:

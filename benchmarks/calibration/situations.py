@@ -1,10 +1,10 @@
 """Which verdict does each of some fifty situations get, and is every sentence true?
 
 `python benchmarks/calibration/situations.py` compares a candidate with a reference in situations whose truth is known,
-once as they are and once with candidate and reference swapped, and writes docs/situations.md with the level and all
-sentences of every verdict. It checks that the level is one that the truth allows, that no verdict contradicts itself,
-and that no swap claims that each of two samples is less diverse (or more diverse) than the other; it ends with an error
-otherwise. A null situation that is called different is no error but a false alarm, which the page counts.
+once as they are and once with candidate and reference swapped, and writes docs/situations.md with the decision and all
+sentences of every verdict. It checks that the decision is one that the truth allows, that no verdict contradicts
+itself, and that no swap claims that each of two samples is less diverse (or more diverse) than the other; it ends with
+an error otherwise. A null situation that is called different is no error but a false alarm, which the page counts.
 
 Seeds are fixed. Verdicts are kept in .benchmarks/situations.jsonl with a digest of the texts, so that a run that was
 stopped goes on where it was; `--fresh` begins anew, `--only TEXT` measures the situations whose names contain the text
@@ -33,6 +33,7 @@ from threadpoolctl import threadpool_limits
 from textassay import Sample, compare
 from textassay.inference.plan import LocalEngine
 from textassay.models.ngrams.ngram import NgramModel, train
+from textassay.studies.sentences import sentence_of
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".benchmarks" / "situations.jsonl"
@@ -42,6 +43,8 @@ SMOKE = 100
 ENCODER = "minilm:int8"
 
 SAME, FOUND, COPIED = ("same",), ("differs", "collapsed"), ("copied",)
+# Findings on how a candidate differs.
+HOW = {"separable share", "less diverse", "more diverse", "uncovered", "unlike the reference", "repeats"}
 UNKNOWN = ("same", "untested", "differs", "collapsed", "copied")
 
 Texts = list[str]
@@ -51,7 +54,7 @@ Draw = Callable[[Rng, int], tuple[Any, Any]]
 
 @dataclass(frozen=True)
 class Situation:
-    """Two samples (candidate, reference) whose relation is known; `allowed` are the levels that fit the truth."""
+    """Two samples (candidate, reference) whose relation is known; `allowed` are the decisions that fit the truth."""
 
     name: str
     what: str
@@ -67,7 +70,7 @@ class Situation:
         return set(self.allowed) <= {"same", "untested"}
 
     def is_false_alarm(self, findings: Sequence["Finding"]) -> bool:
-        return self.is_null and any(finding.level in FOUND for finding in findings)
+        return self.is_null and any(finding.decision in FOUND for finding in findings)
 
 
 def take(source: Any, rng: Rng, size: int) -> Texts:
@@ -375,7 +378,8 @@ SITUATIONS = (
 class Finding:
     """What was said about a situation, one way round."""
 
-    level: str
+    decision: str
+    kinds: tuple[str, ...]
     reasons: tuple[str, ...]
     formats: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -396,10 +400,11 @@ def judged(situation: Situation, candidate: Any, reference: Any) -> Finding:
     )
     column = found.candidates[0]
     assert column.verdict is not None
-    # The reasons end with the warnings; the page has a list of its own for them.
-    reasons = tuple(reason for reason in column.verdict.reasons if reason not in column.warnings)
+    # The page has a list of its own for warnings.
+    claims = [each for each in column.verdict.findings if each.kind != "caution"]
+    kinds, reasons = tuple(each.kind for each in claims), tuple(map(sentence_of, claims))
     formats = tuple(finding.message for finding in column.findings if not finding.harmless)
-    return Finding(column.verdict.level, reasons, formats, column.warnings, found.notes)
+    return Finding(column.verdict.decision, kinds, reasons, formats, column.warnings, found.notes)
 
 
 def _named(texts: Any, name: str) -> Sample:
@@ -420,7 +425,7 @@ def measured(situation: Situation, size: int | None, found: dict[str, Any], path
             if path is not None:
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps([key, found[key]]) + "\n")
-        lists = {name: value if name == "level" else tuple(value) for name, value in found[key].items()}
+        lists = {name: value if name == "decision" else tuple(value) for name, value in found[key].items()}
         kept.append(Finding(**lists))
     return kept
 
@@ -445,28 +450,28 @@ def earlier(path: Path) -> dict[str, Any]:
 def faults(situation: Situation, findings: Sequence[Finding]) -> Iterator[str]:
     """Everything that is wrong with two verdicts on the same texts."""
     for way, finding in zip(("as drawn", "swapped"), findings, strict=True):
-        if finding.level not in situation.allowed and not situation.is_false_alarm(findings):
-            yield f"{situation.name}, {way}: level {finding.level}; wanted {' or '.join(situation.allowed)}"
+        if finding.decision not in situation.allowed and not situation.is_false_alarm(findings):
+            yield f"{situation.name}, {way}: decision {finding.decision}; wanted {' or '.join(situation.allowed)}"
         yield from (f"{situation.name}, {way}: {fault}" for fault in contradictions(finding))
-    for word in ("less diverse", "more diverse"):
-        if all(any(word in reason for reason in finding.reasons) for finding in findings):
-            yield f"{situation.name}: each sample is called {word} than the other"
+    for kind in ("less diverse", "more diverse"):
+        if all(kind in finding.kinds for finding in findings):
+            yield f"{situation.name}: each sample is called {kind} than the other"
 
 
 def contradictions(finding: Finding) -> Iterator[str]:
-    """Sentences of one verdict that cannot be true together, or not with its level."""
-    said = "; ".join(finding.reasons)
-    differs, nothing = "differs from the reference" in said, "no difference found" in said
+    """Findings of one verdict that cannot be true together, or not with its decision."""
+    kinds = set(finding.kinds)
+    differs, nothing = "differs" in kinds, bool(kinds & {"no difference", "hidden by copies"})
     if differs and nothing:
         yield "a difference and no difference"
-    if differs != (finding.level in FOUND):
-        yield f"level {finding.level} and sentences that do not fit it"
-    if nothing and any(word in said for word in ("difference: ", "diverse", "uncovered", "unlike", "repeats")):
+    if differs != (finding.decision in FOUND):
+        yield f"decision {finding.decision} and findings that do not fit it"
+    if nothing and kinds & HOW:
         yield "no difference, and how it differs"
-    if "less diverse" in said and "more diverse" in said:
+    if {"less diverse", "more diverse"} <= kinds:
         yield "less diverse and more diverse"
-    if len(set(finding.reasons)) < len(finding.reasons):
-        yield "a sentence twice"
+    if len(kinds) < len(finding.kinds):
+        yield "a finding twice"
 
 
 def cell(finding: Finding) -> str:
@@ -483,14 +488,14 @@ TEXT = """# Situations
 What `textassay compare` reports in {number} situations whose truth is known, each also with candidate and reference
 swapped. Every sentence of every verdict is printed. {n} texts per sample unless the situation names another number,
 the default metrics, {resamples} resamples, encoder `{encoder}`, one fixed seed: a null situation has a chance of
-about 5 % to be called different. `Allowed` has the verdict levels that fit the truth; if all are allowed (`any`), the
+about 5 % to be called different. `Allowed` has the decisions that fit the truth; if all are allowed (`any`), the
 difference is small, or the option that the texts need is missing. Lines in italics are findings about the format and
 warnings about dependent texts. Made by `python benchmarks/calibration/situations.py`, which also checks that no
 verdict contradicts itself and that no swap calls each of two samples less diverse than the other.
 
 {faults} {alarms}
 
-| situation | allowed | level | sentences | level, swapped | sentences, swapped |
+| situation | allowed | decision | sentences | decision, swapped | sentences, swapped |
 |---|---|---|---|---|---|
 {rows}
 
@@ -514,8 +519,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def page(results: Sequence[tuple[Situation, list[Finding]]], wrong: Sequence[str]) -> str:
     rows = [
-        f"| **{situation.name}**: {situation.what} | {allowed(situation)} | {first.level} | {cell(first)}"
-        f" | {second.level} | {cell(second)} |"
+        f"| **{situation.name}**: {situation.what} | {allowed(situation)} | {first.decision} | {cell(first)}"
+        f" | {second.decision} | {cell(second)} |"
         for situation, (first, second) in results
     ]
     found = "\n".join(f"- {fault}" for fault in wrong)

@@ -26,6 +26,7 @@ from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import Meaning, Region, UnmatchedText
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOutcome, Sensitivity, SystemColumn
+from textassay.studies.finding import Verdict
 from textassay.studies.huse.item_votes import kind_of as kind_of_item
 from textassay.studies.huse.result import (
     AtK,
@@ -37,7 +38,7 @@ from textassay.studies.huse.result import (
     RaterFacts,
     StabilityPoint,
 )
-from textassay.studies.outcome import Contest, Outcome, Verdict
+from textassay.studies.outcome import Contest, Outcome
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -164,7 +165,7 @@ def phrase(text: str, *examples: str, more: int = 40, less: int = 2, z: float = 
 def candidate(name: str, results: Sequence[Result], **extra: object) -> Column:
     """A judged candidate with a phrase on each side."""
     values: dict[str, object] = {
-        "verdict": Verdict("differs", ("less diverse than the reference (nrr-2 -0.31)",)),
+        "verdict": Verdict.of("differs", "less diverse than the reference (nrr-2 -0.31)"),
         "over": (phrase("a big dog", "There is A BIG dog here", "no such words"),),
         "under": (phrase("of it", "most of it", more=1, less=30, z=-5.25),),
     }
@@ -218,7 +219,7 @@ def hostile_comparison(texts: Sequence[str] = HOSTILE) -> Comparison:
                 *(compare_result(metric, COMPARE_METRICS[metric][3] * 1.1) for metric in names[:-1]),
                 compare_result("cnd", 0.0, undefined=text),
             ],
-            verdict=Verdict("differs", tuple(texts)),
+            verdict=Verdict.of("differs", *texts),
             findings=(Finding(text, text, 0.9, 0.1, text),),
             over=(phrase(text, f"before {text} after", text),),
             under=(phrase("after", f"before {text} after"),),
@@ -447,7 +448,7 @@ def system(
         )
         for label in labels
     }  # fmt: skip
-    verdict = Verdict("differs", ("too narrow on 3 of 12 items", "elsewhere on 3 (trm meteor 1.31, people 0.63)"))
+    verdict = Verdict.of("differs", "too narrow on 3 of 12 items", "elsewhere on 3 (trm meteor 1.31, people 0.63)")
     return SystemColumn(name, tuple(results), outcomes(items, labels, worse=worse), verdict, again if small else {})
 
 
@@ -524,7 +525,7 @@ def hostile_conditional(texts: Sequence[str] = HOSTILE_MARKUP) -> Conditional:
             for outcome, item, text in zip(system.items, items, texts, strict=True)
         ]
         again = dict(zip(labels, system.at_baseline_size.values(), strict=True))
-        judged = Verdict("differs", tuple(texts))
+        judged = Verdict.of("differs", *texts)
         columns.append(replace(system, items=tuple(own), verdict=judged, at_baseline_size=again))
     contests = tuple(Contest(two[0], two[1], label, -0.1, -0.15, -0.05, 0.003) for label in labels)
     people = tuple(replace(outcome, id=item.id) for outcome, item in zip(found.human.items, items, strict=True))
@@ -656,7 +657,7 @@ def _many_column(name: str, items: Sequence[Item], chance: random.Random, at: in
     ]  # fmt: skip
     again = {label: _many_result(label, 0.58 + 0.12 * at, 0.4, half=0.03) for label in MANY_LABELS}
     reasons = ("too narrow on 412 of 1,000 items", "less like the references than people are (score meteor 0.31)")
-    return SystemColumn(name, tuple(whole), tuple(found), Verdict("differs", reasons), again if at >= 0 else {})
+    return SystemColumn(name, tuple(whole), tuple(found), Verdict.of("differs", *reasons), again if at >= 0 else {})
 
 
 HUSE_METRICS = ("huse", "huse_q", "huse_d")
@@ -717,7 +718,7 @@ def _huse_study(n: int, seed: int, raters: bool, level: float) -> HuseResult:
         cloud=tuple(
             (at.huse_d + 0.07 * float(a), at.huse_q + 0.06 * float(b)) for a, b in rng.normal(0, 1, (200, 2))
         ),
-        verdict=Verdict("differs", ("told from people (HUSE 0.55, p 0.001)", "by quality more than by diversity")),
+        verdict=Verdict.of("differs", "told from people (HUSE 0.55, p 0.001)", "by quality more than by diversity"),
         level=level,
         notes=("3 human items had no partner and were left out, so that both sources are of one size",),
         settings={"resamples": 999, "seed": 0, "version": "0.1.0"},
@@ -869,7 +870,7 @@ def _made_hostile(found: HuseResult) -> HuseResult:
         facts = [replace(fact, name=names[at], reason=text(at)) for at, fact in enumerate(agreement.raters)]
         agreement = replace(agreement, raters=tuple(facts))
     return replace(
-        found, rated=rated, items=items, agreement=agreement, verdict=Verdict("differs", tuple(HOSTILE_MARKUP)),
+        found, rated=rated, items=items, agreement=agreement, verdict=Verdict.of("differs", *HOSTILE_MARKUP),
         stability=tuple(replace(p, metric=text(HUSE_METRICS.index(p.metric))) for p in found.stability),
         results=(*found.results[:2], undefined(found.results[2], text(0))), notes=tuple(HOSTILE_MARKUP),
         outlook=tuple(replace(each, worth=text(at)) for at, each in enumerate(found.outlook)),

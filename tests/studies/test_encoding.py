@@ -57,8 +57,8 @@ def test_the_verdict_speaks_of_meaning(both: Comparison) -> None:
     good, bad = both.candidates
     assert good.verdict is not None
     assert bad.verdict is not None
-    assert good.verdict.level == "same"
-    assert bad.verdict.level == "differs"
+    assert good.verdict.decision == "same"
+    assert bad.verdict.decision == "differs"
     assert "of its texts are unlike the reference's" in bad.verdict.sentence
     assert "leaves parts of the reference uncovered (coverage" in bad.verdict.sentence
 
@@ -208,7 +208,7 @@ class TestBadInput:
         # Every text is on the rim of every ball, of radius 0.
         assert {results(found)[name] for name in ("coverage", "density", "precision", "recall")} == {1.0}
         assert found.candidates[0].verdict is not None
-        assert found.candidates[0].verdict.level != "differs"
+        assert found.candidates[0].verdict.decision != "differs"
 
     def test_a_full_disk_does_not_cost_the_results(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(*_: object, **__: object) -> None:
@@ -281,7 +281,7 @@ def test_a_quick_run_has_the_verdict_of_a_full_one(installed: bool, monkeypatch:
     for one, other in zip(full.candidates, quick.candidates, strict=True):
         assert one.verdict is not None
         assert other.verdict is not None
-        assert one.verdict.level == other.verdict.level
+        assert one.verdict.decision == other.verdict.decision
     bad = quick["bad"].overall
     assert bad is not None
     assert bad.n_resamples == 199

@@ -42,7 +42,7 @@ def in_comparison(p: float, level: float) -> set[bool]:
     found = replace(COMPARED, candidates=(column,), level=level)
     verdict = judge_candidate([], column.overall, setting=Setting(level))
     line, *_ = compare_lines(found)
-    return {line.figures[1].marked, verdict.level == "differs", column.differs(level)}
+    return {line.figures[1].marked, verdict.decision == "differs", column.differs(level)}
 
 
 def in_conditional(p: float, level: float) -> set[bool]:
@@ -52,7 +52,7 @@ def in_conditional(p: float, level: float) -> set[bool]:
     found = replace(CONDITIONAL, systems=(replace(system, results=(result,)),), contests=(contest,), level=level)
     verdict = judge_system(Evidence({"trm meteor": result}, 0.0, None, []), level=level)
     line, *_ = conditional_lines(found)
-    return {line.figures[1].marked, verdict.level == "differs", paired_rows(found, found.contests)[0].marked}
+    return {line.figures[1].marked, verdict.decision == "differs", paired_rows(found, found.contests)[0].marked}
 
 
 def item_is_labelled(k: int, n: int, level: float) -> bool:
@@ -65,7 +65,7 @@ def item_is_labelled(k: int, n: int, level: float) -> bool:
 def in_huse(p: float, level: float) -> set[bool]:
     result = replace(HUSE.results[0], metric="huse", p_value=p)
     verdict = judge_scores([result], Corrected.of([result], level), level=level, n_resamples=10**9)
-    return {verdict.level == "differs", figure(result, p, level=level).marked}
+    return {verdict.decision == "differs", figure(result, p, level=level).marked}
 
 
 @settings(max_examples=150, deadline=None)

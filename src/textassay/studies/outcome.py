@@ -28,37 +28,6 @@ from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.shape import check_shape
 from textassay.version import __version__
 
-NO_TEST = "estimates only: no test was run"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A judgment in plain words: `reasons` are sentences, the most important first.
-
-    `level` is same (tested, no difference found), differs, collapsed, copied (many texts are taken from the reference),
-    untested (nothing was tested, or there are too few texts to find any but very large differences), or, of a pair of
-    metrics, compatible or incompatible with distribution fitting.
-    """
-
-    level: str
-    reasons: tuple[str, ...]
-
-    @classmethod
-    def of(cls, level: str, *findings: str, details: Iterable[str] = (), cautions: Iterable[str] = ()) -> Self:
-        """A verdict with its reasons in order: what was found, how it shows, and what may be wrong with the test."""
-        return cls(level, (*findings, *details, *cautions))
-
-    @property
-    def sentence(self) -> str:
-        """The reasons as one line."""
-        return "; ".join(self.reasons)
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any] | None) -> Self | None:
-        """Read back what `dataclasses.asdict` wrote."""
-        return cls(plain["level"], tuple(plain["reasons"])) if plain else None
-
-
 # Characters that steer a terminal: DEL, C1 controls, and marks and overrides of the text direction.
 _STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _READ_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError)

@@ -28,7 +28,8 @@ from textassay.report.former.compare import outcome_sentence, render_html, rende
 from textassay.report.former.table import level_of
 from textassay.report.former.templates.page import MOST_BYTES
 from textassay.studies.compare.result import Comparison
-from textassay.studies.outcome import Contest, Verdict
+from textassay.studies.finding import Verdict
+from textassay.studies.outcome import Contest
 
 NAMES = [f"model-{i}" for i in range(20)]
 TWENTY_METRICS = [(metric, order) for metric in ("cr", "nrr", "bleu", "self_bleu") for order in range(1, 6)]
@@ -148,7 +149,7 @@ def test_any_number_of_candidates(candidates: int) -> None:
 
 def test_estimates_only() -> None:
     found = comparison(half=None, p=None)
-    verdict = Verdict("untested", ("estimates only: no test was run",))
+    verdict = Verdict.of("untested", "estimates only: no test was run")
     found = replace(found, candidates=tuple(replace(c, verdict=verdict) for c in found.candidates))
     text = words(parsed(render_html(found)))
     assert "Estimates only: no intervals were requested" in text
@@ -158,9 +159,9 @@ def test_estimates_only() -> None:
 
 
 def test_the_level_of_a_column_is_that_of_its_verdict() -> None:
-    assert level_of(Verdict("same", ("no difference",))) == "same"
+    assert level_of(Verdict.of("same", "no difference")) == "same"
     assert level_of(None) == "untested"
-    judged = replace(comparison(["only"]).candidates[0], verdict=Verdict("untested", ("no test",)))
+    judged = replace(comparison(["only"]).candidates[0], verdict=Verdict.of("untested", "no test"))
     found = replace(comparison(["only"]), candidates=(judged,))
     assert 'class="card verdict untested"' in render_html(found)
     assert "not tested" in render_notebook(found)
@@ -368,7 +369,7 @@ def test_the_notebook_fragment_touches_nothing_around_it() -> None:
 
 
 def test_the_notebook_names_the_level_once() -> None:
-    judged = replace(comparison(["only"]).candidates[0], verdict=Verdict("differs", ("differs from the reference",)))
+    judged = replace(comparison(["only"]).candidates[0], verdict=Verdict.of("differs", "differs from the reference"))
     page = words(parsed(render_notebook(replace(comparison(["only"]), candidates=(judged,)))))
     assert "only : differs from the reference" in page or "only: differs from the reference" in page
 

@@ -21,7 +21,7 @@ from textassay.report.former.table import figure
 from textassay.report.former.terminal import fitted_names
 from textassay.studies.compare.result import Comparison
 from textassay.studies.compare.verdict import judge
-from textassay.studies.outcome import Verdict
+from textassay.studies.finding import Verdict
 
 TWINS = ("model-temperature-0.7-topk-run-1", "model-temperature-0.7-topk-run-2")
 
@@ -219,7 +219,7 @@ def test_a_harmless_finding_is_known_by_its_field() -> None:
 
 def test_what_was_not_tested_has_its_own_sign() -> None:
     found = comparison(["only"], half=None, p=None)
-    judged = replace(found.candidates[0], verdict=Verdict("untested", ("estimates only: no test was run",)))
+    judged = replace(found.candidates[0], verdict=Verdict.of("untested", "estimates only: no test was run"))
     assert "? only estimates only: no test was run" in on_screen(replace(found, candidates=(judged,)), 100)
 
 

@@ -43,7 +43,8 @@ from textassay.report.former.conditional_table import (
 from textassay.report.former.markdown import fenced
 from textassay.report.former.table import paired_rows
 from textassay.studies.conditional.result import Conditional
-from textassay.studies.outcome import FRAME_COLUMNS, Contest, Verdict
+from textassay.studies.finding import Verdict
+from textassay.studies.outcome import FRAME_COLUMNS, Contest
 
 WIDTHS = (60, 80, 120, 200)
 # A terminal obeys these; each must reach it as a visible escape or not at all.
@@ -186,7 +187,7 @@ class TestAround:
         assert "items: 3 too narrow · 2 too wide · 3 off target · 3 no difference found · 1 untested" in shown
         found = conditional(("only",))
         for level, sign in (("same", "="), ("untested", "?")):
-            judged = replace(found.systems[0], verdict=Verdict(level, ("a reason",)))
+            judged = replace(found.systems[0], verdict=Verdict.of(level, "a reason"))
             assert f"{sign} only a reason" in on_screen(replace(found, systems=(judged,)), 80)
 
     def test_differences_are_adjusted_sorted_and_say_who_is_ahead(self) -> None:

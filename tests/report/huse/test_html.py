@@ -20,8 +20,8 @@ from textassay.report.former.huse_items import clearest, clearest_first, entries
 from textassay.report.former.huse_scores import chosen_k, outcome_sentence, rater_section, tie_rule
 from textassay.report.former.items import MOST_CHARACTERS, embedded, fitting, readable
 from textassay.report.former.templates.page import MOST_BYTES
+from textassay.studies.finding import Verdict
 from textassay.studies.huse.result import KINDS, DecisionMap, HuseResult
-from textassay.studies.outcome import Verdict
 
 SCRIPTS = ("huse/store.js", "huse/list.js", "huse/map.js", "huse/static.js")
 
@@ -439,7 +439,7 @@ def test_no_trend_is_promised_beyond_the_data() -> None:
 
 def test_no_line_ends_between_a_number_and_its_percent_sign() -> None:
     found = huse_study(200)
-    found = replace(found, verdict=Verdict("differs", ("74 % of them are told",)), notes=("5 % of them are odd",))
+    found = replace(found, verdict=Verdict.of("differs", "74 % of them are told"), notes=("5 % of them are odd",))
     page = parsed(render_html(found))
     assert "74\N{NO-BREAK SPACE}% of them are told" in page.text
     assert "5\N{NO-BREAK SPACE}% of them are odd" in page.text

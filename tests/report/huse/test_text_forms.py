@@ -24,8 +24,8 @@ from textassay.report.former.huse import (
     render_terminal,
 )
 from textassay.report.former.huse_items import examples
+from textassay.studies.finding import Verdict
 from textassay.studies.huse.result import KINDS, TITLES, HuseResult
-from textassay.studies.outcome import Verdict
 
 WIDTHS = (60, 80, 120, 200)
 
@@ -207,7 +207,7 @@ class TestWords:
 
     @pytest.mark.parametrize(("level", "sign"), [("same", "="), ("differs", "≠"), ("untested", "?"), ("odd", "?")])
     def test_the_verdict_has_a_sign(self, level: str, sign: str) -> None:
-        found = replace(huse_study(), verdict=Verdict(level, ("one reason", "another")))
+        found = replace(huse_study(), verdict=Verdict.of(level, "one reason", "another"))
         assert re.search(rf"^{re.escape(sign)} one reason *\n  another", on_screen(found, 80), re.M)
 
     def test_notes_are_said_once(self) -> None:

@@ -28,7 +28,7 @@ def comparison() -> Comparison:
 
 
 def verdicts(comparison: Comparison) -> dict[str, str]:
-    return {column.name: column.verdict.level for column in comparison.candidates if column.verdict}
+    return {column.name: column.verdict.decision for column in comparison.candidates if column.verdict}
 
 
 def test_verdicts_tell_same_different_and_collapsed(comparison: Comparison) -> None:
@@ -137,7 +137,7 @@ def test_what_was_not_tested_is_not_called_the_same(
 ) -> None:
     verdict = compare(reference, {"x": candidate}, **settings).candidates[0].verdict
     assert verdict is not None
-    assert verdict.level == "untested"
+    assert verdict.decision == "untested"
     assert reason in verdict.sentence
 
 
@@ -287,7 +287,7 @@ def test_the_models_of_the_ladder(data: Path) -> None:
     found = compare(folder / "real_train.txt", {"textgan": folder / "textgan.txt"}, n_resamples=99)
     verdict = found.candidates[0].verdict
     assert verdict is not None
-    assert verdict.level == "collapsed"
+    assert verdict.decision == "collapsed"
     # The file has 9,984 lines of which 319 are different; four of the lines, and one of the different ones, are blank.
     assert "318 different texts of 9,980" in verdict.sentence
     assert "textgan: 4 blank texts left out" in found.notes
@@ -360,7 +360,7 @@ class TestGroups:
         found = compare(real, {"x": made}, group="prompt", metrics="cnd", n_resamples=99)
         verdict = found["x"].verdict
         assert verdict is not None
-        assert verdict.level == "untested"
+        assert verdict.decision == "untested"
         assert "needs at least 4 groups per sample" in verdict.sentence
         assert found["x"]["cnd"].interval is None
         assert any("jackknife intervals need at least 20" in note for note in found.notes)

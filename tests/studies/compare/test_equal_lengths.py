@@ -27,7 +27,7 @@ def written(n: int, *, seed: int, mean: float = 60.0, peak: float = 0.25) -> lis
 
 def sentence(reference: list[str], candidate: list[str]) -> str:
     found = compare(reference, {"c": candidate}, families="ngram", n_resamples=99)
-    assert found["c"].verdict.level == "differs"
+    assert found["c"].verdict.decision == "differs"
     return str(found["c"].verdict.sentence)
 
 

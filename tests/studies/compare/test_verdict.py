@@ -12,7 +12,7 @@ from textassay.inference.effect_size import Separable
 from textassay.inference.overall.test import MemberResult, Overall, OverallPlan
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
-from textassay.studies.outcome import Verdict
+from textassay.studies.finding import NO_TEST, Finding, Verdict
 
 SETTING = Setting(0.95)
 MEMBERS = (MemberResult("words", "words", 0.001, 0.002), MemberResult("energy", "sentence vectors", 0.4, 0.6))
@@ -94,29 +94,29 @@ def said(rows: list[Row], found: Overall | None, **changes: Any) -> Verdict:
 class TestLevels:
     def test_the_overall_test_alone_decides(self) -> None:
         far = [row("cnd", 0.9, 0.1), row("distinct", 0.1, 0.6)]
-        assert said([], DIFFERS).level == "differs"
-        assert said(far, SAME).level == "same"
+        assert said([], DIFFERS).decision == "differs"
+        assert said(far, SAME).decision == "same"
         assert said(far, SAME).reasons == said([], SAME).reasons
 
     def test_a_limit_is_where_p_is_the_level(self) -> None:
-        assert said([], overall(0.05)).level == "differs"
-        assert said([], overall(0.0501)).level == "same"
+        assert said([], overall(0.05)).decision == "differs"
+        assert said([], overall(0.0501)).decision == "same"
 
     def test_without_a_test_there_is_no_claim(self) -> None:
-        assert said([row("cnd", 0.9, 0.1)], None) == Verdict("untested", ("estimates only: no test was run",))
+        assert said([row("cnd", 0.9, 0.1)], None) == Verdict.of("untested", NO_TEST)
         impossible = overall(None, undefined="2 and 2 groups are too few")
-        assert said([], impossible) == Verdict("untested", ("2 and 2 groups are too few",))
+        assert said([], impossible) == Verdict.of("untested", Finding("not tested", text="2 and 2 groups are too few"))
 
     @pytest.mark.parametrize(("detectable", "level"), [(0.49, "same"), (0.5, "untested"), (None, "untested")])
     def test_few_texts_are_not_called_the_same(self, detectable: float | None, level: str) -> None:
         verdict = said([], overall(0.4, separable=replace(SHARE, detectable=detectable)))
-        assert verdict.level == level
+        assert verdict.decision == level
         assert ("too few texts" in verdict.sentence) == (level == "untested")
 
     def test_half_repeated_texts_beyond_real_text_are_a_collapse(self) -> None:
-        assert said([repetition(0.9, 0.1)], DIFFERS).level == "collapsed"
-        assert said([repetition(0.9, 0.9)], DIFFERS).level == "differs"
-        assert said([repetition(0.9, 0.1)], SAME).level == "same"
+        assert said([repetition(0.9, 0.1)], DIFFERS).decision == "collapsed"
+        assert said([repetition(0.9, 0.9)], DIFFERS).decision == "differs"
+        assert said([repetition(0.9, 0.1)], SAME).decision == "same"
 
     def test_warnings_are_in_every_verdict(self) -> None:
         for found in (DIFFERS, SAME, overall(0.4, separable=None), overall(None), overall(1.0, shared_texts=0.5)):
@@ -259,7 +259,7 @@ class TestCopies:
 
     def test_copies_and_closeness_are_said(self) -> None:
         verdict = said([], self.COPIED)
-        assert verdict.level == "copied"
+        assert verdict.decision == "copied"
         assert "30 % of its texts are in the reference word for word (real text 0 %)" in verdict.reasons[0]
         assert "closer to the reference than two independent samples" in verdict.sentence
         assert "compare again without" in verdict.sentence
@@ -274,23 +274,23 @@ class TestCopies:
     )
     def test_a_few_texts_in_both_samples_are_no_copies(self, found: Overall) -> None:
         verdict = said([], found)
-        assert verdict.level == "same"
+        assert verdict.decision == "same"
         assert "word for word" not in verdict.sentence
 
     def test_real_text_that_repeats_stock_replies_is_not_called_copied(self) -> None:
-        assert said([], self.COPIED, setting=Setting(0.95, real_overlap=0.35)).level == "same"
+        assert said([], self.COPIED, setting=Setting(0.95, real_overlap=0.35)).decision == "same"
 
     def test_several_candidates_share_the_error_rate(self) -> None:
         six = Setting(0.95, n_candidates=6)
-        assert said([], self.COPIED, setting=six).level == "same"
+        assert said([], self.COPIED, setting=six).decision == "same"
         assert "closer" not in said([], self.COPIED, setting=six).sentence
         sure = replace(self.COPIED, copied=1 / 3000, closer=1 / 3000)
-        assert said([], sure, setting=six).level == "copied"
+        assert said([], sure, setting=six).decision == "copied"
         assert "closer" in said([], sure, setting=six).sentence
 
     def test_a_sample_may_copy_and_differ(self) -> None:
         verdict = said([], overall(0.001, shared_texts=0.3, copied=0.001))
-        assert verdict.level == "differs"
+        assert verdict.decision == "differs"
         assert "word for word" in verdict.sentence
         assert "no difference" not in verdict.sentence
 
@@ -305,7 +305,7 @@ class TestComparisons:
         found = compare(real, candidates, metrics=["repetition"], tokenizer="whitespace", n_resamples=199)
         for column in found.candidates:
             assert column.verdict is not None
-            assert column.verdict.level == "copied", column.verdict
+            assert column.verdict.decision == "copied", column.verdict
             assert column.overall is not None
             assert column.overall.copied is not None
             assert column.overall.copied < 0.005 / 6

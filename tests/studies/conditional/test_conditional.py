@@ -45,7 +45,7 @@ def test_a_system_from_another_source_is_found_and_one_from_the_same_is_not(outc
     near, far = outcome.systems
     assert near.verdict is not None
     assert far.verdict is not None
-    assert (near.verdict.level, far.verdict.level) == ("same", "differs")
+    assert (near.verdict.decision, far.verdict.decision) == ("same", "differs")
     assert all(result.p_value is not None and result.p_value > 0.05 for result in near.results)
     assert min(result.p_value or 1.0 for result in far.results) < 0.05
     assert all(result.p_value is not None and result.p_value > 0.05 for result in outcome.human.results)
@@ -218,7 +218,7 @@ def test_without_resamples_there_are_estimates_only() -> None:
     assert all(r.p_value is None and r.interval is None for c in found.systems for r in c.results)
     assert found.contests == ()
     assert found.systems[0].verdict is not None
-    assert found.systems[0].verdict.level == "untested"
+    assert found.systems[0].verdict.decision == "untested"
     assert not math.isnan(found.human.results[0].estimate)
 
 
@@ -259,7 +259,7 @@ def test_repeated_texts_are_too_narrow_however_often(n: int, m: int) -> None:
     assert wrong.count("collapsed") == 10
     for system in (near, wrong):
         assert system.verdict is not None
-        assert system.verdict.level == "differs"
+        assert system.verdict.decision == "differs"
 
 
 @pytest.mark.parametrize("n_resamples", [0, 199])
@@ -362,7 +362,7 @@ def test_the_human_row_does_not_depend_on_the_order_of_items() -> None:
 def test_too_few_sampled_labellings_are_called_untested() -> None:
     made = items(1, candidates=12, references=12)
     found = conditional(made, metrics=["trm:distance=edit"], n_resamples=19, partitions=100)
-    assert {s.verdict.level for s in found.systems if s.verdict} == {"untested"}
+    assert {s.verdict.decision for s in found.systems if s.verdict} == {"untested"}
 
 
 def test_one_candidate_an_item_is_called_untested_not_the_same() -> None:
@@ -370,7 +370,7 @@ def test_one_candidate_an_item_is_called_untested_not_the_same() -> None:
     found = conditional(ItemSet.of(made, name="one"), distances=["edit"], n_resamples=99)
     verdict = found.systems[0].verdict
     assert verdict is not None
-    assert verdict.level == "untested"
+    assert verdict.decision == "untested"
     assert "needs two candidates and two references" in verdict.sentence
 
 

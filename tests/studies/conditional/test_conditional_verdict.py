@@ -15,7 +15,7 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.report.former.conditional_table import p_at_most
 from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system
-from textassay.studies.outcome import Verdict
+from textassay.studies.finding import NO_TEST, Verdict
 
 
 def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math.nan, variant: str = "split") -> Result:
@@ -33,12 +33,12 @@ def judged(
 
 
 def test_nothing_found() -> None:
-    assert judged(0.051) == Verdict("same", ("no difference from the references found",))
+    assert judged(0.051) == Verdict.of("same", "no difference from the references found")
 
 
 def test_significant_at_the_level_itself() -> None:
     found = judged(0.05)
-    assert found.level == "differs"
+    assert found.decision == "differs"
     assert found.reasons == (
         "distributed differently from the references (trm meteor 1.20, by chance 0.600, adjusted p = 0.050)",
     )
@@ -47,7 +47,7 @@ def test_significant_at_the_level_itself() -> None:
 @pytest.mark.parametrize(("people", "level"), [(0.01, "differs"), (0.0101, "same"), (0.2, "same")])
 def test_people_are_a_second_look_at_a_fifth_of_the_error_rate(people: float, level: str) -> None:
     found = judged(0.9, people=people)
-    assert found.level == level
+    assert found.decision == level
     assert ("no difference" in found.sentence) == (level == "same")
     assert any("than that of people" in reason for reason in found.reasons) == (level == "differs")
 
@@ -72,16 +72,16 @@ def test_beside_a_difference_people_are_judged_at_the_level() -> None:
 def test_directions_have_tests_of_their_own(misses: Overall | None, kinds: list[str]) -> None:
     assert [reason for reason in judged(0.01, misses=misses).reasons if ":" in reason] == [SENTENCES[k] for k in kinds]
     # Without a difference there is no direction.
-    assert judged(0.9, misses=misses).level == "same"
+    assert judged(0.9, misses=misses).decision == "same"
 
 
 def test_what_could_not_be_found_is_untested() -> None:
-    assert judged(0.9, smallest=0.1).level == "untested"
-    assert judged(0.9, smallest=0.05).level == "same"
+    assert judged(0.9, smallest=0.1).decision == "untested"
+    assert judged(0.9, smallest=0.05).decision == "same"
     alone = Evidence({"score meteor": result("score", adjusted=0.9)}, 1e-4, None, [])
-    assert judge_system(alone, level=0.95).level == "untested"
+    assert judge_system(alone, level=0.95).decision == "untested"
     nothing = Evidence({"trm meteor": result(p=None)}, 1.0, None, [])
-    assert judge_system(nothing, level=0.95) == Verdict("untested", ("estimates only: no test was run",))
+    assert judge_system(nothing, level=0.95) == Verdict.of("untested", NO_TEST)
 
 
 def test_p_values_at_the_floor_are_bounds() -> None:
@@ -116,7 +116,7 @@ def test_real_captions_have_one_consistent_verdict(data: Path) -> None:
     assert system.results[0].p_value == 1e-4
     assert system.results[0].parts["z"] < -15
     assert system.verdict is not None
-    assert system.verdict.level == "differs"
+    assert system.verdict.decision == "differs"
     assert "no difference" not in system.verdict.sentence
     assert any("lower than that of people" in reason for reason in system.verdict.reasons)
     assert system.count("same") == 0
@@ -135,6 +135,6 @@ def test_null_sets_of_few_texts_are_mostly_called_the_same() -> None:
         found = conditional(ItemSet.of(items), distances=["edit"], n_resamples=99, seed=seed)
         verdict = found.systems[0].verdict
         assert verdict is not None
-        wrong += verdict.level == "differs"
+        wrong += verdict.decision == "differs"
     # 6 % at most, and three standard errors; over 300 sets it was 7.3 %, and 6 % for the tests of the table alone.
     assert wrong <= 9, wrong

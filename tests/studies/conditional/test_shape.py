@@ -43,7 +43,7 @@ def p_values(column: SystemColumn) -> list[float]:
 
 def reasons(column: SystemColumn) -> tuple[str, ...]:
     assert column.verdict is not None
-    return (column.verdict.level, *column.verdict.reasons)
+    return (column.verdict.decision, *column.verdict.reasons)
 
 
 @pytest.fixture(scope="module")

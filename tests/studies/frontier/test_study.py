@@ -20,7 +20,7 @@ from textassay.studies.frontier.study import _judge_estimated, _OverSeeds, front
 
 def test_the_toy_distribution_has_the_verdicts_of_figures_1_and_4() -> None:
     found = frontier("toy:20")
-    levels = {each.pair: each.verdict.level for each in found["toy:20"].analyses}
+    levels = {each.pair: each.verdict.decision for each in found["toy:20"].analyses}
     assert levels == {
         "ll/se": "compatible",
         "cr/nrr": "compatible",
@@ -91,7 +91,7 @@ def test_a_pair_of_the_user_is_analysed() -> None:
     mine = own_pair(np.sqrt, lambda x: -x * x, name="root/nrr")
     found = frontier([0.5, 0.3, 0.15, 0.05], pairs=[mine, "cr/nrr"])
     assert found.labels == ("root/nrr", "cr/nrr")
-    assert found["distribution"].analysis("root/nrr").verdict.level == "incompatible"
+    assert found["distribution"].analysis("root/nrr").verdict.decision == "incompatible"
 
 
 def test_outcomes_of_probability_zero_are_noted_with_ll() -> None:
@@ -105,7 +105,7 @@ def test_a_distribution_beyond_the_limit_of_nsbleu_is_not_decided() -> None:
     result = found["distribution"]["bleu1-5/nsbleu1-5"]
     assert math.isnan(result.estimate)
     assert result.undefined is not None
-    assert found["distribution"].analyses[0].verdict.level == "untested"
+    assert found["distribution"].analyses[0].verdict.decision == "untested"
     assert "drate" not in result.parts
     assert "g is concave only below 0.4" in found.notes[0]
 
@@ -122,7 +122,7 @@ def test_a_restricted_space_proves_no_optimality(pair: str) -> None:
     better = (quality > found.quality) & (diversity >= found.diversity)
     assert better.any()
     assert (shares[better].max(axis=1) > parsed.diversity.limit).all()
-    assert found.verdict.level == "untested"
+    assert found.verdict.decision == "untested"
     assert "frontier here" not in found.verdict.sentence
 
 
@@ -158,7 +158,7 @@ def test_estimates_have_an_interval_over_draws() -> None:
 def test_a_gap_counts_if_its_interval_is_above_zero(low: float, level: str) -> None:
     gap = _OverSeeds(1e-5, low, 2e-5, 4)
     found = _judge_estimated(gap, gap, is_compatible=False, n=100)
-    assert found.level == level
+    assert found.decision == level
     assert ("not distinguishable from 0 over 4 draws" in found.sentence) == (level == "untested")
     compatible = _judge_estimated(gap, gap, is_compatible=True, n=100).sentence
     assert ("not distinguishable from 0" in compatible) == (level == "untested")

@@ -34,7 +34,7 @@ def test_the_papers_summaries(data: Path) -> None:
             assert result.interval is not None
             assert result.interval.low < result.estimate < result.interval.high
         assert [result.p_value for result in found.results] == [0.01, 0.01, None]
-        assert found.verdict.level == "differs"
+        assert found.verdict.decision == "differs"
         assert "human and model texts can be distinguished" in found.verdict.sentence
 
 
@@ -48,7 +48,7 @@ def test_chance_is_about_1_and_a_real_difference_is_below_it() -> None:
 
 def test_nothing_to_tell_apart() -> None:
     found = short(rated_items(120, seed=3, apart=0.0), n_resamples=99)
-    assert found.verdict.level == "same"
+    assert found.verdict.decision == "same"
     assert "would have been significant" in found.verdict.sentence
 
 
@@ -233,7 +233,7 @@ def test_estimates_alone() -> None:
     found = short(rated_items(60, seed=1), n_resamples=0)
     assert [result.interval for result in found.results] == [None] * 3
     assert [result.p_value for result in found.results] == [None] * 3
-    assert found.verdict.level == "untested"
+    assert found.verdict.decision == "untested"
     assert found.cloud == ()
 
 

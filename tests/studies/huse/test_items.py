@@ -101,7 +101,7 @@ def test_lengths_are_not_taken_for_probabilities() -> None:
 def test_a_p_value_at_the_level_is_significant(level: float, p: float) -> None:
     def at(value: float) -> str:
         result = Result("huse", {}, 0.8, "higher", "both", None, value, {}, None, "", 0.0, n=40)
-        return judge([result], Corrected.of([result], level), level=level, n_resamples=999).level
+        return judge([result], Corrected.of([result], level), level=level, n_resamples=999).decision
 
     assert at(p) == "differs"
     assert at(p * 1.01) == "same"

@@ -165,9 +165,9 @@ class TestCertainty:
 class TestVerdicts:
     def test_too_few_resamples_for_any_test_is_said(self) -> None:
         found = short(rated_items(120, seed=1, apart=2.0), n_resamples=19)
-        assert found.verdict.level == "untested"
+        assert found.verdict.decision == "untested"
         assert "at least 39 are needed" in found.verdict.sentence
-        assert short(rated_items(120, seed=1, apart=2.0), n_resamples=39).verdict.level == "differs"
+        assert short(rated_items(120, seed=1, apart=2.0), n_resamples=39).verdict.decision == "differs"
 
     @pytest.mark.parametrize("metrics", [["huse"], ["huse", "huse_q"]])
     def test_the_threshold_is_that_of_the_test(self, metrics: list[str]) -> None:

@@ -61,7 +61,7 @@ def test_the_temperature_of_the_references_is_best_by_trm_and_greedy_text_by_the
     triangles, score = found.best
     assert (triangles.setting, triangles.among) == ("t=1", ("t=1",))
     assert score.setting == "t=0.05"
-    assert found.verdict.level == "same"
+    assert found.verdict.decision == "same"
     assert "no difference from the references at t=1" in found.verdict.sentence
 
 

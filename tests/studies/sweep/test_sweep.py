@@ -86,7 +86,7 @@ def test_several_parameters_and_checkpoints(tmp_path: Path) -> None:
         None, corpus(7, 200), checkpoints=str(tmp_path / "epoch-*"), top_k="1,none", n=60, metrics="cnd", n_resamples=0
     )
     assert study.names == ("epoch-1 k=1", "epoch-1 k=none", "epoch-2 k=1", "epoch-2 k=none")
-    assert study.verdict.level == "untested"
+    assert study.verdict.decision == "untested"
     assert len(set(study.models)) == 2
     assert study["epoch-1 k=1"].decoding.top_k == 1
     assert len(set(study.samples["epoch-1 k=1"].texts.to_pylist())) == 1

@@ -66,7 +66,7 @@ _VERBS = {
 def outcome_sentence(comparison: Comparison) -> str:
     """The outcome in one sentence."""
     verdicts = {column.name: column.verdict for column in comparison.candidates}
-    if [verdict and verdict.level for verdict in verdicts.values()] == ["same"]:
+    if [verdict and verdict.decision for verdict in verdicts.values()] == ["same"]:
         return f"No difference between {shortened(comparison.candidates[0].name, 60)} and the reference was found."
     return summary(verdicts, _VERBS, what="candidates")
 
@@ -109,7 +109,7 @@ def _share_legend(comparison: Comparison) -> list[str]:
             "at least ... unlike the reference's: lower confidence bound of the separable share, the share of texts"
             " that must be replaced to match the reference; below 10 % slight, from 50 % large"
         )
-    if any(column.verdict is not None and column.verdict.level == "same" for column in candidates):
+    if any(column.verdict is not None and column.verdict.decision == "same" for column in candidates):
         lines.append("probably: in about four of five comparisons with such a share")
     return lines
 

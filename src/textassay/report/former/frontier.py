@@ -132,7 +132,7 @@ def outcome_sentence(found: Frontier) -> str:
     """How many pairs are compatible."""
     levels: dict[str, set[str]] = {}
     for row in rows(found):
-        levels.setdefault(row.analysis.verdict.level, set()).add(row.analysis.pair)
+        levels.setdefault(row.analysis.verdict.decision, set()).add(row.analysis.pair)
     words = {"compatible": "compatible", "incompatible": "incompatible", "untested": "not decided"}
     order = [(level, [pair for pair in found.labels if pair in levels.get(level, ())]) for level in words]
     clauses = [f"{words[level]}: {listed(pairs)}" for level, pairs in order if pairs]
@@ -150,7 +150,7 @@ def legend_lines(found: Frontier) -> list[str]:
         lines.append(
             f"[ ]: {level_text(draws[0].level)} interval of the mean over draws of halves and mixtures, for these texts"
         )
-    if any(row.analysis.verdict.level == "incompatible" for row in rows(found)):
+    if any(row.analysis.verdict.decision == "incompatible" for row in rows(found)):
         lines.append("incompatible: some other distribution has more quality than the real one at no less diversity")
     if any(row.self_ratio for row in rows(found)):
         lines.append(
@@ -415,7 +415,7 @@ def _csv_rows(found: Frontier) -> Iterator[dict[str, Any]]:
             "diversity": known(analysis.diversity),
             "qdisc": known(analysis.result.estimate),
             "drate": analysis.result.parts.get("drate"),
-            "verdict": analysis.verdict.level,
+            "verdict": analysis.verdict.decision,
         }
         for curve in analysis.curves:
             divergences = analysis.divergences or (None,) * len(curve.points)

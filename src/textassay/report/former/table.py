@@ -17,7 +17,8 @@ from textassay.document.words import listed, number, p_text, plus_minus
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.result import Result
 from textassay.metrics.registry import Metric, all_metrics
-from textassay.studies.outcome import Contest, Outcome, ResultColumn, Verdict
+from textassay.studies.finding import Verdict
+from textassay.studies.outcome import Contest, Outcome, ResultColumn
 
 MARK = "*"
 ARROWS = {"higher": "↑", "lower": "↓", "closer": "≈"}
@@ -430,7 +431,7 @@ LEVELS = {
 
 def level_of(verdict: Verdict | None) -> str:
     """A key of `LEVELS`; without a verdict nothing was tested."""
-    return verdict.level if verdict is not None and verdict.level in LEVELS else "untested"
+    return verdict.decision if verdict is not None and verdict.decision in LEVELS else "untested"
 
 
 def summary(columns: Mapping[str, Verdict | None], verbs: Mapping[str, tuple[str, str]], *, what: str) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from textassay.corpus.printable import printable, shortened
 from textassay.report.former.table import LEVELS, MARK, Figure, Line, level_of, short_names
-from textassay.studies.outcome import Verdict
+from textassay.studies.finding import Verdict
 
 # Notes and verdicts may quote texts of any length.
 _LONGEST = 400

@@ -13,12 +13,12 @@ from textassay.inference.result import Result, one_nan
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.equal_lengths import EqualLengths
 from textassay.studies.compare.meaning import Meaning
+from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
     Contest,
     Outcome,
     ResultColumn,
     Settings,
-    Verdict,
     plain_settings,
     read_settings,
     with_nan,
@@ -220,7 +220,7 @@ def identity(column: Column) -> dict[str, Any]:
 
 def _remarks(column: Column) -> dict[str, Any]:
     return {
-        "verdict": asdict(column.verdict) if column.verdict else None,
+        "verdict": column.verdict.to_dict() if column.verdict else None,
         "findings": [asdict(finding) for finding in column.findings],
         "over": [asdict(phrase) for phrase in column.over],
         "under": [asdict(phrase) for phrase in column.under],

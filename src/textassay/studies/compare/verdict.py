@@ -6,16 +6,15 @@ adjusted test of its metric and, if it names a direction, intervals that do not 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from textassay.corpus.printable import share
-from textassay.document.words import cited_p, number, plus_minus
 from textassay.inference.effect_size import Separable
 from textassay.inference.overall.test import Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
-from textassay.studies.outcome import NO_TEST, Verdict
+from textassay.studies.finding import NO_TEST, Ends, Finding, Verdict
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
 COLLAPSED = 0.5
@@ -26,22 +25,14 @@ TOO_FEW = 0.5
 # Samples of which the candidate has fewer of its word pairs in common with the reference may be in two languages or
 # scripts, whose words are of different kinds, so their numbers of different words do not compare.
 UNRELATED = 0.05
-# Members of the bank that are named in a verdict.
-_MOST_NAMED = 4
 
-_PHRASES = {
-    "cr": "uses the reference's common phrases less often",
-    # A long text may contain all phrases of the reference, and others besides.
-    "bleu": "fewer of its phrases are in the reference",
-}
-_FORMAT = "the format differs as well (see the format findings), which may explain the difference or a part of it"
-_CLOSER = "closer to the reference than two independent samples are"
+_PHRASES = {"cr": "fewer common phrases", "bleu": "fewer known phrases"}
 
 # Which way a value moves when a sample becomes less diverse.
 _LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
 _REACH = (
-    ("produces texts unlike any in the reference", ("precision", "density")),
-    ("leaves parts of the reference uncovered", ("coverage", "recall")),
+    ("unlike the reference", ("precision", "density")),
+    ("uncovered", ("coverage", "recall")),
 )
 
 
@@ -113,17 +104,16 @@ def judge(
     by_metric: dict[str, list[Row]] = {}
     for row in usable:
         by_metric.setdefault(row.result.metric, []).append(row)
+    collapse = list(_repetition(by_metric.get("repetition", ()), tested=False))
     if overall is None:
-        collapse = _repetition(by_metric.get("repetition", ()), tested=False)
         return Verdict.of("collapsed" if collapse else "untested", *collapse, NO_TEST)
     if overall.p_value is None:
-        collapse = _repetition(by_metric.get("repetition", ()), tested=False)
-        why = overall.undefined or "no test could be run"
+        why = Finding("not tested", text=overall.undefined or "no test could be run")
         return Verdict.of("collapsed" if collapse else "untested", *collapse, why, cautions=warnings)
-    copies = _copies(overall, setting)
+    copies = list(_copies(overall, setting))
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
-    collapse = _repetition(by_metric.get("repetition", ()), tested=True)
+    collapse = list(_repetition(by_metric.get("repetition", ()), tested=True))
     difference = _difference(overall, setting.level, doubtful=doubtful or bool(warnings))
     wording = [
         *_diversity(usable, overall, setting.sight),
@@ -132,93 +122,75 @@ def judge(
     ]
     details = [
         *_size(overall.separable),
-        *([_FORMAT] if format_differs and without_markup is None else ()),
-        *(wording if without_markup is None else _beside_markup(without_markup, setting)),
+        *([Finding("format differs")] if format_differs and without_markup is None else ()),
+        *(wording if without_markup is None else [_beside_markup(without_markup, setting)]),
         *_copying(by_metric.get("copying", ())),
     ]
-    is_collapsed = any(reason.startswith("collapsed") for reason in collapse)
-    level = "collapsed" if is_collapsed else "differs"
-    return Verdict.of(level, *collapse, *copies, difference, details=details, cautions=warnings)
+    is_collapsed = any(finding.kind == "collapsed" for finding in collapse)
+    decision = "collapsed" if is_collapsed else "differs"
+    return Verdict.of(decision, *collapse, *copies, difference, details=details, cautions=warnings)
 
 
-def _nothing_found(overall: Overall, copies: Sequence[str], setting: Setting, warnings: Sequence[str]) -> Verdict:
-    found = f"no difference found ({_cited(overall)})"
+def _nothing_found(overall: Overall, copies: Sequence[Finding], setting: Setting, warnings: Sequence[str]) -> Verdict:
     is_closer = is_significant(overall.closer, setting.beside)
     if copies:
         # Texts that are in both samples make them alike, so the test shows little about the other texts.
-        hidden = f"{found}, but copies hide differences: compare again without them"
-        return Verdict.of("copied", *copies, *([_CLOSER] if is_closer else ()), hidden, cautions=warnings)
+        closer = [Finding("closer", condition="copies")] if is_closer else []
+        return Verdict.of("copied", *copies, *closer, _tested("hidden by copies", overall), cautions=warnings)
     limit = None if overall.separable is None else overall.separable.detectable
     if limit is None or limit >= TOO_FEW:
-        few = f"too few texts to find any but very large differences ({_cited(overall)})"
-        return Verdict.of("untested", few, cautions=warnings)
-    power = f"{share(limit)} or more of texts that a classifier recognises would probably have been found"
-    why = "some texts may be paraphrases of reference texts, or both samples may answer the same prompts"
-    advice = [f"{_CLOSER}: {why}"] if is_closer else []
-    return Verdict.of("same", found, details=[power, *advice], cautions=warnings)
+        return Verdict.of("untested", _tested("too few texts", overall), cautions=warnings)
+    details = [Finding("detectable share", value=limit), *([Finding("closer")] if is_closer else [])]
+    return Verdict.of("same", _tested("no difference", overall), details=details, cautions=warnings)
 
 
-def _beside_markup(words: Overall, setting: Setting) -> list[str]:
+def _beside_markup(words: Overall, setting: Setting) -> Finding:
     """What is left of a difference without Markdown: corrected for all candidates by their number, which is enough."""
-    advice = '--strip markdown (in Python strip="markdown") shows wording and diversity without it'
     if words.p_value is None:
-        return [f"Markdown differs; {advice}"]
+        return Finding("markup differs")
     p = min(words.p_value * setting.n_candidates, 1.0)
     if not is_significant(p, setting.level):
-        return [f"Markdown may explain the difference: without it, none is found ({cited_p(p)}); {advice}"]
+        return Finding("markup alone", adjusted_p=p)
     low = None if words.separable is None else words.separable.low
-    size = f", at least {at_least(low)} of its texts are unlike the reference's" if low else ""
-    return [f"Markdown differs; the words without it differ as well ({cited_p(p)}{size}); {advice}"]
+    return Finding("markup and words differ", adjusted_p=p, ends=(low, 1.0) if low else None)
 
 
-def _cited(overall: Overall) -> str:
-    """The p-value of the overall test, corrected for several candidates, and the sizes it comes from."""
+def _tested(kind: str, overall: Overall, **found: Any) -> Finding:
+    """A finding of the overall test, with its p-value, corrected for several candidates, and what that comes from."""
     assert overall.adjusted is not None
-    groups = ""
-    if overall.design != "independent":
-        groups = f" in {overall.n_groups[0]:,} and {overall.n_groups[1]:,} groups"
-    is_smallest = overall.p_value is not None and overall.p_value <= overall.floor
-    p = cited_p(overall.adjusted, floor=overall.adjusted if is_smallest else 0.0)
-    return f"overall test: {p}, {overall.n[0]:,} and {overall.n[1]:,} texts{groups}"
+    assert overall.p_value is not None
+    is_smallest = overall.p_value <= overall.floor
+    grouped = overall.design != "independent"
+    groups = dict(zip(("groups", "reference_groups"), overall.n_groups, strict=True)) if grouped else {}
+    floor = overall.adjusted if is_smallest else math.nan
+    return Finding(kind, adjusted_p=overall.adjusted, floor=floor, n=overall.n, parts=groups, **found)
 
 
-def _difference(overall: Overall, level: float, *, doubtful: bool) -> str:
-    members = overall.found_by(level)
-    names = [member.label for member in members[:_MOST_NAMED]]
-    more = f" and {len(members) - _MOST_NAMED} more" if len(members) > _MOST_NAMED else ""
-    by = f"; found by {', '.join(names)}{more}" if members else ""
-    # A warning is a sign that single texts may not be exchanged, which the test takes for granted.
-    return f"differs from the reference{', if the texts are independent' * doubtful} ({_cited(overall)}{by})"
+def _difference(overall: Overall, level: float, *, doubtful: bool) -> Finding:
+    names = tuple(member.label for member in overall.found_by(level))
+    return _tested("differs", overall, names=names, condition="independent" if doubtful else "")
 
 
-def _copies(overall: Overall, setting: Setting) -> list[str]:
-    shared = overall.shared_texts or 0.0
+def _copies(overall: Overall, setting: Setting) -> Iterator[Finding]:
+    shared, real = overall.shared_texts or 0.0, setting.real_overlap
     is_sure = is_significant(overall.copied, setting.beside)
-    if not is_sure or shared < COPIED or shared <= (setting.real_overlap or 0.0):
-        return []
-    real = "" if setting.real_overlap is None else f" (real text {share(setting.real_overlap)})"
-    return [f"not an independent sample: {share(shared)} of its texts are in the reference word for word{real}"]
+    if is_sure and shared >= COPIED and shared > (real or 0.0):
+        yield Finding("copies of the reference", value=shared, baseline=math.nan if real is None else real)
 
 
-def _repetition(rows: Iterable[Row], *, tested: bool) -> list[str]:
+def _repetition(rows: Iterable[Row], *, tested: bool) -> Iterator[Finding]:
     for row in rows:
         value, real = row.like_real.estimate, row.real.estimate
         if value <= real or (tested and not _apart(row)):
             continue
-        parts = row.like_real.parts
-        texts = "text" if parts["unique_texts"] == 1 else "texts"
-        counted = (
-            f"{share(value)} of texts repeat another one, {share(parts['exact'])} word for word"
-            f" ({int(parts['unique_texts']):,} different {texts} of {row.like_real.n:,})"
-        )
-        if value >= COLLAPSED:
-            return [f"collapsed: {counted}"]
-        if tested:
-            return [f"repeats itself: {counted}; real text {share(real)}"]
-    return []
+        counted = {name: row.like_real.parts[name] for name in ("exact", "unique_texts")}
+        kind = "collapsed" if value >= COLLAPSED else "repeats" if tested else ""
+        if kind:
+            yield replace(_beside_real(kind, row), parts=counted, n=(row.like_real.n,))
+            return
 
 
-def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[str]:
+def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[Finding]:
     """Which of the two is more diverse. A test only finds that they differ, so the values must show the direction."""
     votes: dict[int, Row] = {}
     left_out = [] if sight.reliable else ["vendi"]
@@ -228,17 +200,16 @@ def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[str]
         for row in rows:
             if row.result.metric == name and _differs(row) and _beyond(row):
                 votes.setdefault(_direction(row), row)
+    found = [_diverse(direction, row, sight) for direction, row in votes.items()]
     if len(votes) == 2:
-        return [f"diversity measures disagree: lower by {_against(votes[-1])}, higher by {_against(votes[1])}"]
-    return [
-        f"{'less' if direction < 0 else 'more'} diverse {_than(row, sight)} ({_against(row)})"
-        for direction, row in votes.items()
-    ]
+        return [Finding("diversity unclear", among=tuple(sorted(found, key=lambda each: each.kind)))]
+    return found
 
 
-def _than(row: Row, sight: Sight) -> str:
-    """Vectors only show what the encoder represents: they hardly differ for words that it does not know."""
-    return f"in {sight.what} as the encoder measures it" if row.result.metric == "vendi" else "than the reference"
+def _diverse(direction: int, row: Row, sight: Sight) -> Finding:
+    """Less or more diverse; a metric on vectors names what its encoder represents."""
+    kind = "less diverse" if direction < 0 else "more diverse"
+    return replace(_beside_real(kind, row), names=(sight.what,) if row.result.metric == "vendi" else ())
 
 
 def _direction(row: Row) -> int:
@@ -251,47 +222,34 @@ def _moved(row: Row) -> float:
     return row.like_real.estimate - row.real.estimate
 
 
-def _size(found: Separable | None) -> list[str]:
+def _size(found: Separable | None) -> Iterator[Finding]:
     """How large the difference is: the separable share, and the grade that follows from it."""
     if found is None:
-        return []
+        return
     if found.low is None or found.estimate is None:
-        return [f"how many of its texts are unlike the reference's is not known: {found.undefined}"]
-    if not found.low:
-        return [f"{found.grade} difference: hardly any of its texts can be told from the reference's"]
-    return [f"{found.grade} difference: at least {at_least(found.low)} of its texts are unlike the reference's"]
+        yield Finding("no separable share", text=str(found.undefined))
+    else:
+        yield Finding("separable share", value=found.estimate, ends=(found.low, 1.0), grade=str(found.grade))
 
 
-def at_least(low: float) -> str:
-    """A lower bound as a percentage, rounded down so that it stays one.
-
-    >>> at_least(0.2789), at_least(0.0999), at_least(0.0004), at_least(1.0)
-    ('27 %', '9.9 %', '<0.1 %', '100 %')
-    """
-    digits = 2 if low >= 0.1 else 3
-    return share(math.floor(low * 10**digits) / 10**digits or low)
-
-
-def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
+def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> Iterator[Finding]:
     """Texts of one sample that are unlike those of the other; only if the test and the value agree."""
-    found = []
-    for said, names in _REACH:
+    for kind, names in _REACH:
         tested = [
             row for name in names for row in by_metric.get(name, ()) if row.significant and setting.sight.reliable
         ]
         rows = [row for row in tested if _moved(row) < 0 and _beyond(row)]
-        if said.startswith("leaves"):
+        if kind == "uncovered":
             # Noise and other topics cover little of the reference too, so this is about coverage, not diversity.
             rows += [row for row in _bleu(by_metric, "reverse_bleu", setting) if _moved(row) < 0 and _apart(row)]
-        found += [f"{said} ({_against(row, 'real v real')})" for row in rows[:1]]
-    return found
+        yield from (_beside_real(kind, row) for row in rows[:1])
 
 
-def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[str]:
+def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[Finding]:
     """Only a value below that of real text is lost quality: a test of `cr` is also significant for repeated phrases."""
     rows = [*filter(_differs, by_metric.get("cr", ())), *_bleu(by_metric, "bleu", setting)]
     lower = [row for row in rows if _moved(row) < 0 and _apart(row)]
-    return [f"{_PHRASES[row.result.metric]} ({_against(row, 'real v real')})" for row in lower[:1]]
+    return [_beside_real(_PHRASES[row.result.metric], row) for row in lower[:1]]
 
 
 def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -> Sequence[Row]:
@@ -302,13 +260,9 @@ def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -
     return by_metric.get(name, ()) if (setting.real_overlap or 0.0) < COPIED else ()
 
 
-def _copying(rows: Iterable[Row]) -> list[str]:
-    return [
-        f"copies: {share(row.like_real.estimate)} of texts are in the training file word for word"
-        f" (real text {share(row.real.estimate)})"
-        for row in rows
-        if row.like_real.estimate > row.real.estimate and _apart(row)
-    ]
+def _copying(rows: Iterable[Row]) -> list[Finding]:
+    found = [row for row in rows if row.like_real.estimate > row.real.estimate and _apart(row)]
+    return [_beside_real("copies of the training file", row) for row in found]
 
 
 def _differs(row: Row) -> bool:
@@ -332,11 +286,20 @@ def _beyond(row: Row) -> bool:
     return mine is not None and row.real.estimate not in mine
 
 
-def _against(row: Row, real_name: str = "real") -> str:
-    real = f"{real_name} {number(row.real.estimate)}"
-    if row.real.interval is not None and not math.isnan(row.real.estimate):
-        real += f" ± {plus_minus((row.real.interval.high - row.real.interval.low) / 2)}"
-    size = f" at n = {row.real.n:,}" if row.like_real is not row.result else ""
-    if row.equal_lengths:
-        size = f" in {row.real.n:,} texts of each cut to equal lengths"
-    return f"{row.label} {number(row.like_real.estimate)}, {real}{size}"
+def _beside_real(kind: str, row: Row) -> Finding:
+    """A value beside that of real text, and on which texts both were measured."""
+    condition = "equal lengths" if row.equal_lengths else "equal size" if row.like_real is not row.result else ""
+    return Finding(
+        kind,
+        row.label,
+        value=row.like_real.estimate,
+        ends=_ends(row.like_real),
+        baseline=row.real.estimate,
+        baseline_ends=_ends(row.real),
+        n=(row.real.n,),
+        condition=condition,
+    )
+
+
+def _ends(result: Result) -> Ends | None:
+    return None if result.interval is None else (result.interval.low, result.interval.high)

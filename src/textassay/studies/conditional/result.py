@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.inference.per_item import Miss
 from textassay.inference.result import Result
+from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
     Contest,
     Outcome,
     ResultColumn,
     Settings,
-    Verdict,
     data_frame,
     plain_settings,
     read_settings,
@@ -225,7 +225,7 @@ def _column(column: SystemColumn) -> dict[str, Any]:
 def _remarks(column: SystemColumn) -> dict[str, Any]:
     return {
         "n": [result.n for result in column.results],
-        "verdict": asdict(column.verdict) if column.verdict else None,
+        "verdict": column.verdict.to_dict() if column.verdict else None,
         "at_human_size": {label: [r.to_dict(), r.n] for label, r in column.at_baseline_size.items()},
         "misses": [without_nan(asdict(item.miss)) for item in column.items],
         "sizes": [[result.n for result in item.results] for item in column.items],

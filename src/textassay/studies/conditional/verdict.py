@@ -11,7 +11,7 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import kind_of
 from textassay.inference.result import Result
 from textassay.studies.conditional.result import chance_of
-from textassay.studies.outcome import NO_TEST, Verdict
+from textassay.studies.finding import NO_TEST, Finding, Verdict
 
 Adjusted = tuple[Gap, float]
 # If the tests of the table find nothing, the comparison with people is judged at the error rate divided by this.
@@ -70,7 +70,7 @@ def judge_system(evidence: Evidence, *, level: float) -> Verdict:
     return Verdict.of("same", "no difference from the references found")
 
 
-def _why_untested(results: Mapping[str, Result]) -> str:
+def _why_untested(results: Mapping[str, Result]) -> Finding | str:
     reasons = [result.undefined for result in results.values() if result.undefined]
     return reasons[0] if reasons else NO_TEST
 

@@ -6,17 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
 from textassay.inference.result import Result
+from textassay.studies.finding import Verdict
 from textassay.studies.frontier.compatibility import Conditions, Failure, Fit
-from textassay.studies.outcome import (
-    Outcome,
-    ResultColumn,
-    Settings,
-    Verdict,
-    or_nan,
-    or_none,
-    plain_settings,
-    read_settings,
-)
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, or_nan, or_none, plain_settings, read_settings
 from textassay.version import __version__
 
 # How a discrepancy was found.
@@ -149,7 +141,8 @@ def _source_details(source: SourceColumn) -> dict[str, Any]:
 def _analysis(analysis: Analysis) -> dict[str, Any]:
     plain = asdict(analysis)
     del plain["result"]
-    return plain | {"quality": or_none(analysis.quality), "diversity": or_none(analysis.diversity)}
+    axes = {"quality": or_none(analysis.quality), "diversity": or_none(analysis.diversity)}
+    return plain | axes | {"verdict": analysis.verdict.to_dict()}
 
 
 def _read_source(plain: Mapping[str, Any], details: Mapping[str, Any]) -> SourceColumn:

@@ -19,6 +19,7 @@ from textassay.errors import InputError, Setting
 from textassay.inference.plan import Progress, Silent
 from textassay.inference.result import Interval, Result, signature
 from textassay.metrics.views import Settings as ViewSettings
+from textassay.studies.finding import Verdict
 from textassay.studies.frontier.compatibility import Fit, check_conditions, fit_slope, induced_divergence
 from textassay.studies.frontier.distribution import Distribution
 from textassay.studies.frontier.mixtures import NOISE, Estimate, NoiseLength, estimate_pairs, parse_noise_lengths
@@ -27,7 +28,7 @@ from textassay.studies.frontier.pareto import bound, check_fits, falling_roots, 
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Curve, Frontier, SourceColumn
 from textassay.studies.frontier.small_space import LENGTH, bleu_pair, coverage_pair, lower_bound
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY, Source, open_sources
-from textassay.studies.outcome import Settings, Verdict
+from textassay.studies.outcome import Settings
 from textassay.version import __version__
 
 
@@ -177,7 +178,7 @@ def frontier(
     Examples
     --------
     >>> found = frontier([0.4, 0.3, 0.2, 0.1], pairs="cr/nrr,ll/nrr")
-    >>> [analysis.verdict.level for analysis in found["distribution"].analyses]
+    >>> [analysis.verdict.decision for analysis in found["distribution"].analyses]
     ['compatible', 'incompatible']
     >>> round(found["distribution"]["ll/nrr"].estimate, 4)
     0.0046

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
@@ -16,10 +16,11 @@ from textassay.inference.p_values import holm
 from textassay.inference.plan import Engine, Progress
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
+from textassay.studies.finding import Verdict
 from textassay.studies.huse.result import HuseResult
 from textassay.studies.huse.study import DEFAULT, PAPER_K, huse
 from textassay.studies.huse.verdict import judge
-from textassay.studies.outcome import Outcome, ResultColumn, Settings, Verdict, plain_settings, read_settings
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
 from textassay.version import __version__
 
 Point = tuple[float, float]
@@ -86,7 +87,7 @@ class HusePlane(Outcome):
             "textassay": __version__,
             "models": [
                 {"name": model.name, "n": model.n, "digest": model.digest, "dominated": model.dominated}
-                | {"results": [result.to_dict() for result in model.results], "verdict": asdict(model.verdict)}
+                | {"results": [result.to_dict() for result in model.results], "verdict": model.verdict.to_dict()}
                 for model in self.models
             ],
             "boundary": [{"huse_d": d, "huse_q": q} for d, q in self.boundary],

@@ -10,11 +10,11 @@ import numpy as np
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Interval, Result, one_nan
+from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
-    Verdict,
     data_frame,
     or_nan,
     or_none,
@@ -266,7 +266,7 @@ def as_dict(found: HuseResult) -> dict[str, Any]:
             "n": [result.n for result in found.results],
             "level": found.level,
             "settings": plain_settings(found.settings),
-            "verdict": asdict(found.verdict),
+            "verdict": found.verdict.to_dict(),
             "notes": list(found.notes),
             "items": _items(found),
             "by_k": [without_nan(asdict(point)) for point in found.by_k],

@@ -8,7 +8,7 @@ from textassay.document.words import cited_p
 from textassay.inference.p_values import is_significant
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
-from textassay.studies.outcome import NO_TEST, Verdict
+from textassay.studies.finding import NO_TEST, Finding, Verdict
 
 
 def judge(
@@ -41,7 +41,7 @@ def judge(
     return Verdict.of("differs", _difference(first, adjusted, sure, n_tests), details=details)
 
 
-def _why_untested(results: Sequence[Result], n_resamples: int) -> str:
+def _why_untested(results: Sequence[Result], n_resamples: int) -> Finding | str:
     if not n_resamples:
         return NO_TEST
     if all(result.undefined for result in results):

@@ -16,7 +16,8 @@ from textassay.models.base import Generator
 from textassay.studies.compare.result import Column
 from textassay.studies.conditional.result import Conditional, SystemColumn
 from textassay.studies.conditional.study import conditional
-from textassay.studies.outcome import NO_TEST, Contest, Settings
+from textassay.studies.finding import NO_TEST, Finding
+from textassay.studies.outcome import Contest, Settings
 from textassay.studies.sweep.best import Best, loss
 from textassay.studies.sweep.grid import GridPoint
 from textassay.studies.sweep.result import SettingColumn, Sweep
@@ -142,9 +143,9 @@ def _is_clear(contest: Contest | None, level: float) -> bool:
     return contest is not None and is_significant(contest.p_value / 2, level)
 
 
-def _tested(systems: Sequence[SystemColumn]) -> tuple[str, str]:
+def _tested(systems: Sequence[SystemColumn]) -> tuple[str, Finding | str]:
     """The level of the verdict, and what the combined tests of all settings found."""
-    levels = {system.name: "untested" if system.verdict is None else system.verdict.level for system in systems}
+    levels = {system.name: "untested" if system.verdict is None else system.verdict.decision for system in systems}
     alike = [name for name, level in levels.items() if level == "same"]
     if alike:
         shown = settings_text(alike, list(levels))

@@ -10,11 +10,11 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.models.base import Decoding
 from textassay.studies.compare.result import Column, identity, read_overall, read_sized, sized
+from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
-    Verdict,
     or_nan,
     or_none,
     plain_settings,
@@ -92,7 +92,7 @@ class Sweep(Outcome):
             "reference": identity(self.reference),
             "settings": [_setting(column) for column in self.swept],
             "best": [asdict(best) | {"target": or_none(best.target)} for best in self.best],
-            "verdict": asdict(self.verdict),
+            "verdict": self.verdict.to_dict(),
             "details": {
                 "labels": list(self.labels),
                 "level": self.level,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from textassay.corpus.printable import listed as cut_list
 from textassay.document.words import cited_p, listed
-from textassay.studies.outcome import NO_TEST, Verdict
+from textassay.studies.finding import NO_TEST, Finding, Verdict
 from textassay.studies.sweep.best import Best, loss
 from textassay.studies.sweep.result import SettingColumn, Sweep
 
@@ -18,7 +18,7 @@ def judge(
     *,
     level: float,
     floor: float,
-    tested: tuple[str, str] | None = None,
+    tested: tuple[str, Finding | str] | None = None,
 ) -> Verdict:
     """The verdict on all settings; `floor` is the smallest p-value that the overall test can give.
 
@@ -108,7 +108,7 @@ def _single(words: str, best: Sequence[Best]) -> Iterable[str]:
         yield f"{words} {_by_setting(decided)}"
 
 
-def _overall(swept: Sequence[SettingColumn], level: float, floor: float) -> tuple[str, str]:
+def _overall(swept: Sequence[SettingColumn], level: float, floor: float) -> tuple[str, Finding | str]:
     """What the overall test found, and the level of the verdict."""
     tested = [column for column in swept if column.overall is not None and column.overall.p_value is not None]
     if not tested:

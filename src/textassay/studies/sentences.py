@@ -1,0 +1,155 @@
+"""Sentences: the one place that makes words of findings. `SENTENCES` has one sentence per kind of finding.
+
+Each is a text or a function of the finding. Kinds that several studies have come first, then those of
+each study.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from textassay.corpus.printable import share
+from textassay.document.words import cited_p, number, plus_minus
+
+if TYPE_CHECKING:
+    from textassay.studies.finding import Finding
+
+# Members of the bank that are named in a verdict.
+_MOST_NAMED = 4
+_CLOSER = "closer to the reference than two independent samples are"
+_STRIP = '--strip markdown (in Python strip="markdown") shows wording and diversity without it'
+
+
+def sentence_of(finding: "Finding") -> str:
+    """A finding in words."""
+    if finding.kind not in SENTENCES:
+        raise ValueError(f"a finding of unknown kind {finding.kind!r}")
+    sentence = SENTENCES[finding.kind]
+    return sentence if isinstance(sentence, str) else sentence(finding)
+
+
+def at_least(low: float) -> str:
+    """A lower bound as a percentage, rounded down so that it stays one.
+
+    >>> at_least(0.2789), at_least(0.0999), at_least(0.0004), at_least(1.0)
+    ('27 %', '9.9 %', '<0.1 %', '100 %')
+    """
+    digits = 2 if low >= 0.1 else 3
+    return share(math.floor(low * 10**digits) / 10**digits or low)
+
+
+def _cited(f: "Finding") -> str:
+    """The p-value of the overall test, corrected for several candidates, and the sizes it comes from."""
+    groups = f" in {f.part('groups'):,.0f} and {f.part('reference_groups'):,.0f} groups" if "groups" in f.parts else ""
+    n, m = f.n
+    return f"overall test: {cited_p(f.adjusted_p, floor=f.floor)}, {n:,} and {m:,} texts{groups}"
+
+
+def _difference(f: "Finding") -> str:
+    more = f" and {len(f.names) - _MOST_NAMED} more" if len(f.names) > _MOST_NAMED else ""
+    by = f"; found by {', '.join(f.names[:_MOST_NAMED])}{more}" if f.names else ""
+    # A warning is a sign that single texts may not be exchanged, which the test takes for granted.
+    condition = ", if the texts are independent" if f.condition == "independent" else ""
+    return f"differs from the reference{condition} ({_cited(f)}{by})"
+
+
+def _repeated(f: "Finding") -> str:
+    different, (n,) = int(f.parts["unique_texts"]), f.n
+    return (
+        f"{share(f.value)} of texts repeat another one, {share(f.part('exact'))} word for word"
+        f" ({different:,} different {'text' if different == 1 else 'texts'} of {n:,})"
+    )
+
+
+def _in_reference(f: "Finding") -> str:
+    real = "" if math.isnan(f.baseline) else f" (real text {share(f.baseline)})"
+    return f"not an independent sample: {share(f.value)} of its texts are in the reference word for word{real}"
+
+
+def _separable(f: "Finding") -> str:
+    low = f.ends[0] if f.ends else 0.0
+    if not low:
+        return f"{f.grade} difference: hardly any of its texts can be told from the reference's"
+    return f"{f.grade} difference: at least {at_least(low)} of its texts are unlike the reference's"
+
+
+def _words_differ(f: "Finding") -> str:
+    size = f", at least {at_least(f.ends[0])} of its texts are unlike the reference's" if f.ends else ""
+    return f"Markdown differs; the words without it differ as well ({cited_p(f.adjusted_p)}{size}); {_STRIP}"
+
+
+def _closer(f: "Finding") -> str:
+    # Texts that are in both samples are the reason; without them the reason is not known.
+    why = "some texts may be paraphrases of reference texts, or both samples may answer the same prompts"
+    return _CLOSER if f.condition == "copies" else f"{_CLOSER}: {why}"
+
+
+def _against(f: "Finding", real_name: str = "real") -> str:
+    """A value beside that of real text."""
+    real = f"{real_name} {number(f.baseline)}"
+    if f.baseline_ends is not None and not math.isnan(f.baseline):
+        real += f" ± {plus_minus((f.baseline_ends[1] - f.baseline_ends[0]) / 2)}"
+    size = {
+        "equal size": " at n = {:,}",
+        "equal lengths": " in {:,} texts of each cut to equal lengths",
+    }.get(f.condition, "")
+    return f"{f.metric} {number(f.value)}, {real}{size.format(*f.n)}"
+
+
+def _diverse(word: str) -> "Callable[[Finding], str]":
+    """Vectors only show what the encoder represents, which is named: they hardly differ for words it does not know."""
+
+    def said(f: "Finding") -> str:
+        than = f"in {f.names[0]} as the encoder measures it" if f.names else "than the reference"
+        return f"{word} diverse {than} ({_against(f)})"
+
+    return said
+
+
+def _disagree(f: "Finding") -> str:
+    lower, higher = f.among
+    return f"diversity measures disagree: lower by {_against(lower)}, higher by {_against(higher)}"
+
+
+SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
+    # All studies.
+    "no test": "estimates only: no test was run",
+    "not tested": lambda f: f.text,
+    "caution": lambda f: f.text,
+    "stated": lambda f: f.text,
+    # Comparisons.
+    "collapsed": lambda f: f"collapsed: {_repeated(f)}",
+    "repeats": lambda f: f"repeats itself: {_repeated(f)}; real text {share(f.baseline)}",
+    "copies of the reference": _in_reference,
+    "copies of the training file": lambda f: (
+        f"copies: {share(f.value)} of texts are in the training file word for word (real text {share(f.baseline)})"
+    ),
+    "differs": _difference,
+    "no difference": lambda f: f"no difference found ({_cited(f)})",
+    "hidden by copies": lambda f: (
+        f"no difference found ({_cited(f)}), but copies hide differences: compare again without them"
+    ),
+    "too few texts": lambda f: f"too few texts to find any but very large differences ({_cited(f)})",
+    "detectable share": lambda f: (
+        f"{share(f.value)} or more of texts that a classifier recognises would probably have been found"
+    ),
+    "closer": _closer,
+    "separable share": _separable,
+    "no separable share": lambda f: f"how many of its texts are unlike the reference's is not known: {f.text}",
+    "format differs": (
+        "the format differs as well (see the format findings), which may explain the difference or a part of it"
+    ),
+    "markup differs": f"Markdown differs; {_STRIP}",
+    "markup alone": lambda f: (
+        f"Markdown may explain the difference: without it, none is found ({cited_p(f.adjusted_p)}); {_STRIP}"
+    ),
+    "markup and words differ": _words_differ,
+    "less diverse": _diverse("less"),
+    "more diverse": _diverse("more"),
+    "diversity unclear": _disagree,
+    "fewer common phrases": lambda f: f"uses the reference's common phrases less often ({_against(f, 'real v real')})",
+    # A long text may contain all phrases of the reference, and others besides.
+    "fewer known phrases": lambda f: f"fewer of its phrases are in the reference ({_against(f, 'real v real')})",
+    "unlike the reference": lambda f: f"produces texts unlike any in the reference ({_against(f, 'real v real')})",
+    "uncovered": lambda f: f"leaves parts of the reference uncovered ({_against(f, 'real v real')})",
+}
