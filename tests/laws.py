@@ -14,6 +14,7 @@ from textassay.corpus.sample import stream
 from textassay.inference.intervals import group_labels, leave_groups_out
 from textassay.inference.measure import Measured, measure
 from textassay.inference.plan import Plan, Silent
+from textassay.metrics.effects import EFFECTS
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool, Resamples, needs_encoder
 
@@ -166,7 +167,24 @@ def _exchanges_agree(request: Request, texts: list[list[str]]) -> None:
         assert float(np.corrcoef(quick, plain)[0, 1]) > least
 
 
+def a_rise_is_as_declared(request: Request) -> None:
+    """A sample of low quality, low diversity or many copies has a value on the side that the declared effect says."""
+    if request.metric.compares and request.metric.required:
+        pytest.skip("measures a model, whatever the texts are")
+    rise = request.metric.rise
+    healthy, reference = corpus(1, 60), corpus(2, 60)
+    rng = np.random.default_rng(7)
+    strange = [" ".join(rng.choice(WORDS[20:], 9)) for _ in range(60)]
+    collapsed = ["w0 w1 w0 w2 w0 w1"] * 55 + healthy[:5]
+    copied = corpus(99, 50)[:40] + healthy[:20]
+    loses_diversity = "diverse" in rise or rise in ("more repeats", "more coverage", "reference less likely")
+    worse = copied if rise == "more copies" else collapsed if loses_diversity else strange
+    values = [estimate(request, roles(candidate, reference)) for candidate in (healthy, worse)]
+    assert (values[1] - values[0]) * EFFECTS[rise] < 0, (rise, values)
+
+
 LAWS = [
+    a_rise_is_as_declared,
     within_bounds,
     order_does_not_matter,
     cut_and_merge_is_the_whole,

@@ -16,7 +16,7 @@ import typer
 
 import textassay
 from tests.conftest import ROOT, material
-from tests.laws import LAWS
+from tests.laws import LAWS, corpus
 from textassay.cli.app import app
 from textassay.metrics import registry
 from textassay.metrics.registry import Request
@@ -191,6 +191,14 @@ def test_the_metric_in_contributing_works(monkeypatch: pytest.MonkeyPatch) -> No
         # A law that does not apply to this metric skips; the others must still run.
         with contextlib.suppress(pytest.skip.Exception):
             law(request)
+    # It takes part in verdicts by its declaration alone.
+    real, repeated = corpus(1, 60), corpus(2, 6) * 10
+    verdict = textassay.compare(real, {"repeated": repeated}, metrics="hapax", n_resamples=99)["repeated"].verdict
+    finding = verdict.find("less diverse")
+    assert finding is not None
+    assert finding.metric == "hapax-1"
+    assert finding.value < finding.baseline
+    assert "less diverse than the reference (hapax-1" in verdict.sentence
 
 
 def test_the_study_in_contributing_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests import laws
 from textassay.metrics.learned.model_texts import model_name
+from textassay.metrics.ngrams.counts import distinct
 from textassay.metrics.registry import Metric, Request, all_metrics, parse_requests
 from textassay.metrics.vectors.mmd import mmd
 from textassay.models.ngrams.ngram import train
@@ -94,6 +95,7 @@ def forgets_the_labels(candidate: Any, reference: Any, /, *, resamples: Any, ker
 @pytest.mark.parametrize(
     ("law", "request_"),
     [
+        (laws.a_rise_is_as_declared, broken("distinct", distinct, rise="less diverse")),
         (laws.within_bounds, broken("cnd", too_large)),
         (laws.order_does_not_matter, broken("self_bleu", first_text_only)),
         (laws.cut_and_merge_is_the_whole, broken("self_bleu", knows_how_it_was_cut)),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from textassay.corpus.printable import shortened
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
+from textassay.metrics.effects import check_effect
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.views import needs_encoder
@@ -55,6 +56,7 @@ class Metric:
     family: str
     aspect: Aspect
     better: Better
+    rise: str
     bounds: tuple[float, float]
     interval: str | None
     test: str | None
@@ -74,6 +76,7 @@ class Metric:
     remarks: Callable[[Mapping[str, float]], Iterable[str]] | None
     needs_log_probs: bool = True
     length_moves: bool = False
+    beside: str = ""
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -142,6 +145,7 @@ def metric(
     family: str,
     aspect: Aspect,
     better: Better,
+    rise: str,
     bounds: tuple[float, float],
     interval: str | None,
     test: str | None,
@@ -163,6 +167,7 @@ def metric(
     remarks: Callable[[Mapping[str, float]], Iterable[str]] | None = None,
     needs_log_probs: bool = True,
     length_moves: bool = False,
+    beside: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -170,6 +175,9 @@ def metric(
     ----------
     name, family, aspect, better, bounds, paper
         What the command line, the reports and the documentation show. `paper` is a key of `papers.toml`.
+    rise
+        What a rise of the value says about the candidate: one of `effects.EFFECTS`. Verdicts, rankings and planes read
+        it.
     interval, test
         The method that is valid for this metric, or None with the reason in `why_no_interval` or `why_no_test`.
     undefined
@@ -208,16 +216,20 @@ def metric(
     length_moves
         Whether the length of texts moves the value, as it moves shares of different n-grams. A verdict then reads it at
         equal lengths.
+    beside
+        The metric of diversity that a plane shows beside this metric of quality, in its paper.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")
 
+    check_effect(name, rise, better)
+
     def declare(function: Function) -> Function:
         roles, views, options = _read_signature(function, limits or {}, opens or {})
         _REGISTRY[name] = Metric(
-            name, function, family, aspect, better, bounds, interval, test, paper, why_no_interval, why_no_test,
+            name, function, family, aspect, better, rise, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
-            variant_bounds or {}, remarks, needs_log_probs, length_moves, roles, views, options,
+            variant_bounds or {}, remarks, needs_log_probs, length_moves, beside, roles, views, options,
         )  # fmt: skip
         return function
 

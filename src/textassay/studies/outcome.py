@@ -114,34 +114,6 @@ def label_of(result: Result) -> str:
     return result.metric if metric is None else label_under(metric.under(result.options), result.options)
 
 
-# Pairs of metrics to plot against each other, quality first; with neither, the first metric of each aspect.
-_PLANES = (("cr", "nrr"), ("bleu", "self_bleu"))
-# Metrics of diversity whose value decreases as texts become more diverse.
-_FALLING = frozenset({"self_bleu", "repetition"})
-
-
-def falls(result: Result) -> bool:
-    """Whether the value decreases as quality or diversity increases; a plane then reverses its axis."""
-    return result.better == "lower" or result.metric in _FALLING
-
-
-def plane_places(results: Mapping[int, Result]) -> tuple[int, int] | None:
-    """The places of a quality and a diversity metric to plot against each other, None if one of them is missing."""
-    for quality, diversity in _PLANES:
-        xs = [place for place, result in results.items() if result.metric == quality]
-        ys = [place for place, result in results.items() if result.metric == diversity]
-        pairs = [(x, y) for x in xs for y in ys]
-        # With several orders of both, a pair of one order comes first.
-        pairs.sort(key=lambda pair: results[pair[0]].options.get("n") != results[pair[1]].options.get("n"))
-        if pairs:
-            return pairs[0]
-    x, y = (
-        next((place for place, result in results.items() if result.aspect == aspect), None)
-        for aspect in ("quality", "diversity")
-    )
-    return None if x is None or y is None else (x, y)
-
-
 class ResultColumn:
     """Results of one candidate, looked up by metric: `column["mauve"]`, or by label: `column["bleu-4"]`."""
 

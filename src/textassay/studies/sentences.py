@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from textassay.corpus.printable import share
+from textassay.corpus.printable import many, share
 from textassay.document.words import cited_p, number, plus_minus
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def _difference(f: "Finding") -> str:
 
 
 def _repeated(f: "Finding") -> str:
-    different, (n,) = int(f.parts["unique_texts"]), f.n
-    return (
-        f"{share(f.value)} of texts repeat another one, {share(f.part('exact'))} word for word"
-        f" ({different:,} different {'text' if different == 1 else 'texts'} of {n:,})"
-    )
+    repeat = f"{share(f.value)} of texts repeat another one"
+    if "unique_texts" not in f.parts:
+        return repeat
+    different = many(int(f.parts["unique_texts"]), "different text")
+    return f"{repeat}, {share(f.part('exact'))} word for word ({different} of {f.n[0]:,})"
 
 
 def _in_reference(f: "Finding") -> str:

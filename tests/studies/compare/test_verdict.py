@@ -11,6 +11,7 @@ from textassay import compare
 from textassay.inference.effect_size import Separable
 from textassay.inference.overall.test import MemberResult, Overall, OverallPlan
 from textassay.inference.result import Interval, Result
+from textassay.metrics.registry import metric
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.finding import NO_TEST, Finding, Verdict
 
@@ -89,6 +90,17 @@ def repetition(mine: float, real: float, *, n: int = 500, at_baseline_size: tupl
 def said(rows: list[Row], found: Overall | None, **changes: Any) -> Verdict:
     setting = changes.pop("setting", SETTING)
     return judge(rows, found, setting=setting, **changes)
+
+
+def test_a_metric_declares_a_known_effect_in_the_right_direction() -> None:
+    declared: dict[str, Any] = {
+        "family": "ngram", "aspect": "diversity", "bounds": (0, 1), "interval": "jackknife", "test": "permutation",
+        "paper": "",
+    }  # fmt: skip
+    with pytest.raises(TypeError, match="new: rise='more happy' is no known effect; there are: closer, farther, "):
+        metric("new", better="higher", rise="more happy", **declared)
+    with pytest.raises(TypeError, match="new: a rise is 'more repeats', so it cannot be better='higher'"):
+        metric("new", better="higher", rise="more repeats", **declared)
 
 
 class TestLevels:

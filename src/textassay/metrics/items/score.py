@@ -40,6 +40,7 @@ def parts(item: ItemPool, /, *, distance: str, over: Over) -> Mapping[str, float
     family="conditional",
     aspect="quality",
     better="higher",
+    rise="closer",
     bounds=(-float("inf"), float("inf")),
     interval="bootstrap:items",
     test="permutation",

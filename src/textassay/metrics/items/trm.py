@@ -41,6 +41,7 @@ def parts(item: ItemPool, /, *, distance: str, variant: Variant, direction: Dire
     family="conditional",
     aspect="both",
     better="lower",
+    rise="farther",
     bounds=(0.0, 4.0),
     interval="bootstrap:items",
     test="permutation",

@@ -72,6 +72,7 @@ def ridge_leave_out(
     family="learned",
     aspect="both",
     better="lower",
+    rise="farther",
     bounds=(-1.0, 1.0),
     interval="jackknife:fixed-classifier",
     test="permutation",

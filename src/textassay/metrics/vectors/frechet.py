@@ -99,6 +99,7 @@ def item(pool: ItemPool, labels: Labels, /, *, form: Form, covariance: Covarianc
     family="embedding",
     aspect="both",
     better="lower",
+    rise="farther",
     bounds=(0.0, np.inf),
     interval="jackknife",
     test="permutation:second-order",

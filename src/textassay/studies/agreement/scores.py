@@ -14,7 +14,8 @@ from textassay.inference.result import Result
 from textassay.studies.compare.result import Comparison
 from textassay.studies.conditional.result import Conditional
 from textassay.studies.huse.result import HuseResult
-from textassay.studies.outcome import Outcome, ResultColumn, falls
+from textassay.studies.outcome import Outcome, ResultColumn
+from textassay.studies.planes import falls
 from textassay.studies.sweep.result import Sweep
 from textassay.version import __version__
 

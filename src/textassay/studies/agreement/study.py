@@ -23,7 +23,7 @@ from textassay.studies.agreement.correlation import (
 from textassay.studies.agreement.gold import read_gold
 from textassay.studies.agreement.result import Agreement, Dominance, MetricColumn, PlanePoint
 from textassay.studies.agreement.scores import MetricScores, Scores, read_scores
-from textassay.studies.outcome import plane_places
+from textassay.studies.planes import plane_indexes
 from textassay.version import __version__
 
 _FEWEST = 3
@@ -187,7 +187,7 @@ def _with_sweeps(points: tuple[PlanePoint, ...], axes: Sequence[MetricScores]) -
 
 def _axes(scores: Scores, plane: str | Sequence[str] | None) -> tuple[MetricScores, MetricScores] | None:
     if plane is None or not len(plane):
-        places = plane_places({place: metric.result for place, metric in enumerate(scores.metrics)})
+        places = plane_indexes({place: metric.result for place, metric in enumerate(scores.metrics)})
         return None if places is None else (scores.metrics[places[0]], scores.metrics[places[1]])
     names = [name.strip() for name in (plane.split(",") if isinstance(plane, str) else plane)]
     by_label = {metric.label: metric for metric in scores.metrics}

@@ -15,7 +15,7 @@ from textassay.inference.plan import Plan
 from textassay.inference.result import Result
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Settings
-from textassay.studies.outcome import plane_places
+from textassay.studies.planes import plane_indexes
 
 # The name of real text among the candidates, which have names that are not empty.
 REAL = ""
@@ -28,7 +28,7 @@ def axes_without_markup(
 
     Vectors are not made again, so a plane with a metric on vectors stays as it is.
     """
-    places = plane_places(dict(enumerate(baseline)))
+    places = plane_indexes(dict(enumerate(baseline)))
     axes = [] if places is None else [requests[place] for place in places]
     has_other_views = any(axis.metric.reads_vectors or "train" in axis.metric.roles for axis in axes)
     if not axes or has_other_views or cut.why_no_baseline is not None:

@@ -6,7 +6,7 @@ adjusted test of its metric and, if it names a direction, intervals that do not 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,9 @@ from textassay.inference.effect_size import Separable
 from textassay.inference.overall.test import Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
+from textassay.metrics.effects import EFFECTS
 from textassay.studies.finding import NO_TEST, Ends, Finding, Verdict
+from textassay.studies.planes import metric_of, rise_of
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
 COLLAPSED = 0.5
@@ -26,14 +28,10 @@ TOO_FEW = 0.5
 # scripts, whose words are of different kinds, so their numbers of different words do not compare.
 UNRELATED = 0.05
 
-_PHRASES = {"cr": "fewer common phrases", "bleu": "fewer known phrases"}
-
-# Which way a value moves when a sample becomes less diverse.
-_LESS_DIVERSE = {"distinct": -1, "entropy": -1, "nrr": -1, "self_bleu": 1, "vendi": -1}
-_REACH = (
-    ("unlike the reference", ("precision", "density")),
-    ("uncovered", ("coverage", "recall")),
-)
+# What a fall of a metric of quality or of reach shows, by the effect of its rise.
+_FEWER_PHRASES = {"more common phrases": "fewer common phrases", "more known phrases": "fewer known phrases"}
+_DIVERSITY = ("more diverse", "less diverse")
+_REACH = {"more like the reference": "unlike the reference", "more coverage": "uncovered"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,22 @@ class Row:
     like_real: Result
     equal_lengths: bool = False
     only_length: bool = False
+
+    @property
+    def rise(self) -> str:
+        """What a rise of the value says about the candidate."""
+        return rise_of(self.result)
+
+    @property
+    def moved(self) -> float:
+        """The value of the candidate minus that of real text."""
+        return self.like_real.estimate - self.real.estimate
+
+    @property
+    def reads_vectors(self) -> bool:
+        """Whether the metric sees what an encoder represents, and not the words."""
+        metric = metric_of(self.result)
+        return metric is not None and metric.reads_vectors
 
 
 @dataclass(frozen=True)
@@ -101,10 +115,7 @@ def judge(
     usable = [
         row for row in rows if row.result.undefined is None and row.real.undefined is None and not row.only_length
     ]
-    by_metric: dict[str, list[Row]] = {}
-    for row in usable:
-        by_metric.setdefault(row.result.metric, []).append(row)
-    collapse = list(_repetition(by_metric.get("repetition", ()), tested=False))
+    collapse = list(_repetition(usable, tested=False))
     if overall is None:
         return Verdict.of("collapsed" if collapse else "untested", *collapse, NO_TEST)
     if overall.p_value is None:
@@ -113,18 +124,18 @@ def judge(
     copies = list(_copies(overall, setting))
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
-    collapse = list(_repetition(by_metric.get("repetition", ()), tested=True))
+    collapse = list(_repetition(usable, tested=True))
     difference = _difference(overall, setting.level, doubtful=doubtful or bool(warnings))
     wording = [
         *_diversity(usable, overall, setting.sight),
-        *_quality(by_metric, setting),
-        *_reach(by_metric, setting),
+        *_quality(usable, setting),
+        *_reach(usable, setting),
     ]
     details = [
         *_size(overall.separable),
         *([Finding("format differs")] if format_differs and without_markup is None else ()),
         *(wording if without_markup is None else [_beside_markup(without_markup, setting)]),
-        *_copying(by_metric.get("copying", ())),
+        *_copying(usable),
     ]
     is_collapsed = any(finding.kind == "collapsed" for finding in collapse)
     decision = "collapsed" if is_collapsed else "differs"
@@ -180,10 +191,10 @@ def _copies(overall: Overall, setting: Setting) -> Iterator[Finding]:
 
 def _repetition(rows: Iterable[Row], *, tested: bool) -> Iterator[Finding]:
     for row in rows:
-        value, real = row.like_real.estimate, row.real.estimate
-        if value <= real or (tested and not _apart(row)):
+        value = row.like_real.estimate
+        if row.rise != "more repeats" or row.moved <= 0 or (tested and not _apart(row)):
             continue
-        counted = {name: row.like_real.parts[name] for name in ("exact", "unique_texts")}
+        counted = {name: row.like_real.parts[name] for name in ("exact", "unique_texts") if name in row.like_real.parts}
         kind = "collapsed" if value >= COLLAPSED else "repeats" if tested else ""
         if kind:
             yield replace(_beside_real(kind, row), parts=counted, n=(row.like_real.n,))
@@ -192,14 +203,12 @@ def _repetition(rows: Iterable[Row], *, tested: bool) -> Iterator[Finding]:
 
 def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[Finding]:
     """Which of the two is more diverse. A test only finds that they differ, so the values must show the direction."""
+    are_related = overall.shared_pairs is None or overall.shared_pairs >= UNRELATED
     votes: dict[int, Row] = {}
-    left_out = [] if sight.reliable else ["vendi"]
-    if overall.shared_pairs is not None and overall.shared_pairs < UNRELATED:
-        left_out += [name for name in _LESS_DIVERSE if name != "vendi"]
-    for name in (name for name in _LESS_DIVERSE if name not in left_out):
-        for row in rows:
-            if row.result.metric == name and _differs(row) and _beyond(row):
-                votes.setdefault(_direction(row), row)
+    for row in sorted(rows, key=lambda row: row.result.metric):
+        counts = sight.reliable if row.reads_vectors else are_related
+        if row.rise in _DIVERSITY and counts and _differs(row) and _beyond(row):
+            votes.setdefault(_direction(row), row)
     found = [_diverse(direction, row, sight) for direction, row in votes.items()]
     if len(votes) == 2:
         return [Finding("diversity unclear", among=tuple(sorted(found, key=lambda each: each.kind)))]
@@ -209,17 +218,13 @@ def _diversity(rows: Sequence[Row], overall: Overall, sight: Sight) -> list[Find
 def _diverse(direction: int, row: Row, sight: Sight) -> Finding:
     """Less or more diverse; a metric on vectors names what its encoder represents."""
     kind = "less diverse" if direction < 0 else "more diverse"
-    return replace(_beside_real(kind, row), names=(sight.what,) if row.result.metric == "vendi" else ())
+    return replace(_beside_real(kind, row), names=(sight.what,) if row.reads_vectors else ())
 
 
 def _direction(row: Row) -> int:
     """-1 where the candidate is the less diverse one, 1 where it is the more diverse one, 0 where they are equal."""
-    moved = _moved(row) * _LESS_DIVERSE[row.result.metric]
-    return (moved < 0) - (moved > 0)
-
-
-def _moved(row: Row) -> float:
-    return row.like_real.estimate - row.real.estimate
+    moved = row.moved * EFFECTS[row.rise]
+    return (moved > 0) - (moved < 0)
 
 
 def _size(found: Separable | None) -> Iterator[Finding]:
@@ -232,36 +237,51 @@ def _size(found: Separable | None) -> Iterator[Finding]:
         yield Finding("separable share", value=found.estimate, ends=(found.low, 1.0), grade=str(found.grade))
 
 
-def _reach(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> Iterator[Finding]:
-    """Texts of one sample that are unlike those of the other; only if the test and the value agree."""
-    for kind, names in _REACH:
-        tested = [
-            row for name in names for row in by_metric.get(name, ()) if row.significant and setting.sight.reliable
-        ]
-        rows = [row for row in tested if _moved(row) < 0 and _beyond(row)]
-        if kind == "uncovered":
-            # Noise and other topics cover little of the reference too, so this is about coverage, not diversity.
-            rows += [row for row in _bleu(by_metric, "reverse_bleu", setting) if _moved(row) < 0 and _apart(row)]
-        yield from (_beside_real(kind, row) for row in rows[:1])
-
-
-def _quality(by_metric: Mapping[str, Sequence[Row]], setting: Setting) -> list[Finding]:
+def _quality(rows: Iterable[Row], setting: Setting) -> Iterator[Finding]:
     """Only a value below that of real text is lost quality: a test of `cr` is also significant for repeated phrases."""
-    rows = [*filter(_differs, by_metric.get("cr", ())), *_bleu(by_metric, "bleu", setting)]
-    lower = [row for row in rows if _moved(row) < 0 and _apart(row)]
-    return [_beside_real(_PHRASES[row.result.metric], row) for row in lower[:1]]
+    lower = [row for row in _lower(rows, setting) if row.rise in _FEWER_PHRASES and _differs(row) and _apart(row)]
+    yield from (_beside_real(_FEWER_PHRASES[row.rise], row) for row in lower[:1])
 
 
-def _bleu(by_metric: Mapping[str, Sequence[Row]], name: str, setting: Setting) -> Sequence[Row]:
-    """Rows of the BLEU family, which have no test; none if both parts of the reference share texts.
+def _reach(rows: Sequence[Row], setting: Setting) -> Iterator[Finding]:
+    """Texts of one sample that are unlike those of the other; only if the test and the value agree.
 
-    Real text then scores higher against itself than any independent sample of the same source would.
+    Noise and other topics cover little of the reference too, so this is about coverage, not diversity.
     """
-    return by_metric.get(name, ()) if (setting.real_overlap or 0.0) < COPIED else ()
+    for effect, kind in _REACH.items():
+        lower = [
+            row
+            for row in _lower(rows, setting)
+            if row.rise == effect
+            and (setting.sight.reliable or not row.reads_vectors)
+            and (row.significant and _beyond(row) if _is_tested(row) else _apart(row))
+        ]
+        yield from (_beside_real(kind, row) for row in lower[:1])
+
+
+def _lower(rows: Iterable[Row], setting: Setting) -> list[Row]:
+    """Rows with values below those of real text; metrics that are tested come first, then those that are shares.
+
+    Metrics that compare and have no test are left out if both parts of the reference share texts: real text then scores
+    higher against itself than any independent sample of the same source would.
+    """
+    shares_texts = (setting.real_overlap or 0.0) >= COPIED
+    found = [row for row in rows if row.moved < 0 and (_is_tested(row) or not shares_texts)]
+    return sorted(found, key=lambda row: (not _is_tested(row), not _is_share(row), row.result.metric))
+
+
+def _is_tested(row: Row) -> bool:
+    metric = metric_of(row.result)
+    return metric is not None and metric.test is not None
+
+
+def _is_share(row: Row) -> bool:
+    metric = metric_of(row.result)
+    return metric is not None and metric.bounds[1] <= 1
 
 
 def _copying(rows: Iterable[Row]) -> list[Finding]:
-    found = [row for row in rows if row.like_real.estimate > row.real.estimate and _apart(row)]
+    found = [row for row in rows if row.rise == "more copies" and row.moved > 0 and _apart(row)]
     return [_beside_real("copies of the training file", row) for row in found]
 
 

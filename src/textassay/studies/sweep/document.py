@@ -42,7 +42,7 @@ from textassay.document.results import (
 from textassay.document.words import level_text, listed_some, number, p_text, sentence
 from textassay.inference.over_items import METHOD
 from textassay.inference.result import Result
-from textassay.studies.outcome import falls, plane_places
+from textassay.studies.planes import falls, plane_indexes
 from textassay.studies.sweep.best import Best
 from textassay.studies.sweep.grid import SHORT, value_text
 from textassay.studies.sweep.result import SettingColumn, Sweep
@@ -119,7 +119,7 @@ def _shown_metrics(found: Sweep) -> list[_Shown]:
     """At most three metrics: the first of both aspects, and the axes of the plane."""
     results = _drawable(found)
     both = [("", place) for place, result in results.items() if result.aspect == "both"][:1]
-    axes = zip(("quality", "diversity"), plane_places(results) or (), strict=False)
+    axes = zip(("quality", "diversity"), plane_indexes(results) or (), strict=False)
     shown = []
     for aspect, place in (*both, *axes):
         unit, label = _unit(found, place), shortened(found.labels[place], 24)
@@ -443,7 +443,7 @@ def _remarks(found: Sweep, place: int) -> Iterator[str]:
 
 def plane_chart(found: Sweep) -> Chart | None:
     """The settings in the plane of a quality and a diversity metric, joined by lines; None without such metrics."""
-    places = plane_places(_drawable(found))
+    places = plane_indexes(_drawable(found))
     if places is None:
         return None
     labels = [shortened(found.labels[place], 30) for place in places]

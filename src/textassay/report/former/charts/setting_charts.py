@@ -13,7 +13,7 @@ from textassay.report.former.charts.curves import Rung, Spotted, Trace, curve_ch
 from textassay.report.former.charts.plane import NARROW, WIDE, PlaneChart, Point
 from textassay.report.former.charts.svg import drawable
 from textassay.report.former.table import ARROWS, better_words, figure
-from textassay.studies.outcome import falls, plane_places
+from textassay.studies.planes import falls, plane_indexes
 from textassay.studies.sweep.grid import SHORT, value_text
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.verdict import varied
@@ -192,7 +192,7 @@ def plane(found: Sweep) -> Plane | None:
         for place, real in enumerate(found.real.results)
         if any(drawable(_beside_real(found, column, place)) for column in found.swept)
     }
-    places = plane_places(results)
+    places = plane_indexes(results)
     if places is None:
         return None
     points: list[Point] = []

@@ -27,7 +27,7 @@ from textassay.report.former.charts.svg import (
 )
 from textassay.report.former.table import better_words, figure, short_names
 from textassay.studies.compare.result import Column, Comparison
-from textassay.studies.outcome import falls, plane_places
+from textassay.studies.planes import falls, plane_indexes
 
 _WIDTH, _LEFT, _RIGHT = 360.0, 98.0, 306.0
 _TOP, _ROW, _BOTTOM = 22.0, 21.0, 22.0
@@ -266,7 +266,7 @@ def plane_axes(comparison: Comparison) -> tuple[int, int] | None:
         if any(drawable(column.results[place]) for column in comparison.candidates)
     }
     # A plane needs two metrics.
-    return plane_places(results) if len(results) > 1 else None
+    return plane_indexes(results) if len(results) > 1 else None
 
 
 def _point(index: int, column: Column, comparison: Comparison, axes: tuple[int, int]) -> Point:
