@@ -146,11 +146,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A plot with its caption; charts that follow each other stand side by side if they are small."""
+    """A plot with its caption; charts that follow each other stand side by side if they are small.
+
+    `file` is where a drawing of it, and of the charts behind it, is, for forms that cannot draw.
+    """
 
     plot: Plot
     caption: str = ""
     remarks: tuple[str, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True)

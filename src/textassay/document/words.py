@@ -40,6 +40,15 @@ def plus_minus(half_width: float) -> str:
     return f"{half_width:.{max(1 - math.floor(math.log10(half_width)), 0)}f}"
 
 
+def two_decimals(value: float) -> str:
+    """A correlation or a score with two decimals, as papers print them.
+
+    >>> two_decimals(0.8366), two_decimals(-0.001), two_decimals(math.nan)
+    ('0.84', '0.00', '–')
+    """
+    return f"{value:z.2f}" if math.isfinite(value) else number(value)
+
+
 # Half a width describes an interval only if its sides are about equal: they may differ by this share of the width.
 _LOPSIDED = 0.1
 

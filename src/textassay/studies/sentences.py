@@ -5,11 +5,12 @@ each study.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from textassay.corpus.printable import many, share
-from textassay.document.words import cited_p, number, plus_minus
+from textassay.corpus.printable import many, share, shortened
+from textassay.document.words import cited_p, listed, listed_some, number, plus_minus, two_decimals
 
 if TYPE_CHECKING:
     from textassay.studies.finding import Finding
@@ -111,6 +112,76 @@ def _disagree(f: "Finding") -> str:
     return f"diversity measures disagree: lower by {_against(lower)}, higher by {_against(higher)}"
 
 
+def _settings(f: "Finding") -> str:
+    """Settings, each with the metrics by which it is the best."""
+    return "; ".join(f"{each.text} by {listed(each.names)}" for each in f.among)
+
+
+def _among_the_best(f: "Finding") -> str:
+    which = "any of these metrics" if f.part("metrics") > 1 else "this metric"
+    return f"not distinguishable from the best by {which}: {f.text}"
+
+
+def _every_setting(f: "Finding") -> str:
+    cited = cited_p(f.adjusted_p, floor=f.floor, n_tests=int(f.part("tests")))
+    return f"the overall test distinguishes every setting from the reference (largest {cited})"
+
+
+def _gap(f: "Finding") -> str:
+    estimated = f", estimated on {f.n[0]:,} texts" if f.n else ""
+    return f"incompatible by at least {number(f.value)} ({share(f.part('drate'))} of the range of quality){estimated}"
+
+
+def _divergence(f: "Finding") -> str:
+    weight = Fraction(f.value).limit_denominator(1000)
+    return f"compatible: {weight} quality + {1 - weight} diversity measures a divergence (Theorem 3)"
+
+
+def _starts(f: "Finding") -> str:
+    gap = "no better distribution" if math.isnan(f.value) else f"a gap of {number(f.value)}"
+    return f"{f.n[0]} starts of the optimiser found {gap}"
+
+
+def _unclear_gap(f: "Finding") -> str:
+    return f"the gap is not distinguishable from 0 over {many(f.n[0], 'draw')} of texts and mixtures"
+
+
+def _damages_found(f: "Finding") -> str:
+    found = f"no test finds {listed(f.names)}" if f.names else "every damage is found by at least one test"
+    return f"at {f.n[0]:,} texts {found}; the overall test finds {f.value:.0f} of {f.part('damages'):.0f}"
+
+
+def _use_for(f: "Finding") -> str:
+    """The tests that find a damage at the smallest strength, and whether the overall test does."""
+    names = ", ".join(shortened(name, 40) for name in f.names[:_MOST_NAMED])
+    more = f" and {len(f.names) - _MOST_NAMED} more" if len(f.names) > _MOST_NAMED else ""
+    overall = "; the overall test misses it"
+    if "overall" in f.parts:
+        overall = "" if f.part("overall") == f.value else f"; the overall test from {f.part('overall'):g}"
+    return f"{names}{more} (from strength {f.value:g}){overall}"
+
+
+def _named(names: Sequence[str], most: int) -> str:
+    """Names of systems or metrics, which may be long and many."""
+    return listed_some([shortened(name, 40) for name in names], most)
+
+
+def _closest_to_gold(f: "Finding") -> str:
+    p = cited_p(f.adjusted_p, n_tests=int(f.part("tests")))
+    agreeing, n = int(f.part("agreeing")), int(f.part("tests"))
+    start = f"{agreeing} of {many(n, 'metric')}" if agreeing else "no metric"
+    verb = "agrees" if agreeing < 2 else "agree"
+    return (
+        f"{start} significantly {verb} with the gold standard; closest to it: {_named(f.names, 6)}"
+        f" (tau-b {two_decimals(f.value)}, {p})"
+    )
+
+
+def _inverts(f: "Finding") -> str:
+    first, second = (shortened(name, 40) for name in f.names)
+    return f"{f.value:.0f} of {many(f.n[0], 'pair')} in the wrong order, such as {first} above {second}"
+
+
 SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     # All studies.
     "no test": "estimates only: no test was run",
@@ -152,4 +223,66 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "fewer known phrases": lambda f: f"fewer of its phrases are in the reference ({_against(f, 'real v real')})",
     "unlike the reference": lambda f: f"produces texts unlike any in the reference ({_against(f, 'real v real')})",
     "uncovered": lambda f: f"leaves parts of the reference uncovered ({_against(f, 'real v real')})",
+    # Sweeps.
+    "best setting": lambda f: f"{f.text} by {listed(f.names)}",
+    "closest settings": lambda f: f"closest to the reference: {_settings(f)}",
+    "among the best": _among_the_best,
+    "different best settings": "no setting is among the best by all of these metrics: they prefer different settings",
+    "best quality": lambda f: f"quality alone is best at {_settings(f)}",
+    "best diversity": lambda f: f"diversity is best at {_settings(f)}",
+    "alike settings": lambda f: f"the overall test found no difference from the reference at {f.text}",
+    "every setting differs": _every_setting,
+    "alike over items": lambda f: f"the combined tests found no difference from the references at {f.text}",
+    "every setting differs over items": "the combined tests distinguish every setting from the references",
+    "some untested": "some settings could not be tested",
+    "best at an end": lambda f: (
+        f"{listed(f.names)} {'is' if len(f.names) == 1 else 'are'} best at an end of the grid: try a wider one"
+    ),
+    # Stress tests.
+    "damages found": _damages_found,
+    "use for": _use_for,
+    "found by none": "no test finds it",
+    "misses": lambda f: f"misses {listed(f.names)}",
+    "praises": lambda f: f"rates damaged text better than real text: {listed(f.names)}",
+    "false alarms": lambda f: (
+        f"rejects undamaged text in more than {share(f.value)} of draws, so that its power is overstated: "
+        + listed([f"{shortened(name, 40)} {share(f.parts[name])}" for name in f.names])
+    ),
+    "few runs": lambda f: (
+        f"with {f.n[0]} runs a power has a standard error of up to {number(f.value)}: use more (--runs)"
+    ),
+    # Agreement of metrics.
+    "no correlation": "no metric has a correlation with the gold standard",
+    "closest to gold": _closest_to_gold,
+    "inverts": _inverts,
+    "few systems": lambda f: f"with {f.n[0]} systems only a nearly perfect order can be significant: compare more",
+    "no number": lambda f: f"no number for {listed([shortened(name, 40) for name in f.names])}: {f.text}",
+    "not dominated": lambda f: (
+        f"in the plane of {shortened(f.metric, 40)} and {shortened(f.text, 40)}, no other system dominates"
+        f" {_named(f.names, 12)}"
+    ),
+    "dominated": lambda f: f"{shortened(f.text, 40)} is dominated by {_named(f.names, 4)}",
+    "dominates sweep": lambda f: (
+        f"sweep {shortened(f.names[0], 40)} dominates {share(f.value)} of the systems of sweep"
+        f" {shortened(f.names[1], 40)}"
+    ),
+    # Pairs of metrics.
+    "divergence": _divergence,
+    "cnd": "compatible: CND is its divergence (section 5.2)",
+    "gap": _gap,
+    "on the frontier": (
+        "incompatible in general (Theorem 3 does not hold), but the real distribution is on the frontier here"
+    ),
+    "pair not decided": lambda f: f"not decided: {f.text}",
+    "larger probabilities": lambda f: (
+        f"not decided: no better distribution has probabilities up to {f.value:.3g} only,"
+        " and others were not considered"
+    ),
+    "starts": _starts,
+    "starts without result": lambda f: f"not decided: {_starts(f)}",
+    "gap by sampling": lambda f: (
+        f"the estimate ({share(max(f.value, 0.0))} of the range of quality) is due to sampling {f.n[0]:,} texts"
+    ),
+    "unclear gap": _unclear_gap,
+    "gap not decided": lambda f: f"not decided: {_unclear_gap(f)}",
 }

@@ -20,12 +20,12 @@ from textassay.studies.frontier.pairs import Pair, parse_pair
 from textassay.studies.frontier.pareto import (
     bound,
     check_fits,
+    discrepancy,
     frontier_curve,
     highest_quality,
     numerical_offset,
     optima,
 )
-from textassay.studies.frontier.study import discrepancy
 
 PAIRS = ("ll/se", "cr/nrr", "cr/sdi", "ll/nrr", "cr/se", "bleu1-4/nsbleu1-4")
 F64 = NDArray[np.float64]

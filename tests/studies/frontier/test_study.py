@@ -15,7 +15,8 @@ from textassay.studies.frontier.own_functions import own_pair
 from textassay.studies.frontier.pairs import parse_pair
 from textassay.studies.frontier.result import Frontier
 from textassay.studies.frontier.sources import read_probabilities
-from textassay.studies.frontier.study import _judge_estimated, _OverSeeds, frontier
+from textassay.studies.frontier.study import frontier
+from textassay.studies.frontier.verdict import OverSeeds, judge_estimated
 
 
 def test_the_toy_distribution_has_the_verdicts_of_figures_1_and_4() -> None:
@@ -156,11 +157,11 @@ def test_estimates_have_an_interval_over_draws() -> None:
 
 @pytest.mark.parametrize(("low", "level"), [(-1e-6, "untested"), (1e-6, "incompatible")])
 def test_a_gap_counts_if_its_interval_is_above_zero(low: float, level: str) -> None:
-    gap = _OverSeeds(1e-5, low, 2e-5, 4)
-    found = _judge_estimated(gap, gap, is_compatible=False, n=100)
+    gap = OverSeeds(1e-5, low, 2e-5, 4)
+    found = judge_estimated(gap, gap, is_compatible=False, n=100)
     assert found.decision == level
     assert ("not distinguishable from 0 over 4 draws" in found.sentence) == (level == "untested")
-    compatible = _judge_estimated(gap, gap, is_compatible=True, n=100).sentence
+    compatible = judge_estimated(gap, gap, is_compatible=True, n=100).sentence
     assert ("not distinguishable from 0" in compatible) == (level == "untested")
 
 

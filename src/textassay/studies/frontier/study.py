@@ -4,97 +4,34 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
-from textassay.corpus.arrays import F64
-from textassay.corpus.printable import many, quoted, share, shortened
+from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
-from textassay.document.words import number
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Progress, Silent
-from textassay.inference.result import Interval, Result, signature
+from textassay.inference.result import Result, signature
 from textassay.metrics.views import Settings as ViewSettings
-from textassay.studies.finding import Verdict
-from textassay.studies.frontier.compatibility import Fit, check_conditions, fit_slope, induced_divergence
-from textassay.studies.frontier.distribution import Distribution
+from textassay.studies.frontier.compatibility import check_conditions, fit_slope, induced_divergence
 from textassay.studies.frontier.mixtures import NOISE, Estimate, NoiseLength, estimate_pairs, parse_noise_lengths
 from textassay.studies.frontier.pairs import Pair, parse_pair
-from textassay.studies.frontier.pareto import bound, check_fits, falling_roots, frontier_curve, highest_quality, optima
+from textassay.studies.frontier.pareto import bound, check_fits, discrepancy, frontier_curve
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Curve, Frontier, SourceColumn
 from textassay.studies.frontier.small_space import LENGTH, bleu_pair, coverage_pair, lower_bound
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY, Source, open_sources
+from textassay.studies.frontier.verdict import (
+    NOT_DIVERSE,
+    OUTSIDE,
+    judge_estimated,
+    judge_exact,
+    judge_optimised,
+    over_seeds,
+)
 from textassay.studies.outcome import Settings
 from textassay.version import __version__
-
-
-@dataclass(frozen=True)
-class Discrepancy:
-    """How far the real distribution is below the frontier.
-
-    `qdisc` is the highest quality of a distribution that is at least as diverse as the real one, minus the quality of
-    the real one; `drate` is its share of the range of quality, which ends at the quality of the most probable outcome
-    alone. `w` is the parameter of the frontier
-    point with the diversity of the real distribution. `is_bound` is true if g is not concave everywhere: only
-    distributions within its limit were considered, so that the discrepancy is a lower bound.
-    """
-
-    quality: float
-    diversity: float
-    best_quality: float
-    lowest_quality: float
-    highest_quality: float
-    w: float
-    is_bound: bool
-
-    @property
-    def qdisc(self) -> float:
-        """The gap in quality at the diversity of the real distribution."""
-        return self.best_quality - self.quality
-
-    @property
-    def is_outside(self) -> bool:
-        """Whether the real distribution itself is not within the limit of g, and better than all that are."""
-        return self.is_bound and self.qdisc < -1e-12 * abs(self.quality)
-
-    @property
-    def drate(self) -> float:
-        """The gap as a share of the range of quality; NaN if the frontier is one point."""
-        range_ = self.highest_quality - self.lowest_quality
-        return self.qdisc / range_ if range_ > 0 else math.nan
-
-
-def discrepancy(pair: Pair, real: Distribution) -> Discrepancy:
-    """Find the frontier point that is as diverse as the real distribution."""
-    quality, diversity = (float(side.of(real.values, real)) for side in (pair.quality, pair.diversity))
-    top, even = highest_quality(pair, real), optima(pair, real, np.zeros(1))
-    best = float(pair.quality.of(top, real))
-    # Of all distributions, those beyond the limit of g included.
-    highest = float(pair.quality.f(real.values).max())
-    at, w = best, bound(pair, real)
-    if real.is_uniform:
-        at, w = quality, 0.0
-    elif diversity > float(pair.diversity.of(top, real)):
-        w = _weight_at(pair, real, diversity)
-        at = float(optima(pair, real, np.array([w])).quality[0])
-    return Discrepancy(quality, diversity, at, float(even.quality[0]), highest, w, is_bound=pair.diversity.limit < 1)
-
-
-def _weight_at(pair: Pair, real: Distribution, diversity: float) -> float:
-    """The parameter w whose optimum has this diversity, which rises with w up to 0."""
-
-    def missing(strength: F64) -> F64:
-        return optima(pair, real, -strength).diversity - diversity
-
-    strength = np.ones(1)
-    while missing(strength)[0] > 0 and strength[0] < 1e300:
-        strength *= 2
-    return -float(falling_roots(missing, np.zeros(1), strength)[0])
-
 
 # The pairs of the figures and tables that each kind of source has in the paper.
 _EXACT_PAIRS = ("ll/se", "cr/nrr", "ll/nrr", "cr/se")
@@ -107,11 +44,6 @@ DEFAULT_PAIRS = {
 _ON_TEXTS = re.compile(r"(bs|cn)-(\d)", flags=re.ASCII)
 _LARGEST_N = 9
 _MOST_LOG_PROBS = 400
-# Why a discrepancy is not known.
-_OUTSIDE = "the real distribution has larger probabilities than those for which g is concave"
-_NOT_DIVERSE = "no mixture is as diverse as real text"
-# Smaller gaps than this share of the range of quality may be rounding.
-_ROUNDING = 1e-9
 
 
 def frontier(
@@ -317,10 +249,8 @@ def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> A
         EXACT,
         gap.quality,
         gap.diversity,
-        _result(
-            source, pair.name, math.nan if gap.is_outside else gap.qdisc, parts, options, space, undefined=_OUTSIDE
-        ),
-        _judge_exact(fit, gap, limit=limit),
+        _result(source, pair.name, math.nan if gap.is_outside else gap.qdisc, parts, options, space, undefined=OUTSIDE),
+        judge_exact(fit, gap, limit=limit),
         curves=(Curve("Pareto frontier", "w", tuple(points)),),
         divergences=tuple(induced_divergence(pair, fit, real, curve.shares).tolist()) if fit.is_exact else (),
         conditions=check_conditions(pair, largest=float(real.values[0])),
@@ -346,7 +276,7 @@ def _optimised(source: Source, name: str, options: _Options) -> Analysis:
         found.quality,
         found.diversity,
         _result(source, name, found.qdisc, parts, options, {"starts": options.n_starts}),
-        _judge_optimised(found.qdisc, found.drate, is_compatible=kind == "cn", n_starts=options.n_starts),
+        judge_optimised(found.qdisc, found.drate, is_compatible=kind == "cn", n_starts=options.n_starts),
         curves=(best,),
         steps=found.steps,
     )
@@ -375,8 +305,8 @@ def _estimated(source: Source, names: Sequence[str], options: _Options) -> dict[
 def _estimate(source: Source, name: str, runs: Sequence[Estimate], options: _Options) -> Analysis:
     """The means over all draws, with the curves of the first."""
     found = runs[0]
-    qdisc, drate = (_over_seeds([getattr(run, ratio) for run in runs]) for ratio in ("qdisc", "drate"))
-    ratios = {ratio: _over_seeds([getattr(run, ratio) for run in runs]).mean for ratio in ("self_ratio", "ref_ratio")}
+    qdisc, drate = (over_seeds([getattr(run, ratio) for run in runs]) for ratio in ("qdisc", "drate"))
+    ratios = {ratio: over_seeds([getattr(run, ratio) for run in runs]).mean for ratio in ("self_ratio", "ref_ratio")}
     parts = {
         "drate": drate.mean, "drate_low": drate.low, "drate_high": drate.high, **ratios, "quality": found.quality,
         "diversity": found.diversity, "range": found.range, "seeds": qdisc.draws,
@@ -393,43 +323,11 @@ def _estimate(source: Source, name: str, runs: Sequence[Estimate], options: _Opt
         found.quality,
         found.diversity,
         replace(
-            _result(source, name, qdisc.mean, parts, options, settings, undefined=_NOT_DIVERSE), interval=qdisc.interval
+            _result(source, name, qdisc.mean, parts, options, settings, undefined=NOT_DIVERSE), interval=qdisc.interval
         ),
-        _judge_estimated(qdisc, drate, is_compatible=name.startswith("cn"), n=source.n),
+        judge_estimated(qdisc, drate, is_compatible=name.startswith("cn"), n=source.n),
         curves=curves,
     )
-
-
-_LEVEL = 0.95
-
-
-@dataclass(frozen=True)
-class _OverSeeds:
-    """The mean of a number over draws, and the interval of this mean by Student's t; NaN without one."""
-
-    mean: float
-    low: float = math.nan
-    high: float = math.nan
-    draws: int = 1
-
-    @property
-    def interval(self) -> Interval | None:
-        return None if math.isnan(self.low) else Interval(self.low, self.high, _LEVEL, "seeds")
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether it is above 0: of several draws, the interval; of one, the number itself."""
-        return self.mean > 0 if math.isnan(self.low) else self.low > 0
-
-
-def _over_seeds(values: Sequence[float]) -> _OverSeeds:
-    """Over the draws with a value: a mixture may be less diverse than real text by chance."""
-    known = [value for value in values if not math.isnan(value)]
-    mean, n = float(np.mean(known)) if known else math.nan, len(known)
-    if n < 2:
-        return _OverSeeds(mean, draws=n)
-    half = float(stdtrit(n - 1, (1 + _LEVEL) / 2)) * float(np.std(known, ddof=1)) / math.sqrt(n)
-    return _OverSeeds(mean, mean - half, mean + half, n)
 
 
 def _listed(lengths: Sequence[NoiseLength]) -> str:
@@ -466,58 +364,3 @@ def _result(
         seconds=0.0,
         n=source.n,
     )
-
-
-def _judge_exact(fit: Fit, found: Discrepancy, *, limit: float) -> Verdict:
-    """The verdict by Theorem 3, and by the gap on this distribution.
-
-    Where g is concave only below a limit, better distributions may have larger probabilities than were considered.
-    """
-    if fit.is_exact:
-        weight = Fraction(fit.alpha).limit_denominator(1000)
-        divergence = f"{weight} quality + {1 - weight} diversity measures a divergence (Theorem 3)"
-        return Verdict.of("compatible", f"compatible: {divergence}")
-    if found.qdisc > _ROUNDING * (found.highest_quality - found.lowest_quality):
-        return Verdict.of("incompatible", _gap(found.qdisc, found.drate))
-    if found.is_outside:
-        return Verdict.of("untested", f"not decided: {_OUTSIDE}")
-    if found.is_bound:
-        searched = f"no better distribution has probabilities up to {limit:.3g} only, and others were not considered"
-        return Verdict.of("untested", f"not decided: {searched}")
-    return Verdict.of(
-        "incompatible",
-        "incompatible in general (Theorem 3 does not hold), but the real distribution is on the frontier here",
-    )
-
-
-def _judge_optimised(qdisc: float, drate: float, *, is_compatible: bool, n_starts: int) -> Verdict:
-    """The verdict on a pair in the small space; `is_compatible` is whether the paper proves compatibility."""
-    searched = f"{n_starts} starts of the optimiser found"
-    if is_compatible:
-        details = [f"{searched} {'a gap of ' + number(qdisc) if qdisc > _ROUNDING else 'no better distribution'}"]
-        return Verdict.of("compatible", "compatible: CND is its divergence (section 5.2)", details=details)
-    if qdisc > _ROUNDING:
-        return Verdict.of("incompatible", _gap(qdisc, drate))
-    return Verdict.of("untested", f"not decided: {searched} no better distribution")
-
-
-def _judge_estimated(qdisc: _OverSeeds, drate: _OverSeeds, *, is_compatible: bool, n: int) -> Verdict:
-    """The verdict on a pair from mixtures of real texts and noise."""
-    unclear = f"the gap is not distinguishable from 0 over {many(qdisc.draws, 'draw')} of texts and mixtures"
-    if is_compatible:
-        cause = f"the estimate ({share(max(drate.mean, 0.0))} of the range of quality) is due to sampling {n:,} texts"
-        details = [] if math.isnan(qdisc.mean) else [cause if qdisc.is_clear else unclear]
-        return Verdict.of("compatible", "compatible: CND is its divergence (section 5.2)", details=details)
-    if math.isnan(qdisc.mean):
-        return Verdict.of("untested", f"not decided: {_NOT_DIVERSE}")
-    if qdisc.mean <= 0:
-        return Verdict.of("untested", "not decided: no mixture is better than real text")
-    if not qdisc.is_clear:
-        return Verdict.of("untested", f"not decided: {unclear}")
-    least = qdisc.mean if qdisc.interval is None else qdisc.interval.low
-    estimated = f"{_gap(least, drate.mean if math.isnan(drate.low) else drate.low)}, estimated on {n:,} texts"
-    return Verdict.of("incompatible", estimated)
-
-
-def _gap(qdisc: float, drate: float) -> str:
-    return f"incompatible by at least {number(qdisc)} ({share(drate)} of the range of quality)"

@@ -1,7 +1,7 @@
 """The document of a sweep: which setting is closest to the reference, the best ones of each metric, and all values."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -14,6 +14,7 @@ from textassay.document.blocks import (
     Document,
     Facts,
     Head,
+    Notes,
     Row,
     Section,
     Signatures,
@@ -43,10 +44,11 @@ from textassay.document.words import level_text, listed_some, number, p_text, se
 from textassay.inference.over_items import METHOD
 from textassay.inference.result import Result
 from textassay.studies.planes import falls, plane_indexes
+from textassay.studies.sentences import sentence_of
 from textassay.studies.sweep.best import Best
 from textassay.studies.sweep.grid import SHORT, value_text
 from textassay.studies.sweep.result import SettingColumn, Sweep
-from textassay.studies.sweep.verdict import decision_of, decisive, mean_places, settings_text, varied
+from textassay.studies.sweep.verdict import COMBINED, decision_of, decisive, mean_places, settings_text, varied
 
 # The name of the values of real text.
 REAL_NAME = "real v real"
@@ -67,7 +69,7 @@ def document(found: Sweep) -> Document:
         title=f"Sweep against {shortened(found.reference.name, 40)}",
         summary=_summary(found),
         sections=sections_of(
-            Section("best", "Best settings", (_best_table(found),), "table"),
+            Section("best", "Best settings", (Notes(found.verdict.reasons), _best_table(found)), "table"),
             Section("plane", "Quality and diversity", (Text((_PLANE,)), plane)) if plane else None,
             Section("metrics", "Metric by metric", (Text((_METRICS,)), *_metric_charts(found))),
             Section("values", "All settings", (_value_table(found),), "table"),
@@ -91,18 +93,28 @@ def _summary(found: Sweep) -> Summary:
     name = shortened(found.reference.name, 60)
     reference = "the reference" if name == "reference" else name if name == "references" else f"“{name}”"
     models = shortened(found.models[0], 60) if len(found.models) == 1 else many(len(found.models), "model")
-    first, *rest = found.verdict.reasons
     metrics = _shown_metrics(found)
     return Summary(
         question=f"Which {what} is closest to {reference}?",
         context=f"{models}; {many(len(found.swept), 'setting')}, {found.swept[0].n:,} texts each",
-        sentence=sentence(first),
+        sentence=sentence("; ".join(_said(found, *_ANSWER) or found.verdict.reasons[:1])),
         columns=("among the best by", *(metric.title for metric in metrics)),
         rows=tuple(_ranked_rows(found, metrics)),
-        caveats=tuple(map(sentence, rest)),
+        ties=tuple(map(sentence, _said(found, *_TIES))),
+        caveats=tuple(map(sentence, _said(found, "best at an end"))),
         picture=_picture(found),
         noun="setting",
     )
+
+
+# The findings of the summary's sentence, and those below its rows.
+_ANSWER = ("closest settings", "alike settings", "every setting differs", *COMBINED, "some untested", "no test")
+_TIES = ("among the best", "different best settings")
+
+
+def _said(found: Sweep, *kinds: str) -> tuple[str, ...]:
+    """The findings of these kinds in words."""
+    return tuple(sentence_of(finding) for finding in found.verdict.findings if finding.kind in kinds)
 
 
 @dataclass(frozen=True)
@@ -147,19 +159,24 @@ def _ranked_rows(found: Sweep, metrics: Sequence[_Shown]) -> Iterator[SummaryRow
     places = mean_places(found.swept, found.best)
     order = sorted(found.swept, key=lambda column: places.get(column.name, math.inf))
     counted = decisive(found.swept, found.best)
-    for rank, column in enumerate(order, 1):
+    for column in order:
         among = [best for best in counted if column.name in best.among]
         yield SummaryRow(
             column.name,
             found.names.index(column.name),
             decision_of(found, column),
-            rank=rank if column.name in places else None,
+            rank=_rank(places, column.name),
             cells=(
                 Cell(f"{len(among)} of {many(len(counted), 'metric')}", len(among)),
                 *(_summary_cell(found, column, metric) for metric in metrics),
             ),
             stands_out="; ".join(_best_at(found, column)),
         )
+
+
+def _rank(places: Mapping[str, float], name: str) -> int | None:
+    """The rank by mean place; equal ones share it."""
+    return 1 + sum(place < places[name] for place in places.values()) if name in places else None
 
 
 _BEST_AT = {"both": "closest by", "quality": "best quality by", "diversity": "best diversity by"}

@@ -143,13 +143,12 @@ def _is_clear(contest: Contest | None, level: float) -> bool:
     return contest is not None and is_significant(contest.p_value / 2, level)
 
 
-def _tested(systems: Sequence[SystemColumn]) -> tuple[str, Finding | str]:
-    """The level of the verdict, and what the combined tests of all settings found."""
-    levels = {system.name: "untested" if system.verdict is None else system.verdict.decision for system in systems}
-    alike = [name for name, level in levels.items() if level == "same"]
+def _tested(systems: Sequence[SystemColumn]) -> tuple[str, Finding]:
+    """The decision, and what the combined tests of all settings found."""
+    decisions = {system.name: "untested" if system.verdict is None else system.verdict.decision for system in systems}
+    alike = tuple(name for name, decision in decisions.items() if decision == "same")
     if alike:
-        shown = settings_text(alike, list(levels))
-        return "same", f"the combined tests found no difference from the references at {shown}"
-    if all(level == "differs" for level in levels.values()):
-        return "differs", "the combined tests distinguish every setting from the references"
-    return "untested", NO_TEST if "differs" not in levels.values() else "some settings could not be tested"
+        return "same", Finding("alike over items", names=alike, text=settings_text(alike, list(decisions)))
+    if all(decision == "differs" for decision in decisions.values()):
+        return "differs", Finding("every setting differs over items")
+    return "untested", Finding("some untested") if "differs" in decisions.values() else NO_TEST

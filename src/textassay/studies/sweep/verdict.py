@@ -1,10 +1,10 @@
-"""The verdict of a sweep in words: the best settings, and whether any of them is like the reference."""
+"""The verdict of a sweep: the best settings, whether any of them is like the reference, and their ranking."""
 
 import math
 from collections.abc import Iterable, Sequence
 
 from textassay.corpus.printable import listed as cut_list
-from textassay.document.words import cited_p, listed
+from textassay.document.words import listed
 from textassay.studies.finding import NO_TEST, Finding, Verdict
 from textassay.studies.sweep.best import Best, loss
 from textassay.studies.sweep.result import SettingColumn, Sweep
@@ -18,11 +18,11 @@ def judge(
     *,
     level: float,
     floor: float,
-    tested: tuple[str, Finding | str] | None = None,
+    tested: tuple[str, Finding] | None = None,
 ) -> Verdict:
     """The verdict on all settings; `floor` is the smallest p-value that the overall test can give.
 
-    `tested` is the level and the sentence of other tests in place of the overall one.
+    `tested` is the decision and the finding of other tests in place of the overall one.
     """
     by_aspect = {
         aspect: [each for each, result in zip(best, swept[0].results, strict=True) if result.aspect == aspect]
@@ -31,18 +31,23 @@ def judge(
     names = [column.name for column in swept]
     found = [
         *_closest(by_aspect["both"], names),
-        *_single("quality alone is best at", by_aspect["quality"]),
-        *_single("diversity is best at", by_aspect["diversity"]),
+        *_by_setting("best quality", by_aspect["quality"]),
+        *_by_setting("best diversity", by_aspect["diversity"]),
     ]
-    decision, sentence = _overall(swept, level, floor) if tested is None else tested
-    return Verdict.of(decision, *found, sentence, cautions=_at_end(by_aspect["both"], swept))
+    decision, finding = _overall(swept, level, floor) if tested is None else tested
+    return Verdict.of(decision, *found, finding, cautions=_at_end(by_aspect["both"], swept))
 
 
 def decision_of(found: Sweep, column: SettingColumn) -> str:
-    """What the overall test of a setting found: same, differs or untested."""
-    if column.overall is None or column.overall.p_value is None:
-        return "untested"
-    return "differs" if column.differs(found.level) else "same"
+    """What the overall test of a setting found, or over items the combined tests: same, differs or untested."""
+    if column.overall is not None and column.overall.p_value is not None:
+        return "differs" if column.differs(found.level) else "same"
+    combined = found.verdict.find(*COMBINED)
+    return "untested" if combined is None else "same" if column.name in combined.names else "differs"
+
+
+# The findings of combined tests; their names are the settings without a difference.
+COMBINED = ("alike over items", "every setting differs over items")
 
 
 def decisive(swept: Sequence[SettingColumn], best: Sequence[Best]) -> list[Best]:
@@ -78,56 +83,52 @@ def _loss(column: SettingColumn, best: Best, at: int) -> float:
     return loss(value.estimate, result.better, best.target)
 
 
-def _closest(best: Sequence[Best], names: Sequence[str]) -> Iterable[str]:
+def _closest(best: Sequence[Best], names: Sequence[str]) -> Iterable[Finding]:
     """The settings that are closest to the reference in quality and diversity together."""
+    yield from _by_setting("closest settings", best)
     decided = [each for each in best if each.setting]
-    if not decided:
-        return
-    yield f"closest to the reference: {_by_setting(decided)}"
     compared = [each for each in decided if len(each.among) > 1 or not each.unknown]
     if len(names) < 2 or not compared:
         return
     common = [name for name in names if all(name in each.among for each in compared)]
-    which = "any of these metrics" if len(compared) > 1 else "this metric"
     if common:
-        yield f"not distinguishable from the best by {which}: {settings_text(common, names)}"
+        parts = {"metrics": len(compared)}
+        yield Finding("among the best", names=tuple(common), parts=parts, text=settings_text(common, names))
     else:
-        yield "no setting is among the best by all of these metrics: they prefer different settings"
+        yield Finding("different best settings")
 
 
-def _by_setting(best: Sequence[Best]) -> str:
+def _by_setting(kind: str, best: Sequence[Best]) -> Iterable[Finding]:
+    """The best settings, each with the metrics by which it is the best."""
     groups: dict[str, list[str]] = {}
     for each in best:
-        groups.setdefault(each.setting, []).append(each.label)
-    return "; ".join(f"{setting} by {listed(labels)}" for setting, labels in groups.items())
+        if each.setting:
+            groups.setdefault(each.setting, []).append(each.label)
+    settings = (Finding("best setting", text=name, names=tuple(labels)) for name, labels in groups.items())
+    if groups:
+        yield Finding(kind, names=tuple(groups), among=tuple(settings))
 
 
-def _single(words: str, best: Sequence[Best]) -> Iterable[str]:
-    decided = [each for each in best if each.setting]
-    if decided:
-        yield f"{words} {_by_setting(decided)}"
-
-
-def _overall(swept: Sequence[SettingColumn], level: float, floor: float) -> tuple[str, Finding | str]:
-    """What the overall test found, and the level of the verdict."""
+def _overall(swept: Sequence[SettingColumn], level: float, floor: float) -> tuple[str, Finding]:
+    """The decision, and what the overall test found."""
     tested = [column for column in swept if column.overall is not None and column.overall.p_value is not None]
     if not tested:
         return "untested", NO_TEST
     alike = [column.name for column in tested if not column.differs(level)]
     if alike:
         shown = settings_text(alike, [column.name for column in swept])
-        return "same", f"the overall test found no difference from the reference at {shown}"
+        return "same", Finding("alike settings", names=tuple(alike), text=shown)
     largest = max(column.overall.adjusted or 0.0 for column in tested if column.overall is not None)
-    cited = cited_p(largest, floor=floor, n_tests=len(tested))
-    return "differs", f"the overall test distinguishes every setting from the reference (largest {cited})"
+    parts = {"tests": len(tested)}
+    return "differs", Finding("every setting differs", adjusted_p=largest, floor=floor, parts=parts)
 
 
-def _at_end(best: Sequence[Best], swept: Sequence[SettingColumn]) -> Iterable[str]:
+def _at_end(best: Sequence[Best], swept: Sequence[SettingColumn]) -> Iterable[Finding]:
     """A best setting at the end of a grid of one parameter may not be the best one that there is."""
     ends = {swept[0].name, swept[-1].name}
-    names = [each.label for each in best if each.setting in ends]
-    if names and len(swept) > 2 and len(varied(swept)) == 1 and varied(swept)[0] != "model":
-        yield f"{listed(names)} {'is' if len(names) == 1 else 'are'} best at an end of the grid: try a wider one"
+    labels = tuple(each.label for each in best if each.setting in ends)
+    if labels and len(swept) > 2 and len(varied(swept)) == 1 and varied(swept)[0] != "model":
+        yield Finding("best at an end", names=labels)
 
 
 def varied(swept: Sequence[SettingColumn]) -> list[str]:
