@@ -115,7 +115,7 @@ def test_an_altered_outcome_is_read_and_shown_or_refused(kind: str, data: st.Dat
     ("kind", "path", "value"),
     [
         ("sweep", ("best", 0, "unknown"), "x"),
-        ("sweep", ("verdict", "reasons"), []),
+        ("sweep", ("verdict", "findings"), []),
         ("sweep", ("details", "settings", "resamples"), -1),
         ("compare", ("details", "resamples"), -1),
         ("compare", ("details", "real", "results"), []),

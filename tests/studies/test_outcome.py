@@ -86,9 +86,10 @@ def test_a_file_of_0_5_0_is_read_without_its_effect_sizes(kind: str) -> None:
             return [former(each) for each in value]
         if not isinstance(value, dict):
             return value
-        new = ("separable", "shared_pairs", "overall_without_markup", "equal_lengths", "is_markup", "candidate_rate")
+        new = {"separable", "shared_pairs", "overall_without_markup", "equal_lengths", "is_markup", "candidate_rate"}
+        new |= {"reference_rate", "findings"}
         old = {"distance": 0.3, "detectable": 0.2, "vector_distance": None} if "floor" in value else {}
-        return {name: former(each) for name, each in value.items() if name not in (*new, "reference_rate")} | old
+        return {name: former(each) for name, each in value.items() if name not in new} | old
 
     read = type(outcome(kind)).from_json(json.dumps(former(plain)))
     first = cast("Any", read.columns[0])

@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import NoneType
-from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Self, TypeVar
 
 from textassay.errors import InputError
 from textassay.inference.plan import Progress
 from textassay.inference.result import Interval
 from textassay.reproduce.claims import Claim, conclude
+from textassay.studies.codec import from_fields
 from textassay.studies.compare.result import Comparison
 from textassay.version import __version__
 
@@ -239,7 +239,7 @@ class Reproduction:
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Read the values of this JSON text."""
         try:
-            found: Self = _built(cls, {**plain, "scores": None})
+            found = from_fields(cls, {**plain, "scores": None})
             return replace(found, scores=Comparison.from_dict(plain)) if "candidates" in plain else found
         except (KeyError, TypeError, ValueError) as error:
             raise cls._unreadable(error) from None
@@ -247,17 +247,3 @@ class Reproduction:
     @classmethod
     def _unreadable(cls, error: Exception) -> InputError:
         return InputError(f"no reproduction in JSON: {error}; wanted a file that textassay reproduce wrote")
-
-
-def _built(kind: Any, plain: Any) -> Any:
-    """A value of this type from its JSON form; keys that a dataclass does not have are left out."""
-    if is_dataclass(kind) and isinstance(kind, type):
-        hints = get_type_hints(kind)
-        return kind(**{field.name: _built(hints[field.name], plain[field.name]) for field in fields(kind)})
-    arguments = get_args(kind)
-    if get_origin(kind) is tuple:
-        kinds = [arguments[0]] * len(plain) if arguments[-1] is ... else arguments
-        return tuple(_built(each, value) for each, value in zip(kinds, plain, strict=True))
-    if NoneType in arguments:
-        return None if plain is None else _built(next(each for each in arguments if each is not NoneType), plain)
-    return plain

@@ -25,6 +25,7 @@ from textassay.inference.plan import Plan
 from textassay.inference.result import Result, one_nan, setting_fields
 from textassay.metrics.registry import Request, all_metrics, label_under
 from textassay.metrics.views import Settings as ViewSettings
+from textassay.studies.codec import from_fields, to_fields
 from textassay.studies.shape import check_shape
 from textassay.version import __version__
 
@@ -183,13 +184,13 @@ class Outcome(ABC):
     def __len__(self) -> int:
         return len(self.columns)
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """The documented JSON form as plain values; everything beyond the documented keys is under `details`."""
+        """The documented JSON form as plain values: every field by its name, unless a study has a form of its own."""
+        return {"textassay": __version__, **to_fields(self)}
 
     @classmethod
-    @abstractmethod
-    def _from_dict(cls, plain: Mapping[str, Any]) -> Self: ...
+    def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        return from_fields(cls, plain)
 
     def to_json(self, *, indent: int | None = 2, timings: bool = True) -> str:
         """JSON text without NaN or Infinity; without `timings`, the same run gives the same bytes."""

@@ -10,6 +10,7 @@ from textassay.inference.format_check import Finding
 from textassay.inference.overall.test import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
+from textassay.studies.codec import read_sized, sized
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.equal_lengths import EqualLengths
 from textassay.studies.compare.meaning import Meaning
@@ -295,16 +296,6 @@ def read_overall(plain: Mapping[str, Any] | None) -> Overall | None:
     sizes = {name: tuple(plain[name]) for name in ("n", "n_groups")}
     separable = Separable(**plain["separable"]) if plain.get("separable") else None
     return Overall(**dict(plain) | sizes | {"members": members, "separable": separable})
-
-
-def sized(result: Result) -> dict[str, Any]:
-    """A result with its own number of texts for JSON."""
-    return result.to_dict() | {"n": result.n}
-
-
-def read_sized(plain: Mapping[str, Any]) -> Result:
-    """Read back what `sized` wrote."""
-    return Result.from_dict({name: value for name, value in plain.items() if name != "n"}, n=plain["n"])
 
 
 def _phrases(plain: list[dict[str, Any]]) -> tuple[Phrase, ...]:

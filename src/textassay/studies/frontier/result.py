@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from textassay.inference.result import Result
+from textassay.studies.codec import from_fields, to_fields
 from textassay.studies.finding import Verdict
-from textassay.studies.frontier.compatibility import Conditions, Failure, Fit
-from textassay.studies.outcome import Outcome, ResultColumn, Settings, or_nan, or_none, plain_settings, read_settings
+from textassay.studies.frontier.compatibility import Conditions, Fit
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
 from textassay.version import __version__
 
 # How a discrepancy was found.
@@ -139,45 +140,15 @@ def _source_details(source: SourceColumn) -> dict[str, Any]:
 
 
 def _analysis(analysis: Analysis) -> dict[str, Any]:
-    plain = asdict(analysis)
+    plain = to_fields(analysis)
     del plain["result"]
-    axes = {"quality": or_none(analysis.quality), "diversity": or_none(analysis.diversity)}
-    return plain | axes | {"verdict": analysis.verdict.to_dict()}
+    return plain
 
 
 def _read_source(plain: Mapping[str, Any], details: Mapping[str, Any]) -> SourceColumn:
     analyses = tuple(
-        _read_analysis(each, Result.from_dict(result, n=plain["n"]))
+        from_fields(Analysis, {**each, "result": {**result, "n": plain["n"]}})
         for each, result in zip(details["analyses"], plain["results"], strict=True)
     )
     facts = (plain["name"], plain["kind"], plain["n"], plain["digest"])
     return SourceColumn(*facts, analyses, tuple(details["log_probs"]))
-
-
-def _read_analysis(plain: Mapping[str, Any], result: Result) -> Analysis:
-    verdict = Verdict.from_dict(plain["verdict"])
-    if verdict is None:
-        raise ValueError("an analysis has no verdict")
-    return Analysis(
-        pair=plain["pair"],
-        method=plain["method"],
-        quality=or_nan(plain["quality"]),
-        diversity=or_nan(plain["diversity"]),
-        result=result,
-        verdict=verdict,
-        curves=tuple(
-            Curve(curve["name"], curve["parameter"], tuple((x, y, z) for x, y, z in curve["points"]))
-            for curve in plain["curves"]
-        ),
-        steps=tuple((step, gain) for step, gain in plain["steps"]),
-        divergences=tuple(plain["divergences"]),
-        conditions=_read_conditions(plain["conditions"]),
-        fit=Fit(**plain["fit"]) if plain["fit"] else None,
-    )
-
-
-def _read_conditions(plain: Mapping[str, Any] | None) -> Conditions | None:
-    if plain is None:
-        return None
-    quality, diversity = (Failure(**plain[side]) if plain[side] else None for side in ("quality", "diversity"))
-    return Conditions(quality, diversity, plain["necessary"])

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from textassay.inference.intervals import wilson
 from textassay.inference.result import Interval, Result, one_nan
+from textassay.studies.codec import from_fields
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
@@ -271,11 +272,6 @@ def _read_column(plain: Mapping[str, Any], n_sizes: int, common: Mapping[str, An
         false_alarms=tuple(map(or_nan, plain["false_alarms"])),
         seconds=tuple(map(or_nan, seconds)),
         deviations=tuple(map(or_nan, plain["deviations"])),
-        cells=tuple(_read_cell(cell) for cell in plain["cells"]),
+        cells=tuple(from_fields(Cell, cell) for cell in plain["cells"]),
         **common,
     )
-
-
-def _read_cell(plain: Mapping[str, Any]) -> Cell:
-    lists = {name: tuple(map(or_nan, plain[name])) for name in ("power", "praise", "values")}
-    return Cell(plain["size"], plain["damage"], **lists, tau=or_nan(plain["tau"]), method=plain["method"])

@@ -9,7 +9,8 @@ from textassay.inference.overall.test import Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.models.base import Decoding
-from textassay.studies.compare.result import Column, identity, read_overall, read_sized, sized
+from textassay.studies.codec import read_sized, sized
+from textassay.studies.compare.result import Column, identity, read_overall
 from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
     Outcome,
