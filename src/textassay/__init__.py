@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from textassay.studies.huse.plane import HusePlane, huse_plane
     from textassay.studies.huse.result import HuseResult
     from textassay.studies.huse.study import huse
+    from textassay.studies.saved import read_results
     from textassay.studies.stress.result import Stress
     from textassay.studies.stress.study import stress
     from textassay.studies.sweep.result import Sweep
@@ -61,6 +62,7 @@ __all__ = [
     "own_pair",
     "read_items",
     "read_ratings",
+    "read_results",
     "read_sample",
     "read_systems",
     "reading_limit",
@@ -99,6 +101,7 @@ _HOMES = {
     "own_pair": "textassay.studies.frontier.own_functions",
     "read_items": "textassay.corpus.item_set",
     "read_ratings": "textassay.corpus.ratings.files",
+    "read_results": "textassay.studies.saved",
     "read_sample": "textassay.corpus.readers",
     "read_systems": "textassay.corpus.readers",
     "reading_limit": "textassay.corpus.files",

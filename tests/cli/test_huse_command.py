@@ -16,8 +16,7 @@ from tests.cli.refusal import assert_refused
 from textassay.cli.main import run
 from textassay.metrics.ratings.votes import MOST_NEIGHBOURS
 from textassay.metrics.registry import all_metrics
-from textassay.report.former.huse import CSV_FIELDS
-from textassay.studies.huse.result import HuseResult
+from textassay.studies.huse.result import CSV_FIELDS, HuseResult
 
 # With resamples come intervals, tests and curves, which take time; most of what is tested here has no need of them.
 WHOLE = ("--resamples", "19", "--k", "4")

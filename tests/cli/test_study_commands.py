@@ -16,6 +16,7 @@ from tests.cli import test_conditional_command as conditional
 from tests.cli import test_huse_command as huse
 from tests.cli.conftest import Command
 from tests.cli.refusal import assert_refused
+from tests.studies.test_altered_files import KINDS, found, plain
 
 
 @dataclass(frozen=True)
@@ -103,3 +104,33 @@ def test_an_input_is_never_overwritten(study: Study, textassay: Command) -> None
     found = textassay(study.file, *study.quick, "--json", study.file)
     assert_refused(found, "is also an input")
     assert Path(study.file).read_bytes() == before
+
+
+# `textassay report`: saved results of any study in any form.
+FORMS = {"--report": "r.html", "--markdown": "r.md", "--csv": "r.csv", "--bibtex": "r.bib"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_results_have_the_forms_of_the_outcome(kind: str, tmp_path: Path, run_command: Command) -> None:
+    results = tmp_path / "results.json"
+    results.write_text(plain(kind), encoding="utf-8")
+    files = {option: tmp_path / name for option, name in FORMS.items()}
+    shown = run_command(
+        "report", str(results), *(str(word) for pair in files.items() for word in pair), "--quiet", columns="100"
+    )
+    assert shown.stdout.split() == str(found(kind)).split()
+    assert files["--report"].read_text(encoding="utf-8") == found(kind).to_html()
+    assert files["--markdown"].read_text(encoding="utf-8") == found(kind).to_markdown()
+    assert files["--csv"].read_text(encoding="utf-8") == found(kind).to_csv()
+    assert files["--bibtex"].read_text(encoding="utf-8") == found(kind).to_bibtex()
+
+
+def test_files_that_are_no_results_are_refused(tmp_path: Path, run_command: Command) -> None:
+    other = tmp_path / "other.json"
+    other.write_text('{"a": 1}')
+    assert_refused(run_command("report", str(other)), "not results of textassay")
+    assert_refused(run_command("report", str(tmp_path / "no.json")), "no such file")
+    (tmp_path / "results.json").write_text(plain("huse"))
+    results = str(tmp_path / "results.json")
+    same = run_command("report", results, "--csv", results)
+    assert_refused(same, "is also an input")

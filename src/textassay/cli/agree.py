@@ -38,7 +38,9 @@ def agree(
         str | None, typer.Option(metavar="FILE|-", help="Write CSV with one row per metric and coefficient.")
     ] = None,
     markdown: options.Markdown = None,
+    latex: options.Latex = None,
     report: options.Report = None,
+    table: options.FullTable = False,
     why: Annotated[bool, typer.Option("--why", help="Explain why a number is missing.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -50,7 +52,7 @@ def agree(
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.studies.agreement.study import agree as run
 
-    check_writable([json, csv, markdown, report], inputs=[*results, gold])
+    check_writable([json, csv, markdown, latex, report], inputs=[*results, gold])
     found = run(results, gold, plane=plane, level=level)
-    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(found, targets, quiet=quiet, why=why)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, table=table, why=why)

@@ -17,6 +17,7 @@ from textassay.cli import (
     huse,
     metrics,
     records,
+    report,
     reproduce,
     stress,
 )
@@ -49,6 +50,7 @@ app.command("describe")(records.describe)
 app.command("convert")(records.convert)
 app.command("metrics")(metrics.metrics)
 app.command("reproduce")(reproduce.reproduce)
+app.command("report")(report.report)
 app.command("demo")(demo.demo)
 app.add_typer(survey.app, name="survey")
 app.add_typer(cache.app, name="cache")

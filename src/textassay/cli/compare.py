@@ -38,7 +38,6 @@ def compare(
     max_input: options.MaxInput = None,
     train: options.Train = None,
     pair: options.Pair = None,
-    no_pair: options.NoPair = False,
     group: options.Group = None,
     size: options.Size = "match",
     level: options.Level = 0.95,
@@ -50,7 +49,10 @@ def compare(
     no_timings: options.NoTimings = False,
     csv: options.Csv = None,
     markdown: options.Markdown = None,
+    latex: options.Latex = None,
+    bibtex: options.Bibtex = None,
     report: options.Report = None,
+    table: options.Table = False,
     why: options.Why = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -69,12 +71,12 @@ def compare(
     del max_input  # applied when it is parsed
     if not candidates and reference_system is None:
         raise InputError("no candidate given; wanted at least one file besides the reference, or --reference-system")
-    if no_pair and (pair or group):
-        raise InputError("--no-pair beside --pair or --group; wanted one of them")
     mine, kind = candidates or [], checked_kind(text)
     named = named_sources(mine)
     files = [reference, *(path for path, _ in named.values()), *([train] if train else [])]
-    check_writable([json, csv, markdown, report], inputs=[*files, tokenizer, encoder or "", prompts_from or ""])
+    check_writable(
+        [json, csv, markdown, latex, bibtex, report], inputs=[*files, tokenizer, encoder or "", prompts_from or ""]
+    )
     metric_names, family_names = options.split(metrics), options.split(family)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
@@ -118,7 +120,7 @@ def compare(
             strip=strip,
             encoder=encoder,
             train=training,
-            pair=False if no_pair else pair,
+            pair=pair,
             group=group,
             size=size,
             level=level,
@@ -129,5 +131,5 @@ def compare(
             engine=engine,
             progress=progress,
         )
-    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(comparison, targets, quiet=quiet, timings=not no_timings, why=why)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "bibtex": bibtex, "report": report}
+    deliver_outcome(comparison, targets, quiet=quiet, table=table or bool(metrics), timings=not no_timings, why=why)

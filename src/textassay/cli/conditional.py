@@ -38,7 +38,10 @@ def conditional(
     no_timings: options.NoTimings = False,
     csv: options.Csv = None,
     markdown: options.Markdown = None,
+    latex: options.Latex = None,
+    bibtex: options.Bibtex = None,
     report: options.Report = None,
+    table: options.Table = False,
     why: options.Why = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -56,7 +59,7 @@ def conditional(
     del max_input  # applied when it is parsed
     files = [items, *(candidates or [])]
     read = [*files, tokenizer, encoder or "", document_frequencies or ""]
-    check_writable([json, csv, markdown, report], inputs=read)
+    check_writable([json, csv, markdown, latex, bibtex, report], inputs=read)
     metric_names, distance_names = options.split(metrics), options.split(distance)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
@@ -79,5 +82,5 @@ def conditional(
             engine=engine,
             progress=progress,
         )
-    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(found, targets, quiet=quiet, timings=not no_timings, why=why, top=top)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "bibtex": bibtex, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, table=table or bool(metrics), timings=not no_timings, why=why, top=top)

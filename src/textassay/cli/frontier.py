@@ -71,7 +71,9 @@ def frontier(
     json: options.Json = None,
     csv: Annotated[str | None, typer.Option(metavar="FILE|-", help="Write CSV with one row per point.")] = None,
     markdown: options.Markdown = None,
+    latex: options.Latex = None,
     report: options.Report = None,
+    table: options.FullTable = False,
     why: Annotated[bool, typer.Option("--why", help="Print the conditions of the theorems for each pair.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -86,7 +88,7 @@ def frontier(
     from textassay.studies.frontier.study import frontier as run
 
     files = [*sources, *([reference] if reference else [])]
-    check_writable([json, csv, markdown, report], inputs=[*files, tokenizer])
+    check_writable([json, csv, markdown, latex, report], inputs=[*files, tokenizer])
     with ProgressBar(quiet=quiet) as progress:
         found = run(
             _read(sources, probabilities=probabilities, field=field, encoding=encoding, progress=progress),
@@ -103,8 +105,8 @@ def frontier(
             seed=seed,
             progress=progress,
         )
-    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(found, targets, quiet=quiet, why=why)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, table=table, why=why)
 
 
 def _read(

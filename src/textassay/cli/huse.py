@@ -39,7 +39,10 @@ def huse(
     no_timings: options.NoTimings = False,
     csv: options.CsvOfItems = None,
     markdown: options.Markdown = None,
+    latex: options.Latex = None,
+    bibtex: options.Bibtex = None,
     report: options.Report = None,
+    table: options.Table = False,
     why: options.WhyItems = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -53,16 +56,15 @@ def huse(
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.files import is_stream, named_paths
     from textassay.corpus.ratings.files import models_in, read_ratings
-    from textassay.report.former.huse import render_markdown
     from textassay.studies.huse.plane import huse_plane
     from textassay.studies.huse.study import huse as run
     from textassay.studies.huse.study import reads_log_probs
 
     del max_input  # applied when it is parsed
-    check_writable([json, csv, markdown, report], inputs=[*ratings, *([log_probs] if log_probs else [])])
+    check_writable([json, csv, markdown, latex, bibtex, report], inputs=[*ratings, *([log_probs] if log_probs else [])])
     bounds = _scale(scale)
     metric_names = options.split(metrics)
-    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
+    targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "bibtex": bibtex, "report": report}
     is_read_twice = model is None and len(ratings) == 1 and not is_stream(ratings[0])
     names = models_in(ratings[0], encoding=encoding) if is_read_twice else []
     if len(ratings) > 1 or len(names) > 1:
@@ -85,7 +87,7 @@ def huse(
                 engine=engine,
                 progress=progress,
             )
-        deliver_outcome(plane, targets, quiet=quiet, timings=not no_timings)
+        deliver_outcome(plane, targets, quiet=quiet, table=table or bool(metrics), timings=not no_timings)
         return
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
@@ -115,10 +117,10 @@ def huse(
         found,
         targets,
         quiet=quiet,
+        table=table or bool(metrics),
         timings=not no_timings,
         why=why,
         top=top,
-        to_markdown=lambda: render_markdown(found, top=top),
     )
 
 

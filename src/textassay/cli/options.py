@@ -173,20 +173,15 @@ Pair = Annotated[
     typer.Option(
         metavar="FIELD",
         help="The field that identifies the prompt, document or author of a text (its group). Only groups in all "
-        "samples are used, and tests exchange texts within their group. [default: prompt, or the id, if the samples "
-        "have the same]",
+        "samples are used, and tests exchange texts within their group.",
     ),
-]
-NoPair = Annotated[
-    bool,
-    typer.Option("--no-pair", help="Treat all texts as independent, also those with the same prompts."),
 ]
 Group = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD",
         help="The field that identifies the group of a text, if the samples have different groups. Tests exchange "
-        "whole groups. [default: prompt, or the id, if a sample has several texts for one]",
+        "whole groups.",
     ),
 ]
 TextKind = Annotated[
@@ -256,6 +251,18 @@ Report = Annotated[
     str | None,
     typer.Option(metavar="FILE.html", callback=_html_target, help="Write a self-contained HTML report."),
 ]
+Latex = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|-", help="Write the table of metrics and candidates for a paper, in LaTeX with booktabs."
+    ),
+]
+Bibtex = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write the sources of the metrics as BibTeX.")]
+Table = Annotated[
+    bool,
+    typer.Option("--table", help="Show all metrics as well, in tables. [default: if --metrics is given]"),
+]
+FullTable = Annotated[bool, typer.Option("--table", help="Show all numbers as well, in tables.")]
 Why = Annotated[bool, typer.Option("--why", help="Explain why a number, an interval or a test is missing.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no messages on standard error.")]
 HuseMetrics = Annotated[

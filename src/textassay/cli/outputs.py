@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
@@ -275,26 +275,31 @@ def deliver_outcome(
     *,
     quiet: bool,
     timings: bool = True,
-    to_markdown: Callable[[], str] | None = None,
-    **view: object,
+    table: bool = False,
+    **view: Any,
 ) -> None:
-    """Write the outcome of a study to its targets, and print its table unless an output goes to standard output.
+    """Write the outcome of a study to its targets, and print its answer unless an output goes to standard output.
 
-    `targets` are the files by form (json, csv, markdown, report). `view` are the options of the study's table on a
-    terminal, such as `why` and `top`.
+    `targets` are the files by form (json, csv, markdown, latex, bibtex, report). `table` and `view` are what the
+    terminal shows besides the answer: all metrics, `why` and `top`.
     """
+    top = {name: view[name] for name in view if name == "top"}
     forms = {
         "json": lambda: outcome.to_json(timings=timings),
         "csv": outcome.to_csv,
-        "markdown": to_markdown or outcome.to_markdown,
+        "markdown": lambda: outcome.to_markdown(**top),
+        "latex": outcome.to_latex,
+        "bibtex": outcome.to_bibtex,
         "report": outcome.to_html,
     }
 
-    def table() -> None:
+    def answer() -> None:
         console = output_console()
-        console.print(outcome.in_terminal(width=console.width, height=console.height, **view))
+        # Only a terminal has a screen that the answer should fit on.
+        height = console.height if console.is_terminal else None
+        console.print(outcome.in_terminal(width=console.width, height=height, table=table, **view))
 
-    deliver([(targets.get(form), make) for form, make in forms.items()], table=table, quiet=quiet)
+    deliver([(targets.get(form), make) for form, make in forms.items()], table=answer, quiet=quiet)
 
 
 def _write_and_report(target: str, make: Callable[[], str], *, quiet: bool) -> None:

@@ -71,7 +71,10 @@ def stress(
         str | None, typer.Option(metavar="FILE|-", help="Write CSV with one row per metric, damage, size and strength.")
     ] = None,
     markdown: options.Markdown = None,
+    latex: options.Latex = None,
+    bibtex: options.Bibtex = None,
     report: options.Report = None,
+    table: options.FullTable = False,
     why: Annotated[
         bool,
         typer.Option(
@@ -96,7 +99,7 @@ def stress(
 
     inputs = [name for name in (reference, other, training) if name is not None]
     check_stdin_once(inputs)
-    check_writable([json, csv, markdown, report, records], inputs=[*inputs, tokenizer])
+    check_writable([json, csv, markdown, latex, bibtex, report, records], inputs=[*inputs, tokenizer])
     with ProgressBar(quiet=quiet) as progress:
         real, *banks = (
             None if source is None else read_sample(source, field=field, encoding=encoding)
@@ -122,8 +125,8 @@ def stress(
             engine=engine,
             progress=progress,
         )
-    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(found, targets, quiet=quiet, timings=not no_timings, why=why)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "bibtex": bibtex, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, table=table, timings=not no_timings, why=why)
 
 
 def _numbers(values: list[str] | None, name: str) -> list[float]:

@@ -221,6 +221,12 @@ class Entry:
     candidate: int | None = None
     badge: Badge | None = None
 
+    @property
+    def name(self) -> str:
+        """The term with the word of its badge, for forms without badges."""
+        words = (self.badge.text if self.badge else "", self.term)
+        return " ".join(dict.fromkeys(word for word in words if word))
+
 
 @dataclass(frozen=True)
 class Legend:

@@ -2,15 +2,17 @@
 
 A study returns a frozen subclass of `Outcome`. The subclass has the data and two functions for JSON, `to_dict` and
 `_from_dict`; everything else is here. What an outcome states is its document, which the module `document` in the folder
-of the study makes. Each form of a report is rendered by one module in `textassay.report`; the imports in
-`Outcome._rendered` are the only ones from a study to a report.
+of the study makes. Each form of a report is rendered by one module in `textassay.report`; the import in
+`_renderers` is the only one from a study to a report.
 """
 
+import inspect
 import json
 import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -147,6 +149,7 @@ class Outcome(ABC):
 
     kind: ClassVar[str]
     document_module: ClassVar[str] = "document"
+    csv_fields: ClassVar[Sequence[str]] = FRAME_COLUMNS
     labels: tuple[str, ...]
     level: float
     notes: tuple[str, ...]
@@ -255,13 +258,34 @@ class Outcome(ABC):
         """The report as one self-contained HTML page."""
         return str(self._rendered("html"))
 
-    def to_markdown(self) -> str:
-        """The answer, tables and notes as Markdown."""
-        return str(self._rendered("markdown"))
+    def to_markdown(self, *, top: int = 5) -> str:
+        """The answer, tables and notes as Markdown; of a list of items the first `top`."""
+        # Transitional: of the former reports only that of HUSE has items by kind.
+        if self._former("markdown") and self.kind != "huse":
+            return str(self._rendered("markdown"))
+        return str(self._rendered("markdown", top=top))
 
     def to_csv(self) -> str:
         """All numbers as CSV with a header."""
-        return str(self._report.render_csv(self))
+        return str(_renderers("tables").csv_text(self.csv_fields, self.csv_rows()))
+
+    def to_latex(self) -> str:
+        """The tables of metrics and candidates with their intervals, in the style of booktabs, for a paper."""
+        return str(_renderers("tables").latex(self.document()))
+
+    def to_bibtex(self) -> str:
+        """The sources of the metrics, as BibTeX entries."""
+        return str(_renderers("tables").bibtex(self.metrics_used))
+
+    @property
+    def metrics_used(self) -> tuple[str, ...]:
+        """The names of the metrics that were measured."""
+        results = [*self.baseline, *(result for column in self.columns for result in column.results)]
+        return tuple(dict.fromkeys(result.metric for result in results))
+
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_csv` as plain values, with None for what is not a number; `csv_fields` are their names."""
+        return self._frame_rows()
 
     def to_frame(self) -> Any:
         """A pandas data frame with one row per candidate and metric.
@@ -294,22 +318,26 @@ class Outcome(ABC):
         return plain_text(self._rendered("terminal", width=_PLAIN_WIDTH))
 
     def in_terminal(self, *, width: int, height: int | None = None, **view: Any) -> Any:
-        """What a terminal shows, for Rich: the answer, and what the options `view` of the study's command add."""
-        # Transitional: a report of the former kind has other options and no height.
+        """What a terminal shows, for Rich: the answer, and what `table`, `why` and `top` add to it."""
+        # Transitional: a report of the former kind has neither `table` nor a height, and often no `why` or `top`.
         former = self._former("terminal")
-        return former(self, width=width, **view) if former else self._rendered("terminal", width=width, height=height)
+        if former:
+            known = set(inspect.signature(former).parameters)
+            return former(self, width=width, **{name: view[name] for name in view if name in known})
+        return self._rendered("terminal", width=width, height=height, **view)
 
     def _rendered(self, form: str, **view: Any) -> Any:
         """The outcome in this form of a report."""
         former = self._former(form)
         if former:
             return former(self, **view)
-        return getattr(import_module(f"textassay.report.{form}"), _RENDERERS[form])(self.document(), **view)
+        return getattr(_renderers(form), _RENDERERS[form])(self.document(), **view)
 
     def _former(self, form: str) -> Any:
         """Transitional: the function of a former report, while there is no document or no renderer for this form."""
-        if find_spec(self._document_name) and find_spec(f"textassay.report.{form}"):
-            return None
+        with suppress(ModuleNotFoundError):
+            if find_spec(self._document_name) and find_spec(f"textassay.report.{form}"):
+                return None
         return getattr(self._report, f"render_{form}")
 
     @property
@@ -320,6 +348,11 @@ class Outcome(ABC):
     def _report(self) -> Any:
         """Transitional: the module that renders this outcome without a document."""
         return import_module(f"textassay.report.former.{self.kind}")
+
+
+def _renderers(form: str) -> Any:
+    """The module of `textassay.report` for this form: the one step from an outcome to its rendering."""
+    return import_module(f"textassay.report.{form}")
 
 
 _PLAIN_WIDTH = 100

@@ -16,7 +16,7 @@ from textassay.inference.effect_size import Separable
 from textassay.inference.format_check import Finding
 from textassay.inference.overall.test import Overall
 from textassay.inference.result import Interval
-from textassay.report.former.compare import csv_rows, legend_lines, render_csv, render_markdown, render_terminal
+from textassay.report.former.compare import legend_lines, render_markdown, render_terminal
 from textassay.report.former.table import figure
 from textassay.report.former.terminal import fitted_names
 from textassay.studies.compare.result import Comparison
@@ -93,7 +93,7 @@ def test_the_legend_explains_only_the_shares_that_a_verdict_names(test: Overall,
 
 def test_results_at_the_size_of_the_baseline_follow_their_column() -> None:
     found = smaller(comparison(metrics=[("cr", 2), ("nrr", 2)], real_n=250), 0)
-    listed = [(row["candidate"], row["label"], row["n"]) for row in csv_rows(found)]
+    listed = [(row["candidate"], row["label"], row["n"]) for row in found.csv_rows()]
     assert listed == [
         ("real v real", "cr-2", 250),
         ("real v real", "nrr-2", 250),
@@ -103,9 +103,9 @@ def test_results_at_the_size_of_the_baseline_follow_their_column() -> None:
         ("large", "cr-2", 500),
         ("large", "nrr-2", 500),
     ]
-    again = csv_rows(found)[4]
+    again = list(found.csv_rows())[4]
     assert (again["estimate"], again["p_value"], again["p_adjusted"]) == (0.777, None, None)
-    assert "small,250,cr,cr-2,n=2,0.777," in render_csv(found)
+    assert "small,250,cr,cr-2,n=2,0.777," in found.to_csv()
 
 
 def test_a_data_frame_has_one_row_per_candidate_and_metric() -> None:

@@ -24,9 +24,6 @@ from tests.report.builders import (
 )
 from textassay.document.words import p_text
 from textassay.report.former.conditional import (
-    CSV_FIELDS,
-    csv_rows,
-    render_csv,
     render_markdown,
     render_notebook,
     render_terminal,
@@ -42,7 +39,7 @@ from textassay.report.former.conditional_table import (
 )
 from textassay.report.former.markdown import fenced
 from textassay.report.former.table import paired_rows
-from textassay.studies.conditional.result import Conditional
+from textassay.studies.conditional.result import CSV_FIELDS, Conditional
 from textassay.studies.finding import Verdict
 from textassay.studies.outcome import FRAME_COLUMNS, Contest
 
@@ -362,9 +359,9 @@ class TestHostile:
     def test_csv_cells_are_no_formulas(self) -> None:
         found = hostile_conditional([*HOSTILE_MARKUP[:2], "=cmd|' /C calc'!A0", "+1", "-2", "@x", "\tx", "\rx", "safe"])
         renamed = [replace(s, name=n) for s, n in zip(found.systems, ("=HYPERLINK(1)", "-x"), strict=True)]
-        text = render_csv(replace(found, systems=tuple(renamed)))
+        text = replace(found, systems=tuple(renamed)).to_csv()
         read = list(csv.DictReader(io.StringIO(text, newline="")))
-        assert len(read) == len(csv_rows(found))
+        assert len(read) == len(list(found.csv_rows()))
         assert {row["system"] for row in read} == {"human", "'=HYPERLINK(1)", "'-x"}
         assert {row["undefined"] for row in read} >= {"'=cmd|' /C calc'!A0", "'+1", "'-2", "'@x", "\\tx", "\\rx"}
         words = ("system", "item", "at", "label", "options", "miss", "undefined", "signature")
@@ -400,7 +397,7 @@ class TestForms:
 
     def test_csv_has_people_first_and_a_row_a_result(self) -> None:
         found = conditional()
-        listed = csv_rows(found)
+        listed = list(found.csv_rows())
         assert set(listed[0]) == set(CSV_FIELDS)
         assert [row["system"] for row in listed[:4]] == ["human"] * 4
         per_human, per_system = 4 + 12 * 4, 4 + 4 + 12 * 4

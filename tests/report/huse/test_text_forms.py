@@ -16,16 +16,13 @@ from textassay.inference.p_values import holm
 from textassay.report.former import huse_scores as trust
 from textassay.report.former import huse_scores as words
 from textassay.report.former.huse import (
-    CSV_FIELDS,
-    csv_rows,
-    render_csv,
     render_markdown,
     render_notebook,
     render_terminal,
 )
 from textassay.report.former.huse_items import examples
 from textassay.studies.finding import Verdict
-from textassay.studies.huse.result import KINDS, TITLES, HuseResult
+from textassay.studies.huse.result import CSV_FIELDS, KINDS, TITLES, HuseResult
 
 WIDTHS = (60, 80, 120, 200)
 
@@ -337,7 +334,7 @@ class TestHostile:
             assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
     def test_csv_cells_are_no_formulas(self) -> None:
-        text = render_csv(huse_study(hostile=True))
+        text = huse_study(hostile=True).to_csv()
         cells = [cell for row in csv.DictReader(io.StringIO(text)) for cell in row.values()]
         numbers = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
         assert any(cell.startswith("'=cmd") for cell in cells)
@@ -394,7 +391,7 @@ class TestForms:
 
     def test_csv_has_a_row_an_item(self) -> None:
         found = huse_study()
-        listed = list(csv.DictReader(io.StringIO(render_csv(found))))
+        listed = list(csv.DictReader(io.StringIO(found.to_csv())))
         assert tuple(listed[0]) == CSV_FIELDS
         for row, each in zip(listed, found.items, strict=True):
             assert (row["item"], row["kind"], row["text"]) == (each.item.id, each.kind, each.item.text)
@@ -406,7 +403,7 @@ class TestForms:
     def test_what_is_not_known_is_empty(self) -> None:
         found = huse_study()
         first = replace(found.items[0], votes=math.nan, item=replace(found.items[0].item, context=None))
-        row = next(csv.DictReader(io.StringIO(render_csv(replace(found, items=(first,))))))
+        row = next(csv.DictReader(io.StringIO(replace(found, items=(first,)).to_csv())))
         assert (row["votes"], row["context"]) == ("", "")
 
     def test_pandas_reads_the_rows(self) -> None:
@@ -421,7 +418,7 @@ class TestForms:
         assert tidy["p_adjusted"].tolist()[:2] == holm([first, second])
         frame = huse_study().items_frame()
         assert list(frame.columns) == list(CSV_FIELDS)
-        assert frame["kind"].tolist() == [row["kind"] for row in csv_rows(huse_study())]
+        assert frame["kind"].tolist() == [row["kind"] for row in huse_study().csv_rows()]
 
     def test_a_notebook_gets_scores_verdict_and_counts(self) -> None:
         page = Page(with_scores(0.53, 0.58, 0.95)._repr_html_())

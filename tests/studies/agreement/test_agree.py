@@ -201,7 +201,7 @@ def test_bad_results_are_refused(tmp_path: Path) -> None:
     other = ta.compare(texts(90, 7), {"w14": texts(30, 8)}, metrics="cnd", n_resamples=0)
     with pytest.raises(InputError, match="results of different references"):
         agree([comparison("cnd"), other], ORDER)
-    for text, message in (("{", "not valid JSON"), ("[1]", "no JSON object"), ('{"a": 1}', "no results of a study")):
+    for text, message in (("{", "not valid JSON"), ("[1]", "not results of textassay"), ('{"a": 1}', "not results of")):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(InputError, match=message):
             agree(tmp_path / "bad.json", ORDER)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from textassay.corpus.printable import begins_like_formula
 from textassay.corpus.ratings.files import read_ratings
 from textassay.corpus.tables import delimited_rows
-from textassay.report.former.table import csv_text
+from textassay.report.tables import csv_text
 from textassay.survey.model import Participant, RaterProgress, Study, SurveyItem
 from textassay.survey.store.export import (
     CHECK_FIELDS,

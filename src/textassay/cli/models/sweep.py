@@ -116,7 +116,10 @@ def sweep(
     no_timings: options.NoTimings = False,
     csv: options.Csv = None,
     markdown: options.Markdown = None,
+    latex: options.Latex = None,
+    bibtex: options.Bibtex = None,
     report: options.Report = None,
+    table: options.Table = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Find the decoding settings that are closest to real text.
@@ -134,7 +137,7 @@ def sweep(
     del max_input  # applied when it is parsed
     named = {"reference": reference, "prompts": prompts, "train": train}
     files = [*(file for file in named.values() if file)]
-    outputs = [json, csv, markdown, report]
+    outputs = [json, csv, markdown, latex, bibtex, report]
     check_stdin_once(files)
     inputs = [*files, *(name for name in (model, checkpoints, oracle, items) if name)]
     check_writable(outputs, inputs=[*inputs, tokenizer, encoder or ""])
@@ -175,8 +178,8 @@ def sweep(
         )
     if save_samples is not None:
         _save(found, save_samples)
-    targets = {"json": json, "csv": csv, "markdown": markdown, "report": report}
-    deliver_outcome(found, targets, quiet=quiet, timings=not no_timings)
+    targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "bibtex": bibtex, "report": report}
+    deliver_outcome(found, targets, quiet=quiet, table=table or bool(metrics), timings=not no_timings)
     if work is not None and resume is None:
         _remove(work)
 

@@ -18,11 +18,10 @@ from textassay.report.former import markdown
 from textassay.report.former.charts.curves import Trace, curve_chart, legend
 from textassay.report.former.charts.figures import diverging
 from textassay.report.former.charts.svg import drawing, element, fitted
-from textassay.report.former.table import COMMON_SETTINGS, MARK, csv_text, level_text, setting_rows
+from textassay.report.former.table import COMMON_SETTINGS, MARK, level_text, setting_rows
 from textassay.report.former.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.former.terminal import cut, dim, joined, notes, plain_table
 from textassay.studies.agreement.result import Agreement, MetricColumn
-from textassay.studies.outcome import known
 
 HEAD = ("tau-b", "interval", "p", "Spearman", "Pearson", "systems")
 
@@ -299,35 +298,6 @@ def render_markdown(found: Agreement) -> str:
     signatures = (result.signature for metric in found.metrics for result in metric.results)
     top = [markdown.cut(outcome_sentence(found))]
     return markdown.document(f"Agreement: {markdown.cut(heading(found))}", top, sections, signatures)
-
-
-CSV_FIELDS = (
-    "metric", "aspect", "better", "coefficient", "estimate", "low", "high", "p_value", "p_adjusted", "systems",
-    "undefined",
-)  # fmt: skip
-
-
-def render_csv(found: Agreement) -> str:
-    """CSV with one row per metric and coefficient."""
-    return csv_text(CSV_FIELDS, _csv_rows(found))
-
-
-def _csv_rows(found: Agreement) -> Iterator[dict[str, Any]]:
-    for metric in found.metrics:
-        for result, adjusted in zip(metric.results, found.adjusted_p_values(metric), strict=True):
-            yield {
-                "metric": metric.name,
-                "aspect": metric.aspect,
-                "better": metric.better,
-                "coefficient": result.metric,
-                "estimate": known(result.estimate),
-                "low": result.interval.low if result.interval else None,
-                "high": result.interval.high if result.interval else None,
-                "p_value": result.p_value,
-                "p_adjusted": known(adjusted),
-                "systems": result.n,
-                "undefined": result.undefined,
-            }
 
 
 def render_notebook(found: Agreement) -> str:

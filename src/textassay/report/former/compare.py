@@ -1,9 +1,8 @@
 """The report of a comparison: its table and summary, charts, page, terminal view, Markdown and CSV."""
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -13,7 +12,6 @@ from rich.text import Text
 from textassay.corpus.printable import printable, shortened
 from textassay.document.words import number
 from textassay.inference.format_check import Finding
-from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
 from textassay.report.former import markdown
 from textassay.report.former.charts.strips import draw_plane, strip
@@ -25,7 +23,6 @@ from textassay.report.former.table import (
     Line,
     better_legend,
     by_aspect,
-    csv_text,
     figure,
     interval_legend,
     level_of,
@@ -50,7 +47,6 @@ from textassay.report.former.terminal import (
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import FAR
 from textassay.studies.compare.result import Column, Comparison, Separation
-from textassay.studies.outcome import known, plain_row
 
 # What "closer is better" refers to.
 TARGET = "real text"
@@ -441,33 +437,6 @@ def _phrases(phrases: Sequence[Phrase]) -> str:
         f"“{markdown.escaped(shortened(phrase.text, _LONGEST_PHRASE))}” {rates(phrase)}"
         for phrase in phrases[:_MOST_PHRASES]
     )
-
-
-CSV_FIELDS = (
-    "candidate", "n", "metric", "label", "options", "estimate", "low", "high", "level", "method", "p_value",
-    "p_adjusted", "better", "aspect", "undefined", "signature",
-)  # fmt: skip
-
-
-def csv_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """One row per result, real v real first; after the rows of a candidate those at the size of real v real."""
-    found = []
-    for column in (comparison.real, *comparison.candidates):
-        for label, result, p in zip(comparison.labels, column.results, column.adjusted, strict=True):
-            found.append(_row(column, label, result, p))
-        for label, result in column.at_baseline_size.items():
-            # Only the whole sample is tested.
-            found.append(_row(column, label, replace(result, p_value=None), math.nan))
-    return found
-
-
-def _row(column: Column, label: str, result: Result, adjusted: float) -> dict[str, Any]:
-    return plain_row(result) | {"candidate": column.name, "label": label, "p_adjusted": known(adjusted)}
-
-
-def render_csv(comparison: Comparison) -> str:
-    """CSV text with a header."""
-    return csv_text(CSV_FIELDS, csv_rows(comparison))
 
 
 def render_notebook(comparison: Comparison) -> str:

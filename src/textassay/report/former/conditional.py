@@ -12,7 +12,6 @@ from rich.text import Text
 
 from textassay.corpus.printable import printable, share, shortened
 from textassay.document.words import p_text
-from textassay.inference.result import Result
 from textassay.report.former import markdown
 from textassay.report.former.charts.item_charts import curves, item_strip, kind_bar, scatters, shown_kinds
 from textassay.report.former.charts.svg import keys
@@ -38,7 +37,6 @@ from textassay.report.former.conditional_table import (
     missing_lines,
     outcome_sentence,
     p_at_most,
-    part_sizes,
     power_lines,
     table_lines,
 )
@@ -46,7 +44,6 @@ from textassay.report.former.table import (
     COMMON_SETTINGS,
     MARK,
     by_aspect,
-    csv_text,
     every_note,
     level_of,
     level_text,
@@ -68,7 +65,6 @@ from textassay.report.former.terminal import (
 )
 from textassay.report.former.terminal import heading as title_line
 from textassay.studies.conditional.result import KINDS, Conditional, SystemColumn
-from textassay.studies.outcome import known, plain_row
 
 _SCRIPTS = ("store", "list", "item_page", "routing")
 
@@ -367,67 +363,6 @@ def _item_lines(item: Worst) -> Iterator[str]:
     )
     yield from markdown.table(["references (&gt; marks the central one)", "candidates"], sides, right=2)
     yield ""
-
-
-CSV_FIELDS = (
-    "system", "item", "at", "n", "metric", "label", "options", "estimate", "low", "high", "level", "p_value",
-    "p_adjusted", "z", "fisher", "simes", "chance", "miss", "undefined", "signature",
-)  # fmt: skip
-
-
-def csv_rows(conditional: Conditional) -> list[dict[str, Any]]:
-    """One row per result, the human ones first: over all items, at the size of the human parts, then per item."""
-    unadjusted = tuple(math.nan for _ in conditional.labels)
-    found = _column_rows(conditional, conditional.human, unadjusted)
-    for system in conditional.systems:
-        found += _column_rows(conditional, system, conditional.adjusted_p_values(system))
-    return found
-
-
-def _column_rows(conditional: Conditional, column: SystemColumn, adjusted: tuple[float, ...]) -> list[dict[str, Any]]:
-    sizes = _human_sizes(conditional)
-    is_human = column is conditional.human
-    over_items = [
-        _csv_row(column, label, result, at=sizes[label] if is_human else "") | {"p_adjusted": known(p)}
-        for label, result, p in zip(conditional.labels, column.results, adjusted, strict=True)
-    ]
-    # Only whole items are tested.
-    smaller = [
-        _csv_row(column, label, replace(result, p_value=None), at=sizes.get(label, ""))
-        for label, result in column.at_baseline_size.items()
-    ]
-    return [*over_items, *smaller, *_item_rows(conditional, column, sizes if is_human else {})]
-
-
-def _item_rows(conditional: Conditional, column: SystemColumn, sizes: dict[str, str]) -> Iterator[dict[str, Any]]:
-    for outcome in column.items:
-        for label, result in zip(conditional.labels, outcome.results, strict=True):
-            yield _csv_row(column, label, result, at=sizes.get(label, "")) | {
-                "item": outcome.id,
-                "miss": outcome.miss.kind,
-            }
-
-
-def _human_sizes(conditional: Conditional) -> dict[str, str]:
-    """The sizes of the human parts, by label."""
-    human = zip(conditional.labels, conditional.human.results, strict=True)
-    return {label: part_sizes(result, conditional.human_sizes) for label, result in human}
-
-
-def item_csv_rows(conditional: Conditional) -> list[dict[str, Any]]:
-    """One row per system, item and metric."""
-    return [row for system in conditional.systems for row in _item_rows(conditional, system, {})]
-
-
-def _csv_row(column: SystemColumn, label: str, result: Result, *, at: str) -> dict[str, Any]:
-    parts = {name: known(result.parts.get(name, math.nan)) for name in ("z", "fisher", "simes", "chance")}
-    plain = {name: value for name, value in plain_row(result).items() if name in CSV_FIELDS}
-    return plain | {"system": column.name, "item": "", "at": at, "label": label, "p_adjusted": None, "miss": ""} | parts
-
-
-def render_csv(conditional: Conditional) -> str:
-    """CSV text with a header."""
-    return csv_text(CSV_FIELDS, csv_rows(conditional))
 
 
 def render_notebook(conditional: Conditional) -> str:

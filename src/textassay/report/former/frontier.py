@@ -1,7 +1,7 @@
 """The report of a frontier study: its table and verdicts, charts, page, terminal view, Markdown and CSV."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,11 @@ from textassay.corpus.printable import printable, share, shortened
 from textassay.document.words import listed, number
 from textassay.report.former import markdown
 from textassay.report.former.charts.curves import Spotted, Trace, curve_chart, legend
-from textassay.report.former.table import LEVELS, csv_text, level_of, level_text, setting_text
+from textassay.report.former.table import LEVELS, level_of, level_text, setting_text
 from textassay.report.former.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.former.terminal import MOST_NAME, cut, dim, fitted_names, joined, named_lines, notes, plain_table
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Frontier, SourceColumn
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY
-from textassay.studies.outcome import known
 
 KINDS = {
     DISTRIBUTION: "distribution with {n:,} outcomes",
@@ -392,36 +391,6 @@ def render_markdown(found: Frontier) -> str:
     signatures = (result.signature for source in found.sources for result in source.results)
     top = [markdown.cut(outcome_sentence(found))]
     return markdown.document(f"Frontier: {markdown.cut(heading(found))}", top, sections, signatures)
-
-
-CSV_FIELDS = (
-    "source", "pair", "method", "curve", "parameter", "value", "quality", "diversity", "divergence", "qdisc", "drate",
-    "verdict",
-)  # fmt: skip
-
-
-def render_csv(found: Frontier) -> str:
-    """CSV with one row per point of a curve, and one for each real distribution (its curve is `real`)."""
-    return csv_text(CSV_FIELDS, _csv_rows(found))
-
-
-def _csv_rows(found: Frontier) -> Iterator[dict[str, Any]]:
-    for row in rows(found):
-        analysis = row.analysis
-        same = {"source": row.source.name, "pair": analysis.pair, "method": analysis.method}
-        yield same | {
-            "curve": "real",
-            "quality": known(analysis.quality),
-            "diversity": known(analysis.diversity),
-            "qdisc": known(analysis.result.estimate),
-            "drate": analysis.result.parts.get("drate"),
-            "verdict": analysis.verdict.decision,
-        }
-        for curve in analysis.curves:
-            divergences = analysis.divergences or (None,) * len(curve.points)
-            for (value, quality, diversity), divergence in zip(curve.points, divergences, strict=True):
-                own = {"curve": curve.name, "parameter": curve.parameter, "value": value}
-                yield same | own | {"quality": quality, "diversity": diversity, "divergence": divergence}
 
 
 def render_notebook(found: Frontier) -> str:

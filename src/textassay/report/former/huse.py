@@ -74,7 +74,6 @@ from textassay.report.former.huse_scores import (
 )
 from textassay.report.former.table import (
     COMMON_SETTINGS,
-    csv_text,
     every_note,
     guide,
     level_of,
@@ -96,8 +95,7 @@ from textassay.report.former.terminal import (
     verdict_lines,
 )
 from textassay.report.former.terminal import heading as title_line
-from textassay.studies.huse.result import KINDS, TITLES, HuseItem, HuseResult, titled
-from textassay.studies.outcome import known
+from textassay.studies.huse.result import KINDS, TITLES, HuseResult, titled
 
 # Up to this number every item has its own mark on the map.
 _EACH_ITS_MARK = 1_000
@@ -489,44 +487,6 @@ def _example_lines(kind: str, items: list[Example]) -> Iterator[str]:
     head = ["source", "item", "text", "context", "rating", "log p per token", *VOTES]
     yield from markdown.table(head, rows, right=4)
     yield ""
-
-
-CSV_FIELDS = (
-    "item", "source", "kind", "rating", "n_ratings", "log_prob", "length", "log_prob_per_token", "votes",
-    "votes_by_rating", "votes_by_log_prob", "share_model", "told", "told_by_rating", "context", "text",
-)  # fmt: skip
-
-
-def csv_rows(found: HuseResult) -> list[dict[str, Any]]:
-    """One row per item, in the order of the study."""
-    return [_csv_row(found, judged) for judged in found.items]
-
-
-def _csv_row(found: HuseResult, judged: HuseItem) -> dict[str, Any]:
-    item = judged.item
-    return {
-        "item": item.id,
-        "source": found.rated.model if item.is_model else "human",
-        "kind": judged.kind,
-        "rating": known(judged.rating),
-        "n_ratings": judged.n_ratings,
-        "log_prob": item.log_prob,
-        "length": item.length,
-        "log_prob_per_token": known(judged.log_prob),
-        "votes": known(judged.votes),
-        "votes_by_rating": known(judged.votes_by_rating),
-        "votes_by_log_prob": known(judged.votes_by_log_prob),
-        "share_model": known(judged.share_model),
-        "told": judged.told,
-        "told_by_rating": judged.told_by_rating,
-        "context": item.context,
-        "text": item.text,
-    }
-
-
-def render_csv(found: HuseResult) -> str:
-    """CSV text with a header."""
-    return csv_text(CSV_FIELDS, csv_rows(found))
 
 
 def render_notebook(found: HuseResult) -> str:

@@ -15,10 +15,10 @@ from textassay.document.words import listed, number
 from textassay.report.former import markdown
 from textassay.report.former.charts.curves import Trace, curve_chart
 from textassay.report.former.charts.svg import COLOURS, keys
-from textassay.report.former.table import COMMON_SETTINGS, csv_text, setting_rows
+from textassay.report.former.table import COMMON_SETTINGS, setting_rows
 from textassay.report.former.templates.page import MOST_BYTES, Page, fragment
 from textassay.report.former.terminal import column_blocks, cut, dim, joined, named_lines, notes, plain_table
-from textassay.studies.stress.result import FRAME_COLUMNS, Cell, DamageInfo, Stress, StressColumn
+from textassay.studies.stress.result import Cell, DamageInfo, Stress, StressColumn
 
 # A damage counts as found at a strength if at least this share of the runs finds it.
 FOUND = 0.8
@@ -414,11 +414,6 @@ def matrix(found: Stress, size: int, text: Callable[[Entry], str]) -> list[str]:
 def named(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """A list of sentences, each behind its name."""
     return [f"- **{markdown.cut(name)}**: {markdown.cut(line)}" for name, line in pairs]
-
-
-def render_csv(found: Stress) -> str:
-    """CSV with one row per metric, size, damage and strength."""
-    return csv_text(FRAME_COLUMNS, found.rows())
 
 
 def render_notebook(found: Stress) -> str:

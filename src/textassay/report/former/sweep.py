@@ -23,7 +23,6 @@ from textassay.report.former.table import (
     Figure,
     better_legend,
     by_aspect,
-    csv_text,
     figure,
     guide,
     interval_legend,
@@ -44,7 +43,6 @@ from textassay.report.former.terminal import (
     notes,
     plain_table,
 )
-from textassay.studies.outcome import known, plain_row
 from textassay.studies.sweep.best import Best
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.verdict import settings_text
@@ -319,43 +317,6 @@ def render_markdown(found: Sweep) -> str:
     signatures = (result.signature for column in found.swept for result in column.results)
     top = markdown.bullets(found.verdict.reasons)
     return markdown.document(f"Sweep: {markdown.cut(heading(found))}", top, sections, signatures)
-
-
-CSV_FIELDS = (
-    "setting", "model", "temperature", "top_k", "top_p", "metric", "label", "options", "n", "estimate", "low", "high",
-    "level", "method", "baseline", "is_best", "among_best", "overall_p", "better", "aspect", "undefined", "signature",
-)  # fmt: skip
-
-
-def render_csv(found: Sweep) -> str:
-    """CSV with one row per setting and metric."""
-    return csv_text(CSV_FIELDS, _csv_rows(found))
-
-
-def _csv_rows(found: Sweep) -> Iterator[dict[str, Any]]:
-    for column in found.swept:
-        decoding = column.decoding
-        same = {
-            "setting": column.name,
-            "model": column.model,
-            "temperature": decoding.temperature,
-            "top_k": decoding.top_k,
-            "top_p": decoding.top_p,
-            "overall_p": None if column.overall is None else column.overall.adjusted,
-        }
-        for best, result, real in zip(found.best, column.results, found.real.results, strict=True):
-            row = plain_row(result)
-            del row["p_value"]
-            yield (
-                same
-                | row
-                | {
-                    "label": best.label,
-                    "baseline": known(real.estimate),
-                    "is_best": column.name == best.setting,
-                    "among_best": column.name in best.among,
-                }
-            )
 
 
 def render_notebook(found: Sweep) -> str:

@@ -1,8 +1,6 @@
 """The table of results, its legends and its verdicts, for all forms of a report, and tables as CSV."""
 
-import csv
 import inspect
-import io
 import math
 import re
 from collections import Counter
@@ -12,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from markupsafe import Markup, escape
 
-from textassay.corpus.printable import begins_like_formula, printable, shortened
+from textassay.corpus.printable import shortened
 from textassay.document.words import listed, number, p_text, plus_minus
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.result import Result
@@ -452,27 +450,6 @@ def summary(columns: Mapping[str, Verdict | None], verbs: Mapping[str, tuple[str
 def every_note(*lists: Iterable[str]) -> list[str]:
     """The notes of several lists in order, without repetitions."""
     return list(dict.fromkeys(note for notes in lists for note in notes))
-
-
-def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """CSV with a header; texts are made safe for spreadsheets, numbers are not changed."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fields, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _for_spreadsheet(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
-
-
-def _for_spreadsheet(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula gets an apostrophe; control characters become visible.
-
-    >>> _for_spreadsheet("=1+1"), _for_spreadsheet(-1.5), _for_spreadsheet("two lines")
-    ("'=1+1", -1.5, 'two lines')
-    """
-    if not isinstance(value, str):
-        return value
-    text = printable(value)
-    return f"'{text}" if begins_like_formula(text) else text
 
 
 # The settings that all studies have.

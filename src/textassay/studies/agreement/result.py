@@ -1,13 +1,22 @@
 """The outcome of an agreement study, and its JSON form."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from textassay.inference.p_values import holm
 from textassay.inference.result import Result, one_nan
-from textassay.studies.outcome import Outcome, ResultColumn, Settings, or_nan, or_none, plain_settings, read_settings
+from textassay.studies.outcome import (
+    Outcome,
+    ResultColumn,
+    Settings,
+    known,
+    or_nan,
+    or_none,
+    plain_settings,
+    read_settings,
+)
 from textassay.version import __version__
 
 # The coefficients, in the order of the results of a metric.
@@ -63,6 +72,12 @@ class Dominance:
             raise ValueError("the shares of dominance are not one per two sweeps")
 
 
+CSV_FIELDS = (
+    "metric", "aspect", "better", "coefficient", "estimate", "low", "high", "p_value", "p_adjusted", "systems",
+    "undefined",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, repr=False)
 class Agreement(Outcome):
     """How well each metric agrees with a gold standard, and the metrics with each other.
@@ -71,6 +86,7 @@ class Agreement(Outcome):
     """
 
     kind: ClassVar[str] = "agreement"
+    csv_fields: ClassVar[tuple[str, ...]] = CSV_FIELDS
     __hash__ = Outcome.__hash__
 
     metrics: tuple[MetricColumn, ...]
@@ -112,6 +128,24 @@ class Agreement(Outcome):
     def adjusted(self) -> list[float]:
         """Kendall's p-value of each metric, adjusted for all metrics (Holm)."""
         return holm([math.nan if p is None else p for p in (metric.results[0].p_value for metric in self.metrics)])
+
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
+        """One row per metric and coefficient."""
+        for metric in self.metrics:
+            for result, adjusted in zip(metric.results, self.adjusted_p_values(metric), strict=True):
+                yield {
+                    "metric": metric.name,
+                    "aspect": metric.aspect,
+                    "better": metric.better,
+                    "coefficient": result.metric,
+                    "estimate": known(result.estimate),
+                    "low": result.interval.low if result.interval else None,
+                    "high": result.interval.high if result.interval else None,
+                    "p_value": result.p_value,
+                    "p_adjusted": known(adjusted),
+                    "systems": result.n,
+                    "undefined": result.undefined,
+                }
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what only this program reads is under `details`."""

@@ -16,16 +16,11 @@ from textassay.studies.conditional.result import Conditional
 from textassay.studies.huse.result import HuseResult
 from textassay.studies.outcome import Outcome, ResultColumn
 from textassay.studies.planes import falls
+from textassay.studies.saved import outcome_of
 from textassay.studies.sweep.result import Sweep
 from textassay.version import __version__
 
-# The key of the columns in the JSON form of each study whose results can be compared.
-_STUDIES: dict[str, type[Outcome]] = {
-    "candidates": Comparison,
-    "systems": Conditional,
-    "settings": Sweep,
-    "results": HuseResult,
-}
+_STUDIES = (Comparison, Conditional, Sweep, HuseResult)
 _WANTED = "wanted the JSON file of textassay compare, conditional, sweep or huse"
 
 
@@ -93,25 +88,11 @@ def _read(source: Any, known: Iterable[str]) -> _Read:
     path = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
     if path is None:
         raise InputError(f"results: {type(source).__name__}; wanted paths or outcomes")
-    plain = _parsed(path)
-    study = next((study for key, study in _STUDIES.items() if isinstance(plain.get(key), list)), None)
-    if study is None or "details" not in plain:
-        raise InputError(f"{shortened(path)}: no results of a study; {_WANTED}")
-    try:
-        outcome = study.from_dict(plain)
-    except InputError as error:
-        raise InputError(f"{shortened(path)}: {error}") from None
-    return _cells(outcome, unused_name(name_of(path), list(known)), str(plain.get("textassay", "unknown")))
-
-
-def _parsed(path: str) -> Mapping[str, Any]:
-    try:
-        plain = read_json(path)
-    except InputError as error:
-        raise InputError(f"{error}; {_WANTED}") from None
-    if not isinstance(plain, Mapping):
-        raise InputError(f"{shortened(path)}: no JSON object; {_WANTED}")
-    return plain
+    plain = read_json(path)
+    outcome = outcome_of(plain, shortened(path))
+    if not isinstance(outcome, _STUDIES):
+        raise InputError(f"{shortened(path)}: results of {outcome.kind}; {_WANTED}")
+    return _cells(outcome, unused_name(name_of(path), list(known)), str(plain["textassay"]))
 
 
 def _cells(outcome: Outcome, name: str, version: str) -> _Read:

@@ -1,8 +1,8 @@
 """Comparison: everything a comparison found, frozen, and its JSON form."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from textassay.inference.effect_size import Separable
@@ -20,6 +20,8 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
+    known,
+    plain_row,
     plain_settings,
     read_settings,
     with_nan,
@@ -125,6 +127,12 @@ class Column(ResultColumn):
         return self.at_baseline_size.get(label, result)
 
 
+CSV_FIELDS = (
+    "candidate", "n", "metric", "label", "options", "estimate", "low", "high", "level", "method", "p_value",
+    "p_adjusted", "better", "aspect", "undefined", "signature",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(Outcome):
     """Candidates against a reference. `labels` names the rows.
@@ -134,6 +142,7 @@ class Comparison(Outcome):
     """
 
     kind: ClassVar[str] = "compare"
+    csv_fields: ClassVar[tuple[str, ...]] = CSV_FIELDS
     __hash__ = Outcome.__hash__
 
     reference: Column
@@ -167,6 +176,16 @@ class Comparison(Outcome):
             raise ValueError("not one result of real text per metric")
         if self.n_resamples < 0:
             raise ValueError("a negative number of resamples")
+
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
+        """One row per result, real v real first; after the rows of a candidate those at the size of real v real."""
+        for column in (self.real, *self.candidates):
+            for label, result, p in zip(self.labels, column.results, column.adjusted, strict=True):
+                yield plain_row(result) | {"candidate": column.name, "label": label, "p_adjusted": known(p)}
+            for label, result in column.at_baseline_size.items():
+                # Only the whole sample is tested.
+                own = {"candidate": column.name, "label": label, "p_adjusted": None}
+                yield plain_row(replace(result, p_value=None)) | own
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it is under `details`."""

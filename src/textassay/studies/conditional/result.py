@@ -1,8 +1,8 @@
 """The outcome of a conditional study, and its JSON form."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from textassay.corpus.item_set import Item, ItemSet
@@ -15,6 +15,8 @@ from textassay.studies.outcome import (
     ResultColumn,
     Settings,
     data_frame,
+    known,
+    plain_row,
     plain_settings,
     read_settings,
     with_nan,
@@ -104,6 +106,12 @@ class Sensitivity:
     needed: Mapping[str, Mapping[str, int | None]]
 
 
+CSV_FIELDS = (
+    "system", "item", "at", "n", "metric", "label", "options", "estimate", "low", "high", "level", "p_value",
+    "p_adjusted", "z", "fisher", "simes", "chance", "miss", "undefined", "signature",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, repr=False)
 class Conditional(Outcome):
     """Systems against the references of many items. `labels` names the metrics, one for each result of a column.
@@ -113,6 +121,7 @@ class Conditional(Outcome):
     """
 
     kind: ClassVar[str] = "conditional"
+    csv_fields: ClassVar[tuple[str, ...]] = CSV_FIELDS
     __hash__ = Outcome.__hash__
 
     items: ItemSet
@@ -150,8 +159,22 @@ class Conditional(Outcome):
 
     def items_frame(self) -> Any:
         """A pandas data frame with one row per item, system and metric."""
-        report = self._report
-        return data_frame(report.item_csv_rows(self), report.CSV_FIELDS)
+        rows = (row for system in self.systems for row in _item_rows(self.labels, system, {}))
+        return data_frame(rows, self.csv_fields)
+
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
+        """One row per result, the human ones first: over all items, at the size of the human parts, then per item."""
+        parts = zip(self.labels, self.human.results, strict=True)
+        sizes = {label: part_sizes(result, self.human_sizes) for label, result in parts}
+        for column in (self.human, *self.systems):
+            own_sizes_of = sizes if column is self.human else {}
+            for label, result in zip(self.labels, column.results, strict=True):
+                adjusted = None if column is self.human else known(result.parts.get("adjusted", math.nan))
+                yield _csv_row(column, label, result, at=own_sizes_of.get(label, "")) | {"p_adjusted": adjusted}
+            for label, result in column.at_baseline_size.items():
+                # Only whole items are tested.
+                yield _csv_row(column, label, replace(result, p_value=None), at=sizes.get(label, ""))
+            yield from _item_rows(self.labels, column, own_sizes_of)
 
     def to_json(self, *, indent: int | None = None, timings: bool = True) -> str:
         """JSON text without NaN or Infinity; on one line by default, because there are many items."""
@@ -174,6 +197,39 @@ def chance_of(result: Result) -> float:
     if result.undefined is not None or result.metric == "score":
         return math.nan
     return result.parts.get("chance", math.nan)
+
+
+def sizes_text(candidates: float, references: float) -> str:
+    """Sizes of two sides; means of them are rounded to a decimal.
+
+    >>> sizes_text(2, 3), sizes_text(1.0, 4.003), sizes_text(1.5, 3)
+    ('2 v 3', '1 v 4', '1.5 v 3')
+    """
+    return " v ".join(f"{size:.1f}".removesuffix(".0") for size in (candidates, references))
+
+
+def own_sizes(result: Result) -> str:
+    """The mean sizes of the items that a result was measured on; empty if they are not known."""
+    own = [result.parts.get(name, math.nan) for name in ("candidates", "references")]
+    return "" if any(map(math.isnan, own)) else sizes_text(*own)
+
+
+def part_sizes(human: Result, sizes: tuple[int, int]) -> str:
+    """The sizes of the parts that a human result was measured on: its own if it has them, else those of most items."""
+    return own_sizes(human) or (sizes_text(*sizes) if all(sizes) else "")
+
+
+def _item_rows(labels: Sequence[str], column: SystemColumn, sizes: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    for item in column.items:
+        for label, result in zip(labels, item.results, strict=True):
+            own = {"item": item.id, "miss": item.miss.kind}
+            yield _csv_row(column, label, result, at=sizes.get(label, "")) | own
+
+
+def _csv_row(column: SystemColumn, label: str, result: Result, *, at: str) -> dict[str, Any]:
+    parts = {name: known(result.parts.get(name, math.nan)) for name in ("z", "fisher", "simes", "chance")}
+    plain = {name: value for name, value in plain_row(result).items() if name in CSV_FIELDS}
+    return plain | {"system": column.name, "item": "", "at": at, "label": label, "p_adjusted": None, "miss": ""} | parts
 
 
 def as_dict(found: Conditional) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The outcome of a frontier study, and its JSON form."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -9,7 +9,7 @@ from textassay.inference.result import Result
 from textassay.studies.codec import from_fields, to_fields
 from textassay.studies.finding import Verdict
 from textassay.studies.frontier.compatibility import Conditions, Fit
-from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, known, plain_settings, read_settings
 from textassay.version import __version__
 
 # How a discrepancy was found.
@@ -89,11 +89,18 @@ class SourceColumn(ResultColumn):
         return self.analysis(pair).result
 
 
+CSV_FIELDS = (
+    "source", "pair", "method", "curve", "parameter", "value", "quality", "diversity", "divergence", "qdisc", "drate",
+    "verdict",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, repr=False)
 class Frontier(Outcome):
     """Sources with the analyses of pairs. `labels` are the names of the pairs."""
 
     kind: ClassVar[str] = "frontier"
+    csv_fields: ClassVar[tuple[str, ...]] = CSV_FIELDS
     __hash__ = Outcome.__hash__
 
     sources: tuple[SourceColumn, ...]
@@ -106,6 +113,13 @@ class Frontier(Outcome):
     def columns(self) -> tuple[SourceColumn, ...]:
         """The sources."""
         return self.sources
+
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
+        """One row per point of a curve, and one for each real distribution (its curve is `real`)."""
+        for source in self.sources:
+            for analysis in source.analyses:
+                same = {"source": source.name, "pair": analysis.pair, "method": analysis.method}
+                yield from _csv_rows(analysis, same)
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what only this program reads is under `details`."""
@@ -128,6 +142,22 @@ class Frontier(Outcome):
         sources = tuple(_read_source(source, more) for source, more in both)
         labels, notes = tuple(details["labels"]), tuple(details["notes"])
         return cls(sources, labels, notes, read_settings(details), details["level"])
+
+
+def _csv_rows(analysis: Analysis, same: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    yield dict(same) | {
+        "curve": "real",
+        "quality": known(analysis.quality),
+        "diversity": known(analysis.diversity),
+        "qdisc": known(analysis.result.estimate),
+        "drate": analysis.result.parts.get("drate"),
+        "verdict": analysis.verdict.decision,
+    }
+    for curve in analysis.curves:
+        divergences = analysis.divergences or (None,) * len(curve.points)
+        for (value, quality, diversity), divergence in zip(curve.points, divergences, strict=True):
+            own = {"curve": curve.name, "parameter": curve.parameter, "value": value}
+            yield dict(same) | own | {"quality": quality, "diversity": diversity, "divergence": divergence}
 
 
 def _source(source: SourceColumn) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar, Self
@@ -20,7 +20,7 @@ from textassay.studies.finding import Verdict
 from textassay.studies.huse.result import HuseResult
 from textassay.studies.huse.study import DEFAULT, PAPER_K, huse
 from textassay.studies.huse.verdict import judge
-from textassay.studies.outcome import Outcome, ResultColumn, Settings, plain_settings, read_settings
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, known, plain_row, plain_settings, read_settings
 from textassay.version import __version__
 
 Point = tuple[float, float]
@@ -46,6 +46,9 @@ class PlaneModel(ResultColumn):
         return self["huse_d"].estimate, self["huse_q"].estimate
 
 
+CSV_FIELDS = ("model", "n", "dominated", "metric", "estimate", "low", "high", "p_value", "p_adjusted", "signature")
+
+
 @dataclass(frozen=True, repr=False)
 class HusePlane(Outcome):
     """Models in the plane of HUSE-D (across) and HUSE-Q (up). `boundary` is the upper edge of the dominated region.
@@ -55,6 +58,7 @@ class HusePlane(Outcome):
     """
 
     kind: ClassVar[str] = "plane"
+    csv_fields: ClassVar[tuple[str, ...]] = CSV_FIELDS
     document_module: ClassVar[str] = "plane_document"
     __hash__ = Outcome.__hash__
 
@@ -80,6 +84,14 @@ class HusePlane(Outcome):
         for model in self.models:
             if tuple(result.metric for result in model.results) != DEFAULT:
                 raise ValueError(f"a model without one of {', '.join(DEFAULT)}")
+
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
+        """One row per model and score."""
+        for model in self.models:
+            for result in model.results:
+                plain = {name: value for name, value in plain_row(result).items() if name in CSV_FIELDS}
+                adjusted = known(result.parts.get("adjusted", math.nan))
+                yield plain | {"model": model.name, "dominated": model.dominated, "p_adjusted": adjusted}
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what only this program reads is under `details`."""

@@ -1,7 +1,7 @@
 """The outcome of a HUSE study, and its JSON form."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,7 @@ from textassay.studies.outcome import (
     ResultColumn,
     Settings,
     data_frame,
+    known,
     or_nan,
     or_none,
     plain_settings,
@@ -180,6 +181,12 @@ class ModelColumn(ResultColumn):
     verdict: Verdict
 
 
+CSV_FIELDS = (
+    "item", "source", "kind", "rating", "n_ratings", "log_prob", "length", "log_prob_per_token", "votes",
+    "votes_by_rating", "votes_by_log_prob", "share_model", "told", "told_by_rating", "context", "text",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, repr=False)
 class HuseResult(Outcome):
     """HUSE and what explains it. `labels` names the metrics, one per result.
@@ -192,6 +199,7 @@ class HuseResult(Outcome):
     """
 
     kind: ClassVar[str] = "huse"
+    csv_fields: ClassVar[tuple[str, ...]] = CSV_FIELDS
     __hash__ = Outcome.__hash__
 
     rated: RatedItems
@@ -235,8 +243,11 @@ class HuseResult(Outcome):
 
     def items_frame(self) -> Any:
         """A pandas data frame with one row per item."""
-        report = self._report
-        return data_frame(report.csv_rows(self), report.CSV_FIELDS)
+        return data_frame(self.csv_rows(), self.csv_fields)
+
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
+        """One row per item, in the order of the study."""
+        return (_csv_row(self, judged) for judged in self.items)
 
     def raters_frame(self) -> Any:
         """A pandas data frame with one row per rater; empty where raters are not known."""
@@ -254,6 +265,28 @@ class HuseResult(Outcome):
     @classmethod
     def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
         return cls(**_fields(plain))
+
+
+def _csv_row(found: HuseResult, judged: HuseItem) -> dict[str, Any]:
+    item = judged.item
+    return {
+        "item": item.id,
+        "source": found.rated.model if item.is_model else "human",
+        "kind": judged.kind,
+        "rating": known(judged.rating),
+        "n_ratings": judged.n_ratings,
+        "log_prob": item.log_prob,
+        "length": item.length,
+        "log_prob_per_token": known(judged.log_prob),
+        "votes": known(judged.votes),
+        "votes_by_rating": known(judged.votes_by_rating),
+        "votes_by_log_prob": known(judged.votes_by_log_prob),
+        "share_model": known(judged.share_model),
+        "told": judged.told,
+        "told_by_rating": judged.told_by_rating,
+        "context": item.context,
+        "text": item.text,
+    }
 
 
 def as_dict(found: HuseResult) -> dict[str, Any]:

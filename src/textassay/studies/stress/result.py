@@ -132,6 +132,7 @@ class Stress(Outcome):
     """Which metric notices which damage to the texts of a reference. The columns are the metrics."""
 
     kind: ClassVar[str] = "stress"
+    csv_fields: ClassVar[tuple[str, ...]] = FRAME_COLUMNS
     __hash__ = Outcome.__hash__
 
     metrics: tuple[StressColumn, ...]
@@ -175,9 +176,9 @@ class Stress(Outcome):
 
     def to_frame(self) -> Any:
         """A pandas data frame with one row per metric, size, damage and strength."""
-        return data_frame(self.rows(), FRAME_COLUMNS)
+        return data_frame(self.csv_rows(), FRAME_COLUMNS)
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
         """One row per metric, size, damage and strength, with None for what is not a number."""
         reach = {damage.name: damage.reach for damage in self.damages}
         for metric in self.metrics:

@@ -1,6 +1,6 @@
 """The outcome of a sweep, and its JSON form."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -16,8 +16,10 @@ from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
+    known,
     or_nan,
     or_none,
+    plain_row,
     plain_settings,
     read_settings,
     without_nan,
@@ -52,6 +54,12 @@ class SettingColumn(ResultColumn):
         return self.at_baseline_size.get(label, result)
 
 
+CSV_FIELDS = (
+    "setting", "model", "temperature", "top_k", "top_p", "metric", "label", "options", "n", "estimate", "low", "high",
+    "level", "method", "baseline", "is_best", "among_best", "overall_p", "better", "aspect", "undefined", "signature",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, repr=False)
 class Sweep(Outcome):
     """Settings of a model, measured against a reference.
@@ -61,6 +69,7 @@ class Sweep(Outcome):
     """
 
     kind: ClassVar[str] = "sweep"
+    csv_fields: ClassVar[tuple[str, ...]] = CSV_FIELDS
     __hash__ = Outcome.__hash__
 
     models: tuple[str, ...]
@@ -84,6 +93,23 @@ class Sweep(Outcome):
     def baseline(self) -> tuple[Result, ...]:
         """Real text against real text."""
         return self.real.results
+
+    def csv_rows(self) -> Iterator[dict[str, Any]]:
+        """One row per setting and metric."""
+        for column in self.swept:
+            decoding = column.decoding
+            same = {
+                "setting": column.name,
+                "model": column.model,
+                "temperature": decoding.temperature,
+                "top_k": decoding.top_k,
+                "top_p": decoding.top_p,
+                "overall_p": None if column.overall is None else column.overall.adjusted,
+            }
+            for best, result, real in zip(self.best, column.results, self.real.results, strict=True):
+                row = {name: value for name, value in plain_row(result).items() if name != "p_value"}
+                among = {"is_best": column.name == best.setting, "among_best": column.name in best.among}
+                yield same | row | {"label": best.label, "baseline": known(real.estimate)} | among
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what only this program reads is under `details`."""

@@ -1,8 +1,6 @@
 """The report of several models in the plane of HUSE-D and HUSE-Q: page, terminal view, Markdown and CSV."""
 
 import math
-from collections.abc import Iterator
-from typing import Any
 
 from markupsafe import Markup
 from rich.console import RenderableType
@@ -14,7 +12,7 @@ from textassay.document.words import listed, p_text
 from textassay.report.former import markdown
 from textassay.report.former.charts.curves import Spotted, Trace, curve_chart
 from textassay.report.former.huse_scores import score, with_interval
-from textassay.report.former.table import csv_text, level_text, setting_rows
+from textassay.report.former.table import level_text, setting_rows
 from textassay.report.former.templates.page import Page, fragment
 from textassay.report.former.terminal import (
     MOST_NAME,
@@ -28,7 +26,6 @@ from textassay.report.former.terminal import (
 )
 from textassay.studies.huse.plane import HusePlane, PlaneModel
 from textassay.studies.huse.result import titled
-from textassay.studies.outcome import known, plain_row
 
 _SETTINGS = {"interval": "Intervals", "test": "Tests", "resamples": "Resamples", "seed": "Seed", "version": "Version"}
 
@@ -137,22 +134,6 @@ def render_markdown(found: HusePlane) -> str:
     signatures = (result.signature for model in found.models for result in model.results)
     title = f"HUSE of {len(found.models)} models"
     return markdown.document(title, [markdown.cut(summary(found))], sections, signatures)
-
-
-CSV_FIELDS = ("model", "n", "dominated", "metric", "estimate", "low", "high", "p_value", "p_adjusted", "signature")
-
-
-def render_csv(found: HusePlane) -> str:
-    """CSV with one row per model and score."""
-    return csv_text(CSV_FIELDS, _csv_rows(found))
-
-
-def _csv_rows(found: HusePlane) -> Iterator[dict[str, Any]]:
-    for model in found.models:
-        for result in model.results:
-            plain = {name: value for name, value in plain_row(result).items() if name in CSV_FIELDS}
-            adjusted = known(result.parts.get("adjusted", math.nan))
-            yield plain | {"model": model.name, "dominated": model.dominated, "p_adjusted": adjusted}
 
 
 def render_notebook(found: HusePlane) -> str:
