@@ -35,7 +35,7 @@ TONES = {
     "finds none": Tone("finds none", "!", "bold red", "t-collapsed"),
     "agrees": Tone("agrees", "=", "green", "t-same"),
     "contradicts": Tone("contradicts", "!", "bold red", "t-collapsed"),
-    "not shown": Tone("agreement not shown", "?", "dim", "t-untested"),
+    "not shown": Tone("not shown", "?", "dim", "t-untested"),
     "holds": Tone("holds", "=", "green", "t-same"),
     "fails": Tone("fails", "≠", "bold red", "t-large"),
     "too narrow": Tone("too narrow", "-", "red", "t-narrow"),

@@ -245,8 +245,8 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "misses": lambda f: f"misses {listed(f.names)}",
     "praises": lambda f: f"rates damaged text better than real text: {listed(f.names)}",
     "false alarms": lambda f: (
-        f"rejects undamaged text in more than {share(f.value)} of draws, so that its power is overstated: "
-        + listed([f"{shortened(name, 40)} {share(f.parts[name])}" for name in f.names])
+        f"these tests reject undamaged text in more than {100 * f.value:.3g} % of draws, so that their power is too"
+        " high: " + listed([f"{shortened(name, 40)} {share(f.parts[name])}" for name in f.names])
     ),
     "few runs": lambda f: (
         f"with {f.n[0]} runs a power has a standard error of up to {number(f.value)}: use more (--runs)"

@@ -10,7 +10,8 @@ from tests.studies.sweep.test_sweep import found, model
 from textassay import Sweep, sweep
 from textassay.document.blocks import REAL, Chart, Table
 from textassay.document.plot import Band, Line, Marks
-from textassay.studies.sweep.document import axis_of_settings, document, metric_plot, plane_chart, series_of
+from textassay.studies.sweep.document import document
+from textassay.studies.sweep.plots import axis_of_settings, metric_plot, plane_chart, series_of
 from textassay.studies.sweep.verdict import mean_places
 
 

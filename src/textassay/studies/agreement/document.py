@@ -104,7 +104,6 @@ def _table(found: Agreement) -> Table:
     return Table(
         (Head("metric"), *(Head(head, numeric=True) for head in heads)),
         tuple(_row(found, metric) for metric in verdict.ranked(found)),
-        title="Correlation of each metric with the gold standard",
         footnotes=(
             "tau-b: Kendall's rank correlation with the gold standard; every metric is turned so that higher is better",
             f"interval: {level_text(found.level)}, by Fisher's transform; p: exact, adjusted for all metrics (Holm)",

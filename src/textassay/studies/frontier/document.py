@@ -61,7 +61,9 @@ _MOST_PLANES = 60
 def document(found: Frontier) -> Document:
     """What a frontier study states."""
     every = cases(found)
-    theory = tuple(theory_lines(found))
+    theory = Table(
+        (Head("pair"), Head("conditions")), tuple(Row(tuple(map(Cell, line))) for line in theory_lines(found))
+    )
     probabilities = probability_plot(found)
     return Document(
         kind="frontier",
@@ -72,7 +74,7 @@ def document(found: Frontier) -> Document:
             _charts("planes", "Quality and diversity", _PLANES, tuple(map(plane_chart, _curved(every)))),
             _charts("optimisation", "Optimisation", _OPTIMISATION, tuple(step_charts(found))),
             _charts("probabilities", "Probabilities", "", (Chart(probabilities),) if probabilities else ()),
-            Section("theory", "Theory", (Text((_THEORY,)), Facts(theory)), "why") if theory else None,
+            Section("theory", "Theory", (Text((_THEORY,)), theory), "why") if theory.rows else None,
             Section("reading", "How to read this", (Text(_READING),)),
             Section(
                 "settings",
@@ -212,7 +214,7 @@ def _drate_cell(parts: Mapping[str, float]) -> Cell:
 def _percent(value: float) -> str:
     if math.isnan(value):
         return "–"
-    return f"{100 * value:.2f} %" if abs(value) >= 1e-4 else f"{100 * value:.1e} %" if abs(value) > 1e-9 else "0 %"
+    return f"{100 * value:.2f} %" if abs(value) >= 1e-4 else f"{100 * value:.1e} %" if abs(value) > 1e-9 else "0.00 %"
 
 
 def _ratio_cell(parts: Mapping[str, float], name: str) -> Cell:
@@ -230,7 +232,6 @@ def _table(found: Frontier, every: list[Case]) -> Table:
             Row((*_names(case, several=several), *(cells[head] for head in used), Cell(case.analysis.verdict.sentence)))
             for case, cells in rows
         ),
-        title="Discrepancies",
         footnotes=tuple(_legend(every)),
     )
 
@@ -321,7 +322,7 @@ def plane_chart(case: Case) -> Chart:
         summary=f"{name}: quality {number(analysis.quality)}, diversity {number(analysis.diversity)}; {gap}",
     )
     remark = gap if drate is None else f"{gap}, {share(max(drate, 0.0))} of the range of quality"
-    return Chart(plot, shortened(case.name, 80), (sentence(remark),))
+    return Chart(plot, remarks=(sentence(remark),))
 
 
 def step_charts(found: Frontier) -> Iterator[Chart]:
@@ -340,7 +341,7 @@ def step_charts(found: Frontier) -> Iterator[Chart]:
             ),
             summary="; ".join(f"{each.pair}: {number(each.steps[-1][1])}" for each in stepped),
         )
-        yield Chart(plot, shortened(source.name, 40))
+        yield Chart(plot)
 
 
 def probability_plot(found: Frontier) -> Plot | None:

@@ -22,7 +22,7 @@ from textassay.document.blocks import (
 )
 from textassay.document.plot import Cells, Line, Plot, Scale
 from textassay.document.results import COMMON_SETTINGS, setting_pairs
-from textassay.document.words import listed_some, number, sentence
+from textassay.document.words import listed, listed_some, number, sentence
 from textassay.studies.finding import Finding
 from textassay.studies.sentences import sentence_of
 from textassay.studies.stress import verdict
@@ -41,22 +41,18 @@ _SETTINGS = {"tokenizer": "Tokenizer", "encoder": "Encoder", **COMMON_SETTINGS}
 def document(found: Stress) -> Document:
     """What a stress study states."""
     last = found.sizes[-1]
-    failures = tuple(
-        (shortened(name, 40), "; ".join(map(sentence_of, findings))) for name, findings in verdict.failures(found, last)
-    )
+    failures = _failures(found, last)
     return Document(
         kind="stress test",
         title=f"Stress of {shortened(found.reference[0], 60)}",
         summary=_summary(found, last),
         sections=sections_of(
-            Section("use", "Use for", (Facts(tuple(_advice(found, last))),), "screen"),
+            Section("use", "Use for", (_advice_table(found, last),), "screen"),
             Section("matrix", "Matrix", tuple(_matrices(found)), "table"),
-            Section("failures", "Failures", (Text((_failure_text(last),)), Facts(failures)), "why")
-            if failures
-            else None,
+            Section("failures", "Failures", (Text((_failure_text(last),)), failures), "why") if failures.rows else None,
             Section("monotony", "Kendall's tau of value and strength", tuple(_tau_tables(found)), "why"),
             Section("curves", "Curves", (Text((_curve_text(last),)), *_curve_charts(found, last))),
-            Section("damages", "Damages", (Text((_DAMAGES,)), Facts(tuple(_damages(found)))), "why"),
+            Section("damages", "Damages", (Text((_DAMAGES,)), _damages(found)), "why"),
             Section("reading", "How to read this", (Text(_reading(found)),)),
             Section("settings", "Settings", (Facts((*_counts(found), *setting_pairs(found.settings, _SETTINGS))),)),
             Section("signatures", "Signatures", (Signatures(tuple((m.name, m.signature) for m in found.metrics)),)),
@@ -113,9 +109,28 @@ def _alarms_and_seconds(found: Stress, metric: StressColumn, size: int) -> tuple
     return Cell("–" if math.isnan(alarms) else share(alarms), alarms), Cell(number(seconds), seconds)
 
 
-def _advice(found: Stress, size: int) -> Iterator[tuple[str, str]]:
-    for title, finding in verdict.advice(found, size):
-        yield title, sentence_of(finding)
+def _advice_table(found: Stress, size: int) -> Table:
+    """For each damage, the tests that find it at the smallest strength, and the overall test."""
+    heads = (Head("damage"), Head("tests that find it first"), Head("from strength"), Head("overall test"))
+    return Table(heads, tuple(_advice_row(title, finding) for title, finding in verdict.advice(found, size)))
+
+
+def _advice_row(title: str, finding: Finding) -> Row:
+    if not finding.names:
+        return Row((Cell(title), Cell("none"), Cell("–"), Cell("misses it")))
+    names = listed_some([shortened(name, 40) for name in finding.names], 4)
+    overall = finding.part("overall")
+    found = Cell("misses it") if math.isnan(overall) else Cell(f"from {overall:g}", overall)
+    return Row((Cell(title), Cell(names), Cell(f"{finding.value:g}", finding.value), found))
+
+
+def _failures(found: Stress, size: int) -> Table:
+    """What each metric misses, and which damaged text it prefers to real text."""
+    rows = []
+    for name, findings in verdict.failures(found, size):
+        by_kind = {finding.kind: listed(finding.names) for finding in findings}
+        rows.append(Row((Cell(shortened(name, 40)), *(Cell(by_kind.get(kind, "")) for kind in ("misses", "praises")))))
+    return Table((Head("metric"), Head("misses"), Head("rates better than real text")), tuple(rows))
 
 
 def power_text(power: float) -> str:
@@ -200,7 +215,7 @@ def matrix_plot(found: Stress, size: int) -> Plot:
                 tuple(tuple(c.heat for c in row) for row in cells), tuple(tuple(c.text for c in row) for row in cells)
             ),
         ),
-        summary="; ".join(f"{title}: {text}" for title, text in _advice(found, size)),
+        summary="; ".join(f"{title}: {sentence_of(finding)}" for title, finding in verdict.advice(found, size)),
         size="large",
     )
 
@@ -229,7 +244,7 @@ def shown_metrics(found: Stress, size: int) -> list[StressColumn]:
 def _curve_charts(found: Stress, size: int) -> Iterator[Chart]:
     """One chart per damage."""
     metrics = shown_metrics(found, size)
-    yield from (Chart(_curve_plot(found, damage, metrics, size), damage.title) for damage in found.damages)
+    yield from (Chart(_curve_plot(found, damage, metrics, size)) for damage in found.damages)
 
 
 def _curve_plot(found: Stress, damage: DamageInfo, metrics: list[StressColumn], size: int) -> Plot:
@@ -261,8 +276,9 @@ def points(found: Stress, metric: StressColumn, damage: str, size: int) -> tuple
     return tuple((x, min(max(y, -FARTHEST), FARTHEST)) for x, y in pairs if not math.isnan(y))
 
 
-def _damages(found: Stress) -> Iterator[tuple[str, str]]:
-    yield from ((damage.title, damage.what) for damage in found.damages)
+def _damages(found: Stress) -> Table:
+    rows = (Row((Cell(damage.title), Cell(damage.what))) for damage in found.damages)
+    return Table((Head("damage"), Head("what it does")), tuple(rows))
 
 
 def _counts(found: Stress) -> tuple[tuple[str, str], ...]:

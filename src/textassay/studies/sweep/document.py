@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from textassay.corpus.printable import many, shortened
 from textassay.document.blocks import (
@@ -24,7 +23,7 @@ from textassay.document.blocks import (
     Text,
     sections_of,
 )
-from textassay.document.plot import Band, Line, Marks, Plot, Point, Scale
+from textassay.document.plot import Plot
 from textassay.document.results import (
     ARROWS,
     ASPECTS,
@@ -33,30 +32,24 @@ from textassay.document.results import (
     better_legend,
     better_words,
     cell_text,
-    ends,
     interval_legend,
     metric_guide,
     result_cell,
     setting_pairs,
     unit_of,
 )
-from textassay.document.words import level_text, listed_some, number, p_text, sentence
+from textassay.document.words import level_text, listed, listed_some, number, p_text, sentence
 from textassay.inference.over_items import METHOD
 from textassay.inference.result import Result
 from textassay.studies.planes import falls, plane_indexes
 from textassay.studies.sentences import sentence_of
 from textassay.studies.sweep.best import Best
-from textassay.studies.sweep.grid import SHORT, value_text
+from textassay.studies.sweep.plots import REAL_NAME, beside_real, drawable, metric_plot, plane_chart
 from textassay.studies.sweep.result import SettingColumn, Sweep
-from textassay.studies.sweep.verdict import COMBINED, decision_of, decisive, mean_places, settings_text, varied
+from textassay.studies.sweep.verdict import COMBINED, decision_of, decisive, mean_places, settings_text
 
-# The name of the values of real text.
-REAL_NAME = "real v real"
 # Behind the values of settings that cannot be distinguished from the best one.
 AMONG = "•"
-_NAMES = {"temperature": "temperature", "top_k": "top-k", "top_p": "top-p", "model": "checkpoint"}
-# Steps of a grid that differ by more than this factor are drawn on a logarithmic axis.
-_UNEVEN = 3.0
 _SETTINGS = {"model": "Model", "oracle": "Oracle", "prompts": "Prompts", "tokenizer": "Tokenizer", "encoder": "Encoder"}
 
 
@@ -93,12 +86,13 @@ def _summary(found: Sweep) -> Summary:
     name = shortened(found.reference.name, 60)
     reference = "the reference" if name == "reference" else name if name == "references" else f"“{name}”"
     models = shortened(found.models[0], 60) if len(found.models) == 1 else many(len(found.models), "model")
+    sizes = f"{many(len(found.swept), 'setting')}, {found.swept[0].n:,} texts each"
     metrics = _shown_metrics(found)
     return Summary(
         question=f"Which {what} is closest to {reference}?",
-        context=f"{models}; {many(len(found.swept), 'setting')}, {found.swept[0].n:,} texts each",
+        context="; ".join((models, sizes, *_axes(metrics))),
         sentence=sentence("; ".join(_said(found, *_ANSWER) or found.verdict.reasons[:1])),
-        columns=("among the best by", *(metric.title for metric in metrics)),
+        columns=("among best", *(metric.title for metric in metrics)),
         rows=tuple(_ranked_rows(found, metrics)),
         ties=tuple(map(sentence, _said(found, *_TIES))),
         caveats=tuple(map(sentence, _said(found, "best at an end"))),
@@ -119,39 +113,40 @@ def _said(found: Sweep, *kinds: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Shown:
-    """A metric of the summary: its place, its title and unit; of one aspect, values are shown beside real text."""
+    """A metric of the summary: its place, label and unit. One of an `aspect` is shown beside real text."""
 
     place: int
-    title: str
+    label: str
     unit: Unit
-    beside: bool
+    aspect: str
+
+    @property
+    def title(self) -> str:
+        """The head of its column."""
+        return self.aspect or self.unit.behind(self.label)
+
+
+def _axes(metrics: Sequence[_Shown]) -> Iterator[str]:
+    """What the columns of quality and diversity are."""
+    axes = [f"{metric.aspect} is {metric.unit.behind(metric.label)}" for metric in metrics if metric.aspect]
+    if axes:
+        yield f"{listed(axes)}, beside real text"
 
 
 def _shown_metrics(found: Sweep) -> list[_Shown]:
     """At most three metrics: the first of both aspects, and the axes of the plane."""
-    results = _drawable(found)
+    results = drawable(found)
     both = [("", place) for place, result in results.items() if result.aspect == "both"][:1]
     axes = zip(("quality", "diversity"), plane_indexes(results) or (), strict=False)
     shown = []
     for aspect, place in (*both, *axes):
-        unit, label = _unit(found, place), shortened(found.labels[place], 24)
-        title = f"{aspect}: {label} v real" if aspect else label
-        shown.append(_Shown(place, unit.behind(title), unit, bool(aspect)))
+        shown.append(_Shown(place, shortened(found.labels[place], 24), _unit(found, place), aspect))
     return shown
 
 
 def _unit(found: Sweep, place: int) -> Unit:
     """The unit of a metric: the same for all settings and real text."""
     return unit_of(column.results[place].estimate for column in (found.real, *found.swept))
-
-
-def _drawable(found: Sweep) -> dict[int, Result]:
-    """The results of real text by place, for metrics that have a value at any setting."""
-    return {
-        place: real
-        for place, real in enumerate(found.real.results)
-        if any(math.isfinite(_beside_real(found, column, place).estimate) for column in found.swept)
-    }
 
 
 def _ranked_rows(found: Sweep, metrics: Sequence[_Shown]) -> Iterator[SummaryRow]:
@@ -167,7 +162,7 @@ def _ranked_rows(found: Sweep, metrics: Sequence[_Shown]) -> Iterator[SummaryRow
             decision_of(found, column),
             rank=_rank(places, column.name),
             cells=(
-                Cell(f"{len(among)} of {many(len(counted), 'metric')}", len(among)),
+                Cell(f"{len(among)} of {len(counted)}", len(among)),
                 *(_summary_cell(found, column, metric) for metric in metrics),
             ),
             stands_out="; ".join(_best_at(found, column)),
@@ -193,10 +188,10 @@ def _best_at(found: Sweep, column: SettingColumn) -> Iterator[str]:
 
 def _summary_cell(found: Sweep, column: SettingColumn, metric: _Shown) -> Cell:
     """The value of a metric of both aspects; of one aspect, how much more there is than in real text."""
-    real, result = found.real.results[metric.place], _beside_real(found, column, metric.place)
+    real, result = found.real.results[metric.place], beside_real(found, column, metric.place)
     cell = result_cell(result, level=found.level, unit=metric.unit)
     gap = result.estimate - real.estimate
-    if not metric.beside or not math.isfinite(gap):
+    if not metric.aspect or not math.isfinite(gap):
         return cell
     gap *= -metric.unit.factor if falls(real) else metric.unit.factor
     target = cell_text(result_cell(real, level=found.level, unit=metric.unit))
@@ -209,7 +204,6 @@ def _best_table(found: Sweep) -> Table:
     return Table(
         (Head("metric"), *(Head(head, numeric=at in (1, 2)) for at, head in enumerate(heads))),
         tuple(_best_row(found, best, place) for place, best in enumerate(found.best)),
-        title="The best setting of each metric",
     )
 
 
@@ -252,7 +246,6 @@ def _value_table(found: Sweep) -> Table:
     return Table(
         (*heads, *([Head("overall p", numeric=True)] if tested else [])),
         (*rows, Row((*real, *([Cell("")] if tested else [])))),
-        title="The values of all settings",
         footnotes=tuple(_legend(found, tested=tested)),
     )
 
@@ -312,120 +305,6 @@ def _signatures(found: Sweep) -> Signatures:
     return Signatures(tuple((column.name, result.signature) for column in columns for result in column.results))
 
 
-@dataclass(frozen=True)
-class Series:
-    """Settings that differ in the parameter on the axis only, in its order; `name` has the other parameters."""
-
-    name: str
-    settings: tuple[SettingColumn, ...]
-
-
-def series_of(found: Sweep) -> list[Series]:
-    """The settings in series of one parameter."""
-    first = _axis_parameter(found)
-    others = [name for name in varied(found.swept) if name != first]
-    groups: dict[str, list[SettingColumn]] = {}
-    for column in found.swept:
-        groups.setdefault(", ".join(_value_name(column, name) for name in others), []).append(column)
-    return [Series(name, tuple(columns)) for name, columns in groups.items()]
-
-
-def _axis_parameter(found: Sweep) -> str:
-    """The parameter on the axis: the first one that varies."""
-    return next(iter(varied(found.swept)), "temperature")
-
-
-def _value_name(column: SettingColumn, parameter: str) -> str:
-    if parameter == "model":
-        return column.model
-    return f"{SHORT[parameter]}={value_text(getattr(column.decoding, parameter))}"
-
-
-def axis_of_settings(found: Sweep) -> tuple[Scale, dict[str, float]]:
-    """The axis of the settings and their places on it.
-
-    It has numbers, on a logarithmic axis for uneven steps, or the values in order if some of them are no numbers.
-    """
-    parameter = _axis_parameter(found)
-    values = {column.name: _axis_value(column, parameter) for column in found.swept}
-    known = sorted({value for value in values.values() if isinstance(value, float)})
-    if len(known) < len(set(values.values())):
-        order = list(dict.fromkeys(values.values()))
-        ticks = tuple((float(at), shortened(_tick_name(value), 40)) for at, value in enumerate(order))
-        return Scale(_NAMES[parameter], ticks=ticks), {name: float(order.index(v)) for name, v in values.items()}
-    numbers = {name: value for name, value in values.items() if isinstance(value, float)}
-    gaps = [later - earlier for earlier, later in pairwise(known)]
-    if len(gaps) < 2 or known[0] <= 0 or max(gaps) < _UNEVEN * min(gaps):
-        return Scale(_NAMES[parameter]), numbers
-    ticks = tuple((value, value_text(value)) for value in known)
-    return Scale(f"{_NAMES[parameter]} (logarithmic)", log=True, ticks=ticks), numbers
-
-
-def _axis_value(column: SettingColumn, parameter: str) -> float | str | None:
-    value = column.model if parameter == "model" else getattr(column.decoding, parameter)
-    return float(value) if isinstance(value, int | float) else value
-
-
-def _tick_name(value: float | str | None) -> str:
-    return value if isinstance(value, str) else value_text(value)
-
-
-def metric_plot(found: Sweep, place: int) -> Plot:
-    """The values of a metric over the settings, beside real text, with a star at the best setting."""
-    axis, places = axis_of_settings(found)
-    best, real = found.best[place], found.real.results[place]
-    label = shortened(found.labels[place], 60)
-    layers: list[Band | Line | Marks] = []
-    if math.isfinite(real.estimate):
-        low, high = ends(real) or (real.estimate, real.estimate)
-        layers.append(Band("y", low, high, real.estimate, "real text"))
-    series = series_of(found)
-    for at, each in enumerate(series):
-        layers += _curve(found, each, place, places, at if len(series) > 1 else None)
-    if best.setting:
-        value = _beside_real(found, found[best.setting], place).estimate
-        star = Point(places[best.setting], value, detail=f"best: {best.setting}", tone="best")
-        layers.append(Marks((star,)))
-    values = "; ".join(
-        f"{column.name}: {cell_text(result_cell(_beside_real(found, column, place), level=found.level))}"
-        for column in found.swept
-    )
-    return Plot(
-        f"{label} over the settings",
-        axis,
-        Scale(label, better="" if real.better == "closer" else real.better),
-        tuple(layers),
-        summary=f"{values}; {REAL_NAME}: {cell_text(result_cell(real, level=found.level))}",
-    )
-
-
-def _beside_real(found: Sweep, column: SettingColumn, place: int) -> Result:
-    return column.beside_real(found.labels[place], column.results[place])
-
-
-def _curve(
-    found: Sweep, each: Series, place: int, places: dict[str, float], index: int | None
-) -> Iterator[Line | Marks]:
-    """A line through the settings; the only one has the marks of the settings, one of several its own."""
-    known = [(column, _beside_real(found, column, place)) for column in each.settings]
-    drawn = [(column, result) for column, result in known if math.isfinite(result.estimate)]
-    points = tuple((places[column.name], result.estimate) for column, result in drawn)
-    limits = tuple(ends(result) for _, result in drawn)
-    if not points:
-        return
-    yield Line(
-        points,
-        limits if any(limits) else (),
-        index,
-        name=shortened(each.name, 60),
-        tone="quiet" if index is None else "",
-        marked=index is not None,
-    )
-    if index is None:
-        names = [found.names.index(column.name) for column, _ in drawn]
-        yield Marks(tuple(Point(x, y, candidate=name) for (x, y), name in zip(points, names, strict=True)))
-
-
 def _metric_charts(found: Sweep) -> Iterator[Block]:
     """One chart per metric under the title of its aspect."""
     for aspect, title in ASPECTS.items():
@@ -438,8 +317,9 @@ def _metric_charts(found: Sweep) -> Iterator[Block]:
 def _metric_chart(found: Sweep, place: int) -> Chart:
     real = found.real.results[place]
     better = better_words(real.better, target="real text")
-    caption = f"{shortened(found.labels[place], 60)} {ARROWS[real.better]} {better}"
-    return Chart(metric_plot(found, place), caption, tuple(map(sentence, _remarks(found, place))))
+    return Chart(
+        metric_plot(found, place), f"{ARROWS[real.better]} {better}", tuple(map(sentence, _remarks(found, place)))
+    )
 
 
 def _remarks(found: Sweep, place: int) -> Iterator[str]:
@@ -448,77 +328,19 @@ def _remarks(found: Sweep, place: int) -> Iterator[str]:
     if best.setting and any(column.results[place].interval for column in found.swept):
         shown = "no other setting" if among == "none" else among
         yield f"Best: {best.setting}; not distinguishable from it: {shown}"
-    drawn = _beside_real(found, found.swept[0], place).n
+    drawn = beside_real(found, found.swept[0], place).n
     if drawn != whole:
         yield f"All drawn at n = {drawn:,}, the largest size of {REAL_NAME}; the table has n = {whole:,}"
     elif math.isfinite(real.estimate) and real.n != whole:
         yield f"Real text has n = {real.n:,}, settings n = {whole:,}; the value may depend on the size"
-    missing = [c.name for c in found.swept if not math.isfinite(_beside_real(found, c, place).estimate)]
+    missing = [c.name for c in found.swept if not math.isfinite(beside_real(found, c, place).estimate)]
     if missing:
         yield f"No value at {', '.join(missing[:6])}{' and others' if len(missing) > 6 else ''}"
 
 
-def plane_chart(found: Sweep) -> Chart | None:
-    """The settings in the plane of a quality and a diversity metric, joined by lines; None without such metrics."""
-    places = plane_indexes(_drawable(found))
-    if places is None:
-        return None
-    labels = [shortened(found.labels[place], 30) for place in places]
-    quality, diversity = (found.real.results[place] for place in places)
-    centre = _point(found, REAL, "real text", (quality, diversity), labels)
-    lines, points = [], []
-    for each in series_of(found):
-        known = [_setting_point(found, column, places, labels) for column in each.settings]
-        drawn = [point for point in known if math.isfinite(point.x) and math.isfinite(point.y)]
-        lines.append(Line(tuple((p.x, p.y) for p in drawn), name=shortened(each.name, 60), tone="quiet", marked=False))
-        points += drawn
-    plot = Plot(
-        "Quality-diversity plane",
-        _plane_axis("quality", labels[0], quality),
-        _plane_axis("diversity", labels[1], diversity),
-        (*_bands(quality, diversity), *lines, Marks((centre,)), Marks(tuple(points))),
-        summary="; ".join(point.detail for point in (centre, *points)),
-        size="large",
-    )
-    marks = _NAMES[_axis_parameter(found)] if len(varied(found.swept)) == 1 else "setting"
-    shown = f"Horizontal axis: {labels[0]}. Vertical axis: {labels[1]}. Labels of marks: {marks}."
-    return Chart(plot, f"{shown} Bars and bands are intervals.")
-
-
-def _plane_axis(aspect: str, label: str, real: Result) -> Scale:
-    turned = ", reversed axis" if falls(real) else ""
-    centre = real.estimate if math.isfinite(real.estimate) else None
-    return Scale(f"more {aspect} → ({label}{turned})", reversed=falls(real), centre=centre)
-
-
-def _bands(quality: Result, diversity: Result) -> Iterator[Band]:
-    if math.isfinite(quality.estimate):
-        yield Band("x", *(ends(quality) or (quality.estimate,) * 2), quality.estimate)
-    if math.isfinite(diversity.estimate):
-        yield Band("y", *(ends(diversity) or (diversity.estimate,) * 2), diversity.estimate)
-
-
-def _setting_point(found: Sweep, column: SettingColumn, places: tuple[int, int], labels: Sequence[str]) -> Point:
-    quality, diversity = (_beside_real(found, column, place) for place in places)
-    point = _point(found, found.names.index(column.name), column.name, (quality, diversity), labels)
-    # The value of the only parameter that varies, because short labels overlap less; else the whole setting.
-    alone = len(varied(found.swept)) == 1
-    label = shortened(_tick_name(_axis_value(column, _axis_parameter(found))), 60) if alone else column.name
-    return replace(point, label=label)
-
-
-def _point(found: Sweep, candidate: int, name: str, results: tuple[Result, Result], labels: Sequence[str]) -> Point:
-    values = [
-        f"{label} {cell_text(result_cell(result, level=found.level))}"
-        for label, result in zip(labels, results, strict=True)
-    ]
-    x, y = results
-    return Point(x.estimate, y.estimate, ends(x), ends(y), candidate, name, f"{name}: {', '.join(values)}")
-
-
 def _picture(found: Sweep) -> Plot | None:
     """The first metric of both aspects over the settings: its best setting is the answer."""
-    results = _drawable(found)
+    results = drawable(found)
     both = [place for place, result in results.items() if result.aspect == "both"]
     return metric_plot(found, next(iter(both or results))) if results else None
 
@@ -537,7 +359,8 @@ def _reading(found: Sweep) -> tuple[str, ...]:
     return (
         "Ranking: by the mean place of a setting among all settings, over the metrics of quality and diversity at once"
         " (over all metrics if there is none). Quality and diversity in the first table are how much more a setting has"
-        " than real text, in the unit in brackets: 0 is as real text.",
+        " than real text: 0 is as real text. Among best: by how many of these metrics a setting is not distinguishable"
+        " from the best.",
         "Not distinguishable from the best: the setting with the best value need not be the best setting, because each"
         " value is measured on a sample. A setting is left out only if another one is better than it by more than"
         " chance explains. The settings that remain contain the truly best one with a probability of at least"
