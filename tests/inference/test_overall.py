@@ -13,7 +13,7 @@ from tests.conftest import material
 from textassay import Sample
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.inference.overall.bank import BANK, PARTS, Exchanged, bank_statistics
-from textassay.inference.overall.pair_matrix import gram_counts, phrase_products, ridge, ridge_on_units
+from textassay.inference.overall.pair_matrix import gram_counts, phrase_products, ridge, ridge_on_units, unit_sizes
 from textassay.inference.overall.test import Overall, OverallPlan, combine, monte_carlo_error, overall_test, smooth_p
 from textassay.inference.p_values import at_least
 from textassay.inference.permutation import design_of, independent
@@ -293,7 +293,7 @@ def test_classifier_on_phrases_equals_explicit_leave_one_out_refits() -> None:
     )
     # The last two units are texts in no block: there are none here.
     assert products[:14, :14] == pytest.approx(kernel)
-    found = ridge_on_units(products, resamples).agreements(resamples.masks[0])
+    found = ridge_on_units(products, unit_sizes(resamples)).agreements(resamples.masks[0])
     centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
     penalty = np.trace(centred) / 14
     features = np.linalg.cholesky(centred + 1e-12 * np.eye(14))

@@ -98,7 +98,7 @@ def _words(pool: Pool, units: Units) -> Statistic:
     columns = units.units[incidence.texts[kept]]
     texts = csr_array((np.ones(len(columns)), columns, starts), shape=(len(starts) - 1, units.n_units))
     texts.sum_duplicates()
-    return _fourth_powers(texts, units)
+    return fourth_powers(texts, unit_sizes(units))
 
 
 def _form(pool: Pool, units: Units) -> Statistic:
@@ -106,16 +106,15 @@ def _form(pool: Pool, units: Units) -> Statistic:
     shown = pool.merged(Markup).shown
     texts_with = shown.sum(axis=0)
     varied = np.minimum(texts_with, len(shown) - texts_with) >= _FEWEST_TEXTS
-    return _fourth_powers(sums_by_unit(shown[:, varied].astype(np.float64), units).T, units)
+    return fourth_powers(sums_by_unit(shown[:, varied].astype(np.float64), units).T, unit_sizes(units))
 
 
-def _fourth_powers(features: csr_array | F64, units: Units) -> Statistic:
+def fourth_powers(features: csr_array | F64, sizes: F64) -> Statistic:
     """The sum over features of the fourth power of each one's standardised difference, of every row.
 
     `features` has one row per feature and one column per unit: a sum over the texts of the unit. The fourth power lets
     a few large differences outweigh many small ones, which squares add up to noise.
     """
-    sizes = unit_sizes(units)
     rates = np.asarray(features.sum(axis=1)).ravel() / sizes.sum()
     squares = np.asarray((features * features).sum(axis=1)).ravel()
     spread = squares - 2 * rates * (features @ sizes) + rates**2 * (sizes @ sizes)
@@ -152,7 +151,7 @@ def _phrases(pool: Pool, units: Units) -> Statistic:
     """Agreement of the labels with a classifier on words and word pairs."""
     ngrams = pool.merged(TextNgrams)
     products = phrase_products([ngrams.order(n) for n in (1, 2)], len(ngrams), units)
-    return ridge_on_units(products, units).agreements
+    return ridge_on_units(products, unit_sizes(units)).agreements
 
 
 def _different(pool: Pool, units: Units) -> Statistic:
@@ -162,6 +161,15 @@ def _different(pool: Pool, units: Units) -> Statistic:
     grams = np.repeat(np.arange(len(incidence.keys)), np.diff(incidence.starts))
     present = csr_array((np.ones(len(owners), np.float32), (owners, grams)), shape=(units.n_units, len(incidence.keys)))
     present.sum_duplicates()
+    tokens = np.bincount(units.units, pool.merged(TextNgrams).sizes(2), units.n_units).astype(np.float64)
+    return different_grams(present, tokens)
+
+
+def different_grams(present: csr_array, tokens: F64) -> Statistic:
+    """The gaps between the samples in different n-grams and in all n-grams, of every row.
+
+    `present` has an entry for each unit (row) and n-gram (column) in it; `tokens` are the n-grams of each unit.
+    """
     present.data[:] = 1.0
     spread = np.bincount(present.indices, minlength=present.shape[1])
     # Bigrams of one unit move with it; only the others need to be looked up for every row.
@@ -169,7 +177,6 @@ def _different(pool: Pool, units: Units) -> Statistic:
     shared = present[:, spread > 1]
     total = np.asarray(shared.sum(axis=0)).ravel()
     turned = shared.T.tocsr()
-    tokens = np.bincount(units.units, pool.merged(TextNgrams).sizes(2), units.n_units).astype(np.float64)
 
     def of(masks: Bool) -> F64:
         gaps = masks @ alone - ~masks @ alone
@@ -181,7 +188,7 @@ def _different(pool: Pool, units: Units) -> Statistic:
     return of
 
 
-def _beyond_length(values: F64) -> F64:
+def beyond_length(values: F64) -> F64:
     """The square of what is left of the first row when what goes with the second is taken out by regression."""
     gaps, other = values
     centred = other - other.mean()
@@ -189,16 +196,20 @@ def _beyond_length(values: F64) -> F64:
     if length > 0:
         left = gaps - centred * (centred @ gaps / length)
         gaps = np.where(np.abs(left) <= 1e-9 * np.abs(gaps).max(initial=0.0), 0.0, left)
-    return _squared_gap(gaps)
+    return squared_gap(gaps)
 
 
-def _squared_gap(values: F64) -> F64:
+def squared_gap(values: F64) -> F64:
     return off_centre(values) ** 2
 
 
 def _repeats(pool: Pool, units: Units) -> Statistic:
     """How far apart the shares of texts are that repeat another text of their own sample."""
-    texts, counted = unit_sizes(units), text_counts(pool, units)
+    return repeated_gaps(text_counts(pool, units), unit_sizes(units))
+
+
+def repeated_gaps(counted: "Counted", texts: F64) -> Statistic:
+    """The gap between the shares of texts that repeat another one of their sample; `texts` are those of each unit."""
 
     def of(masks: Bool) -> F64:
         sizes, gaps = masks @ texts, np.empty(len(masks))
@@ -210,17 +221,27 @@ def _repeats(pool: Pool, units: Units) -> Statistic:
     return of
 
 
-def text_counts(pool: Pool, units: Units) -> Callable[[Bool], Iterator[tuple[slice, F64, F64]]]:
-    """For each text with a copy in the pool and each labelling, how often the candidate and the reference have it.
+# Rows of labels, and for each repeated text how often the candidate and the reference have it under each of them.
+Counted = Callable[[Bool], Iterator[tuple[slice, F64, F64]]]
 
-    Some labellings at a time: a corpus may have many repeated texts.
-    """
+
+def text_counts(pool: Pool, units: Units) -> Counted:
+    """For each text with a copy in the pool and each labelling, how often the candidate and the reference have it."""
     near = pool.merged(NearDuplicates)
     repeated = near.sizes > 1
     number = np.cumsum(repeated) - 1
     kept = repeated[near.class_of]
     classes, owners = number[near.class_of[kept]], units.units[kept]
-    owned = csr_array((np.ones(len(owners)), (classes, owners)), shape=(int(repeated.sum()), units.n_units))
+    return copy_counts(
+        csr_array((np.ones(len(owners)), (classes, owners)), shape=(int(repeated.sum()), units.n_units))
+    )
+
+
+def copy_counts(owned: csr_array) -> Counted:
+    """The counts of repeated texts under labellings, from how often each unit (column) has each of them (row).
+
+    Some labellings at a time: a corpus may have many repeated texts.
+    """
     total = np.asarray(owned.sum(axis=1)).reshape(-1, 1)
 
     def of(masks: Bool) -> Iterator[tuple[slice, F64, F64]]:
@@ -236,25 +257,32 @@ def _traits_of(pool: Pool) -> F64:
 
 
 def _traits(pool: Pool, units: Units) -> Statistic:
-    return _hotelling(_traits_of(pool), units)
+    return _mean_gaps(_traits_of(pool), units)
 
 
 def _lengths(pool: Pool, units: Units) -> Statistic:
     """How far apart the means and the spreads of the lengths are, on a logarithmic scale."""
     lengths = np.log1p(pool.merged(TextNgrams).lengths)
     centred = lengths - lengths.mean()
-    return _hotelling(np.stack((centred, centred**2), axis=1), units)
+    return _mean_gaps(np.stack((centred, centred**2), axis=1), units)
 
 
-def _hotelling(values: F64, units: Units) -> Statistic:
-    """How far apart the means of a few numbers per text are, in units of their spread (Hotelling's T squared)."""
+def _mean_gaps(values: F64, units: Units) -> Statistic:
     centred = values - values.mean(axis=0)
-    spreads, directions = np.linalg.eigh(centred.T @ centred / len(centred))
+    return hotelling(lambda scale: sums_by_unit(centred @ scale, units), centred.T @ centred, unit_sizes(units))
+
+
+def hotelling(sums_of: Callable[[F64], F64], cross: F64, texts: F64) -> Statistic:
+    """How far apart the means of a few numbers per text are, in units of their spread (Hotelling's T squared).
+
+    `cross` sums the outer products of the centred numbers over all texts, and `sums_of` sums the numbers over the texts
+    of each unit after they were multiplied by a matrix; `texts` are those of each unit.
+    """
+    spreads, directions = np.linalg.eigh(cross / texts.sum())
     kept = spreads > max(1e-9 * float(spreads.max()), 1e-12)
     if not kept.any():
         return lambda masks: np.zeros(len(masks))
-    sums = sums_by_unit(centred @ (directions[:, kept] / np.sqrt(spreads[kept])), units)
-    texts = unit_sizes(units)
+    sums = sums_of(directions[:, kept] / np.sqrt(spreads[kept]))
 
     def of(masks: Bool) -> F64:
         mine = masks @ texts
@@ -293,7 +321,7 @@ def _regions(pool: Pool, units: Units) -> Statistic:
     around[own] = 0.0
     sizes = unit_sizes(units)[own[1]]
     around[own] = around.sum(axis=1) * sizes / np.maximum(n - sizes, 1.0)
-    return _fourth_powers(around, units)
+    return fourth_powers(around, unit_sizes(units))
 
 
 def _ridge(pool: Pool, units: Units) -> Statistic:
@@ -310,8 +338,8 @@ BANK = (
     Member("bigrams", "word pairs", _bigrams),
     Member("phrases", "classifier on words and word pairs", _phrases),
     Member("edges", "openings and endings", _edges),
-    Member("different", "number of different word pairs", _different, _beyond_length),
-    Member("repeats", "repeated texts", _repeats, _squared_gap),
+    Member("different", "number of different word pairs", _different, beyond_length),
+    Member("repeats", "repeated texts", _repeats, squared_gap),
     Member("length", "length", _lengths),
     Member("traits", "length and commonness of words", _traits),
     Member("form", "markup and punctuation", _form, np.sqrt),

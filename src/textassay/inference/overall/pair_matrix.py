@@ -63,10 +63,10 @@ class PairMatrix:
     sizes: F64
 
     @classmethod
-    def of(cls, between: F64, units: Units) -> Self:
+    def of(cls, between: F64, sizes: F64) -> Self:
         """Drop the pairs inside units."""
         np.fill_diagonal(between, 0.0)
-        return cls(between, unit_sizes(units))
+        return cls(between, sizes)
 
     def forms(self, masks: Bool) -> tuple[F64, F64, float]:
         """For each row of labels the sum over pairs of candidates and over mixed pairs, and the sum over all pairs."""
@@ -123,10 +123,10 @@ def gram_counts(incidence: Incidence, units: Units, *, power: float) -> PairMatr
     columns = units.units[incidence.texts[kept]]
     by_gram = csr_array((incidence.counts[kept] * weights, columns, starts), shape=(len(starts) - 1, units.n_units))
     by_gram.sum_duplicates()
-    return PairMatrix.of(_products(by_gram), units)
+    return PairMatrix.of(inner_products(by_gram), unit_sizes(units))
 
 
-def _products(by_gram: csr_array) -> F64:
+def inner_products(by_gram: csr_array) -> F64:
     """Inner products of the columns: n-grams of many units as a dense matrix, the others sparse."""
     n_units = by_gram.shape[1]
     spread = np.diff(by_gram.indptr)
@@ -144,7 +144,7 @@ def _products(by_gram: csr_array) -> F64:
 
 def kernel_sums(joint: Joint, kernel: Kernel, units: Units) -> PairMatrix:
     """Sums of a kernel of vectors between units."""
-    return PairMatrix.of(unit_sums(joint, kernel, units.units, units.n_units).copy(), units)
+    return PairMatrix.of(unit_sums(joint, kernel, units.units, units.n_units).copy(), unit_sizes(units))
 
 
 def ridge(features: NDArray[np.floating[Any]], units: Units) -> PairMatrix:
@@ -165,7 +165,7 @@ def ridge(features: NDArray[np.floating[Any]], units: Units) -> PairMatrix:
         squares += centred.T @ centred
     inverse = ridge_inverse(squares, n)
     if inverse is None:
-        return PairMatrix.of(np.zeros((units.n_units, units.n_units)), units)
+        return PairMatrix.of(np.zeros((units.n_units, units.n_units)), unit_sizes(units))
     # H = Z (Z'Z + l)^-1 Z', summed by unit: the rows divided by 1 - H_ii on the left, plain on the right.
     left, right = np.zeros((2, units.n_units, dimension))
     scales, counts = np.zeros((2, units.n_units))
@@ -181,7 +181,7 @@ def ridge(features: NDArray[np.floating[Any]], units: Units) -> PairMatrix:
         counts += chosen @ np.ones(len(part))
     predicted = left @ right.T + np.outer(scales, counts / n)
     # Only the symmetric part counts in a quadratic form.
-    return PairMatrix.of((predicted + predicted.T) / 2, units)
+    return PairMatrix.of((predicted + predicted.T) / 2, unit_sizes(units))
 
 
 def phrase_products(orders: Sequence[Incidence], n_texts: int, units: Units) -> F64:
@@ -204,22 +204,21 @@ def phrase_products(orders: Sequence[Incidence], n_texts: int, units: Units) -> 
         shape = (len(starts) - 1, units.n_units)
         by_gram = csr_array((values / lengths[texts], units.units[texts], starts), shape=shape)
         by_gram.sum_duplicates()
-        found += _products(by_gram)
+        found += inner_products(by_gram)
     return found
 
 
-def ridge_on_units(products: F64, units: Units) -> PairMatrix:
+def ridge_on_units(products: F64, sizes: F64) -> PairMatrix:
     """Leave-one-out predictions of ridge regression of labels on the mean vectors of units, from inner products.
 
     As `ridge`, with one observation per unit, so that its cost does not depend on the number of texts or features.
     """
-    sizes = unit_sizes(units)
     filled = np.flatnonzero(sizes)
     kernel = products[np.ix_(filled, filled)] / np.outer(sizes[filled], sizes[filled])
     n, means = len(kernel), kernel.mean(axis=0)
     kernel += means.mean() - means - means[:, None]
     penalty = float(np.trace(kernel)) / n
-    found = np.zeros((units.n_units, units.n_units))
+    found = np.zeros((len(sizes), len(sizes)))
     if penalty > ROUNDING * float(np.abs(products).max(initial=0.0)):
         # H = K (K + l)^-1 = 1 - l (K + l)^-1, and 1/n for the intercept.
         kernel[np.diag_indices(n)] += penalty
@@ -228,4 +227,4 @@ def ridge_on_units(products: F64, units: Units) -> PairMatrix:
         hat += 1 / n
         predicted = hat / (1 - np.diag(hat))[:, None] * np.outer(sizes[filled], sizes[filled])
         found[np.ix_(filled, filled)] = (predicted + predicted.T) / 2
-    return PairMatrix.of(found, units)
+    return PairMatrix.of(found, sizes)

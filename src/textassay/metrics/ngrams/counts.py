@@ -72,6 +72,26 @@ class TextNgrams:
         """The number of n-grams of each text."""
         return np.maximum(self.lengths - n + 1, 0)
 
+    def size_squares(self, n: int) -> NDArray[np.int64]:
+        """The squared number of n-grams of each text."""
+        sizes: NDArray[np.int64] = self.sizes(n)
+        return sizes * sizes
+
+    def own_squares(self, n: int) -> NDArray[np.float64]:
+        """The sum of squared counts of the n-grams of each text."""
+        incidence = self.order(n)
+        counts = incidence.counts.astype(np.float64)
+        return np.bincount(incidence.texts, counts * counts, len(self))
+
+    @property
+    def row_texts(self) -> NDArray[np.int64]:
+        """The number of texts of each row: one. The rows of a digest are blocks of texts."""
+        return np.ones(len(self), dtype=np.int64)
+
+    def common(self, n: int) -> Bool:
+        """Which n-grams occur more than once; only these can be in both of two samples."""
+        return self.order(n).totals() > 1
+
     @classmethod
     def resample(cls, whole: Self, resamples: Resamples, /) -> Iterator[tuple[Self, ...]]:
         """One row at a time: the texts under each of the masks."""
@@ -98,10 +118,10 @@ class PooledOrder:
     sums: NDArray[np.float64]
 
     @classmethod
-    def of(cls, incidence: Incidence, sizes: NDArray[np.int64], *, units: NDArray[np.int64], n_units: int) -> Self:
+    def of(cls, texts: TextNgrams, n: int, *, units: NDArray[np.int64], n_units: int) -> Self:
         """Leave out n-grams that occur once in the pool: no exchange of labels makes both samples share them."""
+        incidence, common = texts.order(n), texts.common(n)
         runs = np.diff(incidence.starts)
-        common = incidence.totals() > 1
         kept = np.repeat(common, runs)
         starts = np.concatenate(([0], np.cumsum(runs[common])))
         columns = units[incidence.texts].astype(np.int32)
@@ -110,9 +130,9 @@ class PooledOrder:
         matrix.sum_duplicates()
         sums = np.stack(
             (
-                np.bincount(units, weights=sizes, minlength=n_units),
-                np.bincount(columns, weights=counts * counts, minlength=n_units),
-                np.bincount(units, weights=sizes * sizes, minlength=n_units),
+                np.bincount(units, weights=texts.sizes(n), minlength=n_units),
+                np.bincount(units, weights=texts.own_squares(n), minlength=n_units),
+                np.bincount(units, weights=texts.size_squares(n), minlength=n_units),
                 np.bincount(columns[~kept], minlength=n_units),
             )
         ).astype(np.float64)
@@ -136,7 +156,7 @@ class NgramPool:
     @cached_property
     def unit_sizes(self) -> NDArray[np.float64]:
         """Texts in each unit."""
-        return np.bincount(self.units, minlength=self.n_units).astype(np.float64)
+        return np.bincount(self.units, self.texts.row_texts, self.n_units)
 
     @property
     def block(self) -> int:
@@ -147,8 +167,7 @@ class NgramPool:
     def order(self, n: int) -> PooledOrder:
         """The matrix of one order."""
         if n not in self._orders:
-            sizes = self.texts.sizes(n)
-            self._orders[n] = PooledOrder.of(self.texts.order(n), sizes, units=self.units, n_units=self.n_units)
+            self._orders[n] = PooledOrder.of(self.texts, n, units=self.units, n_units=self.n_units)
         return self._orders[n]
 
 
@@ -222,7 +241,7 @@ class Ngrams:
     @classmethod
     def of_texts(cls, texts: TextNgrams, /) -> Self:
         """The sums over texts whose n-grams are counted."""
-        return cls(np.int64(len(texts)), lambda n: _table(texts, n))
+        return cls(texts.row_texts.sum(), lambda n: _table(texts, n))
 
     def merge(self, other: Self, /) -> Self:
         """Tables of both samples together."""
@@ -275,14 +294,13 @@ def _subtract(whole: Table, part: Table) -> Table:
 
 
 def _table(texts: TextNgrams, n: int) -> Table:
-    sizes, incidence = texts.sizes(n), texts.order(n)
-    counts = incidence.counts.astype(np.int64)
+    incidence = texts.order(n)
     return Table(
         keys=incidence.keys,
         counts=incidence.totals(),
-        total=sizes.sum(),
-        own_squares=np.dot(counts, counts),
-        size_squares=np.dot(sizes, sizes),
+        total=texts.sizes(n).sum(),
+        own_squares=np.int64(texts.own_squares(n).sum()),
+        size_squares=texts.size_squares(n).sum(),
         singles=np.int64(0),
     )
 

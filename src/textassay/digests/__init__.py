@@ -1,0 +1,1 @@
+"""Digests: mergeable statistics of a corpus, by block of texts."""

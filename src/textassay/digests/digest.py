@@ -1,0 +1,213 @@
+"""A digest: what a corpus counts by block of texts, with everything that two digests must agree on to be compared.
+
+A digest has no texts. It adds up: digests of shards, made anywhere and in any order, merge to the same bytes as the
+digest of all shards together.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+
+from textassay.corpus.arrays import I64, U64
+from textassay.corpus.hashed_ngrams import hash_words, mix
+from textassay.corpus.markdown import stripped
+from textassay.corpus.printable import printable, quoted
+from textassay.corpus.sample import TEXT, Sample
+from textassay.digests.block_table import BlockTable
+from textassay.digests.statistics import Layout, block_numbers, merged_tables, tables_of
+from textassay.errors import InputError
+from textassay.metrics.views import Material, Settings
+
+# Texts that are counted at a time.
+_TEXTS_AT_ONCE = 262_144
+VERSION = 1
+
+
+@dataclass(frozen=True, order=True)
+class Shard:
+    """A part of the corpus: its name, its number of texts, and the digest of its texts in any order."""
+
+    name: str
+    n: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Header:
+    """What two digests must agree on: the tokens, the markup that was taken out, the layout and the key of the blocks.
+
+    `key` is a hash of the key that deals texts into blocks; with `private` it also hashes words, so that nobody without
+    it can look up whether a word occurs.
+    """
+
+    tokenizer: str
+    strip: str | None = None
+    layout: Layout = field(default_factory=Layout)
+    key: str = ""
+    private: bool = False
+    version: int = VERSION
+
+    def difference(self, other: Self) -> str | None:
+        """What differs from another header in words, None if nothing does."""
+        named = (
+            ("version", self.version, other.version),
+            ("tokenizer", self.tokenizer, other.tokenizer),
+            ("removed markup", self.strip or "none", other.strip or "none"),
+            ("number of blocks", self.layout.n_blocks, other.layout.n_blocks),
+            ("width of the sketch", self.layout.sketch or "exact", other.layout.sketch or "exact"),
+            ("hashed words", "yes" if self.private else "no", "yes" if other.private else "no"),
+            ("key", self.key[:8] or "none", other.key[:8] or "none"),
+        )
+        found = [f"{name} {mine} and {theirs}" for name, mine, theirs in named if mine != theirs]
+        return ", ".join(found) or None
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """Statistics by name, each by key and block, and the shards that they come from."""
+
+    name: str
+    header: Header
+    shards: tuple[Shard, ...]
+    tables: Mapping[str, BlockTable]
+
+    @property
+    def n(self) -> int:
+        """The number of texts."""
+        return sum(shard.n for shard in self.shards)
+
+    @property
+    def content(self) -> str:
+        """The digest of all texts, whatever their order and their division into shards."""
+        total = sum(int(shard.digest, 16) for shard in self.shards) % 2**64
+        return f"{total:016x}"
+
+    @property
+    def block_texts(self) -> I64:
+        """The number of texts of each block."""
+        return self.tables["texts"].rows(self.header.layout.n_blocks, 1)[:, 0]
+
+    def named(self, name: str) -> Self:
+        """The same digest under another name."""
+        return replace(self, name=name)
+
+
+def digest_sample(
+    sample: Sample, settings: Settings, *, layout: Layout | None = None, shard: str | None = None, key: str = ""
+) -> Digest:
+    """The digest of a sample, which is one shard.
+
+    Parameters
+    ----------
+    sample
+        The texts. Where it has ids, they deal its texts into blocks, otherwise the name of the shard and the position.
+    settings
+        The tokenizer, and the markup that is taken out.
+    layout
+        The number of blocks, and the width of the sketch.
+    shard
+        The name of the shard; by default that of the sample. A digest counts a shard once.
+    key
+        A secret that deals texts into blocks and hashes words, so that a digest can be given away without the words.
+
+    Returns
+    -------
+    Digest
+        What the texts count.
+    """
+    layout, shard = layout or Layout(), sample.name if shard is None else shard
+    header = Header(settings.tokenizer.signature, settings.strip, layout, _key_digest(key), bool(key))
+    places = _places(sample, shard, key)
+    blocks = block_numbers(places, layout.n_blocks)
+    parts = [
+        _tables(sample, settings, blocks, begin, layout, key) for begin in range(0, max(len(sample), 1), _TEXTS_AT_ONCE)
+    ]
+    about = Shard(_hashed_name(shard, key), len(sample), _content(sample.texts, key))
+    return Digest(sample.name, header, (about,), merged_tables(parts))
+
+
+def _tables(
+    sample: Sample, settings: Settings, blocks: I64, begin: int, layout: Layout, key: str
+) -> Mapping[str, BlockTable]:
+    end = min(begin + _TEXTS_AT_ONCE, len(sample))
+    part = Sample.of(sample.texts.slice(begin, end - begin), name=sample.name)
+    if len(part) != end - begin:
+        raise InputError(f"{printable(sample.name)}: has blank texts; wanted texts that are read by read_sample")
+    found = tables_of(Material(stripped(part, settings.strip), settings), blocks[begin:end], layout)
+    return {name: _rekeyed(table, key) if _has_words(name) else table for name, table in found.items()} if key else found
+
+
+def _has_words(name: str) -> bool:
+    """Whether the keys of a statistic are hashes of words, which a key must protect."""
+    return name.split("/")[0] in ("grams", "edges", "texts with", "features", "copies")
+
+
+def _rekeyed(table: BlockTable, key: str) -> BlockTable:
+    """The same table with keys that depend on a secret; two digests with the same secret still match."""
+    secret = np.frombuffer(hashlib.blake2b(key.encode(), digest_size=8, person=b"words").digest(), dtype="<u8")
+    return BlockTable.of(mix(table.keys * np.uint64(0x9E3779B97F4A7C15) + secret), table.blocks, table.values)
+
+
+def _key_digest(key: str) -> str:
+    return hashlib.blake2b(key.encode(), digest_size=8, person=b"header").hexdigest() if key else ""
+
+
+def _hashed_name(name: str, key: str) -> str:
+    return name if not key else hashlib.blake2b(name.encode(), key=_secret(key), digest_size=8).hexdigest()
+
+
+def _secret(key: str) -> bytes:
+    return hashlib.blake2b(key.encode(), digest_size=32).digest()
+
+
+def _places(sample: Sample, shard: str, key: str) -> U64:
+    """A hash per text of its id, or of the shard and its position."""
+    start = hashlib.blake2b(shard.encode(), key=_secret(key), digest_size=8).digest()
+    if sample.ids is not None:
+        salted = np.frombuffer(hashlib.blake2b(b"ids", key=_secret(key), digest_size=8).digest(), dtype="<u8")
+        return mix(hash_words(sample.ids.cast(TEXT)) + salted)
+    return mix(np.frombuffer(start, dtype="<u8") + np.arange(1, len(sample) + 1, dtype=np.uint64))
+
+
+def _content(texts: pa.Array, key: str) -> str:
+    """The sum of hashes of all texts: the same in any order. With a key, the sum tells nothing about single texts."""
+    hashes = hash_words(texts)
+    if key:
+        hashes = mix(hashes + np.frombuffer(_secret(key)[:8], dtype="<u8"))
+    return f"{int(mix(hashes).sum(dtype=np.uint64)):016x}"
+
+
+def merge_digests(digests: Iterable[Digest], *, name: str | None = None) -> Digest:
+    """The digest of several digests together; a shard that two of them have is an error, for it would count twice."""
+    parts = list(digests)
+    if not parts:
+        raise InputError("no digest given; wanted at least one")
+    first = parts[0]
+    for other in parts[1:]:
+        difference = first.header.difference(other.header)
+        if difference is not None:
+            raise InputError(
+                f"{printable(other.name)} cannot be merged with {printable(first.name)}: {difference}; "
+                "wanted digests made with the same settings"
+            )
+    shards = sorted(shard for part in parts for shard in part.shards)
+    twice = [one.name for one, other in zip(shards, shards[1:], strict=False) if one.name == other.name]
+    if twice:
+        raise InputError(f"two digests have the shard {quoted(twice[:1])}; wanted every shard once")
+    return Digest(name or first.name, first.header, tuple(shards), merged_tables([part.tables for part in parts]))
+
+
+def merged_in_tree(digests: Sequence[Digest], *, width: int = 16) -> Digest:
+    """The same as `merge_digests`, a few digests at a time, so that no more than these are in memory beside the sum."""
+    level = list(digests)
+    while len(level) > 1:
+        level = [merge_digests(part) for part in _chunks(level, width)]
+    return level[0]
+
+
+def _chunks(values: Sequence[Digest], width: int) -> Iterator[Sequence[Digest]]:
+    return (values[begin : begin + width] for begin in range(0, len(values), width))

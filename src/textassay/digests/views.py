@@ -1,0 +1,190 @@
+"""Views of digests: what metrics and tests read, with one row per block of texts in place of one row per text."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from textassay.corpus.arrays import F64, I64, Bool
+from textassay.corpus.hashed_ngrams import Incidence
+from textassay.corpus.sample import TEXT, Sample
+from textassay.digests.digest import Digest
+from textassay.errors import InputError
+from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams
+from textassay.metrics.ngrams.overlap import Edges, TextEdges
+from textassay.metrics.registry import Request
+from textassay.metrics.views import Material, Settings, View
+
+V = TypeVar("V", bound=View)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSizes:
+    """Per block and order: the number of n-grams, the sums of the squares per text, and the texts of each block."""
+
+    orders: tuple[int, ...]
+    texts: I64
+    sizes: I64
+    size_squares: I64
+    own_squares: I64
+
+    @classmethod
+    def of(cls, digest: Digest, counted: str) -> Self:
+        """Those of n-grams (`grams`) or of openings and endings (`edges`)."""
+        layout = digest.header.layout
+        orders = layout.orders if counted == "grams" else layout.edges
+        found = [
+            digest.tables[f"{counted} {name}"].rows(layout.n_blocks, len(orders))
+            for name in ("sizes", "size squares", "own squares")
+        ]
+        return cls(orders, digest.block_texts, *found)
+
+    def merge(self, other: Self) -> Self:
+        """The blocks of both, one after the other."""
+        names = ("texts", "sizes", "size_squares", "own_squares")
+        return replace(self, **{name: np.concatenate((getattr(self, name), getattr(other, name))) for name in names})
+
+    def where(self, mask: Bool) -> Self:
+        """Only the blocks under the mask."""
+        names = ("texts", "sizes", "size_squares", "own_squares")
+        return replace(self, **{name: getattr(self, name)[mask] for name in names})
+
+
+@dataclass(frozen=True, eq=False)
+class BlockNgrams(TextNgrams):
+    """The n-grams of each block. In a sketch, the counters of a count-sketch stand in place of the n-grams."""
+
+    about: BlockSizes = field(kw_only=True)
+    is_sketch: bool = field(kw_only=True, default=False)
+
+    @classmethod
+    def of_digest(cls, digest: Digest, counted: str) -> Self:
+        """Those of n-grams (`grams`) or of openings and endings (`edges`)."""
+        about = BlockSizes.of(digest, counted)
+        return cls(
+            about.sizes[:, 0],
+            lambda n: digest.tables[f"{counted}/{n}"].incidence(),
+            about=about,
+            is_sketch=bool(digest.header.layout.sketch),
+        )
+
+    def merge(self, other: TextNgrams, /) -> Self:
+        """The blocks of both, one after the other."""
+        assert isinstance(other, BlockNgrams)
+        about = self.about.merge(other.about)
+        joined: Callable[[int], Incidence] = lambda n: self.order(n).merge(other.order(n), len(self))
+        return type(self)(about.sizes[:, 0], joined, about=about, is_sketch=self.is_sketch)
+
+    def where(self, mask: Bool) -> Self:
+        """Only the blocks under the mask."""
+        about = self.about.where(mask)
+        return type(self)(about.sizes[:, 0], lambda n: self.order(n).where(mask), about=about, is_sketch=self.is_sketch)
+
+    def sizes(self, n: int) -> I64:
+        """The number of n-grams of each block."""
+        return self.about.sizes[:, self._column(n)]
+
+    def size_squares(self, n: int) -> I64:
+        """The sum over the texts of each block of their squared number of n-grams."""
+        return self.about.size_squares[:, self._column(n)]
+
+    def own_squares(self, n: int) -> F64:
+        """The sum over the texts of each block of the squared counts of their n-grams."""
+        return self.about.own_squares[:, self._column(n)].astype(np.float64)
+
+    @property
+    def row_texts(self) -> I64:
+        """The number of texts of each block."""
+        return self.about.texts
+
+    def common(self, n: int) -> Bool:
+        """Which n-grams are counted: all counters of a sketch, and otherwise what occurs more than once."""
+        return np.ones(len(self.order(n).keys), dtype=bool) if self.is_sketch else super().common(n)
+
+    def _column(self, n: int) -> int:
+        return self.about.orders.index(n)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DigestSample(Sample):
+    """A sample whose texts are not known: their number and their digest."""
+
+    n_texts: int = 0
+
+    def __len__(self) -> int:
+        return self.n_texts
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMaterial(Material):
+    """A digest as metrics read it; `keep` are the blocks that count, all without it."""
+
+    digest: Digest = field(kw_only=True)
+
+    @classmethod
+    def of(cls, digest: Digest, settings: Settings) -> Self:
+        """The material of a digest."""
+        nothing = pa.array([], TEXT)
+        sample = DigestSample(nothing, digest.name, digest.content, n_texts=digest.n)
+        return cls(sample, settings, digest=digest)
+
+    @property
+    def n_blocks(self) -> int:
+        """The number of blocks, which are the rows of its views."""
+        return self.digest.header.layout.n_blocks
+
+    def view(self, kind: type[V], /) -> V:
+        """The view of this kind; an error for one that needs the texts."""
+        if kind not in self._views:
+            self._views[kind] = self._made(kind)
+        found: V = self._views[kind]
+        return found
+
+    def _made(self, kind: type[Any]) -> Any:
+        if kind in (TextNgrams, TextEdges):
+            return BlockNgrams.of_digest(self.digest, "grams" if kind is TextNgrams else "edges")
+        if kind in (Ngrams, Edges):
+            texts = self.view(kind.source)
+            if not self.digest.header.layout.sketch:
+                return kind.of_texts(texts)
+            return kind(texts.row_texts.sum(), lambda n: self._sketched(texts, n))
+        raise InputError(f"{kind.__name__} needs the texts, which a digest does not have")
+
+    def _sketched(self, texts: Any, n: int) -> Table:
+        """The counters of the whole corpus, which are more than those by block."""
+        incidence = self.digest.tables[f"grams/{n} whole"].incidence()
+        return Table(
+            keys=incidence.keys,
+            counts=incidence.totals(),
+            total=texts.sizes(n).sum(),
+            own_squares=np.int64(texts.own_squares(n).sum()),
+            size_squares=texts.size_squares(n).sum(),
+            singles=np.int64(0),
+        )
+
+
+def why_left_out(request: Request, digest: Digest) -> str | None:
+    """Why a metric cannot be measured on this digest, None if it can be."""
+    layout = digest.header.layout
+    orders = {Ngrams: layout.orders, Edges: layout.edges}
+    if not set(request.metric.views) <= set(orders):
+        return "needs the texts"
+    n = request.options.get("n", 1)
+    if any(n not in orders[view] for view in request.metric.views):
+        return f"digests count n-grams up to order {layout.orders[-1]}"
+    if layout.sketch and not request.metric.sketched(request.options):
+        return "needs exact counts, and this digest is a sketch"
+    return None
+
+
+def joined_blocks(digest: Digest, group_of_block: NDArray[np.int64]) -> Digest:
+    """The digest with blocks joined: block b is a part of block `group_of_block[b]`, or left out below 0."""
+    n_blocks = int(group_of_block.max()) + 1
+    whole = {name: table for name, table in digest.tables.items() if name.endswith(" whole")}
+    tables = {name: table.grouped(group_of_block) for name, table in digest.tables.items() if name not in whole}
+    layout = replace(digest.header.layout, n_blocks=n_blocks)
+    return replace(digest, header=replace(digest.header, layout=layout), tables=tables | whole)
+
