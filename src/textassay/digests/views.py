@@ -175,7 +175,7 @@ def why_left_out(request: Request, digest: Digest) -> str | None:
     n = request.options.get("n", 1)
     if any(n not in orders[view] for view in request.metric.views):
         return f"digests count n-grams up to order {layout.orders[-1]}"
-    if layout.sketch and not request.metric.sketched(request.options):
+    if layout.sketch and not request.metric.reads_sketch(request.options):
         return "needs exact counts, and this digest is a sketch"
     return None
 

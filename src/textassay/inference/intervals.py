@@ -108,11 +108,21 @@ def folds_of_groups(groups: Sequence[pa.Array], seed: int) -> tuple[NDArray[np.i
 
 
 def leave_groups_out(
-    requests: Sequence[Request], pool: Pool, *, seed: int, progress: Progress
+    requests: Sequence[Request],
+    pool: Pool,
+    *,
+    seed: int,
+    progress: Progress,
+    folds: tuple[NDArray[np.int64], ...] | None = None,
 ) -> dict[Request, Replicates]:
-    """The replicates of each metric; the candidate is the pool's first part, the reference the second, if any."""
-    joint = all(part.sample.groups is not None for part in pool.parts)
-    if joint:
+    """The replicates of each metric; the candidate is the pool's first part, the reference the second, if any.
+
+    `folds` are those of the rows of each part's views, where these are not texts but blocks of texts.
+    """
+    joint = folds is None and all(part.sample.groups is not None for part in pool.parts)
+    if folds is not None:
+        labels = folds
+    elif joint:
         labels = folds_of_groups([part.sample.groups for part in pool.parts], seed)
     else:
         labels = tuple(

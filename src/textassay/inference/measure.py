@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from textassay.corpus.arrays import F64
+from textassay.corpus.arrays import F64, I64
 from textassay.inference.intervals import (
     BINOMIAL,
     ONE_FOLD,
@@ -96,6 +96,14 @@ def measure_jobs(jobs: Iterable[Job], *, plan: Plan, progress: Progress | None =
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """How corpora are resampled whose views have one row per block of texts: the folds of each, and the exchanges."""
+
+    folds: tuple[I64, ...]
+    design: Design | None = None
+
+
 def measure(
     requests: Sequence[Request],
     roles: Mapping[str, Material],
@@ -104,11 +112,12 @@ def measure(
     test: bool = True,
     tested: tuple[Material, Material] | None = None,
     progress: Progress | None = None,
+    blocks: Blocks | None = None,
 ) -> Measured:
     """Results for one candidate. `roles` gives the materials by the names metrics use: candidate, reference, train.
 
     `tested` are candidate and reference as the tests see them, where these have more texts than the estimates. Without
-    `test` there are intervals but no p-values.
+    `test` there are intervals but no p-values. `blocks` are for digests.
     """
     progress = progress or Silent()
     points = {request: _point(request, roles) for request in requests}
@@ -119,10 +128,14 @@ def measure(
     design: Design | None = None
     if plan.n_resamples:
         jackknifed = [r for r in defined if r.metric.jackknifed and _enough_texts(r, roles)]
-        replicates = leave_groups_out(jackknifed, pool, seed=plan.seed, progress=progress)
+        folds = None if blocks is None else blocks.folds
+        replicates = leave_groups_out(jackknifed, pool, seed=plan.seed, progress=progress, folds=folds)
         if test and "reference" in roles:
             whole = Pool(tested) if tested else pool
-            design = design_of(*(part.sample for part in whole.parts), seed=plan.seed)
+            if blocks is None or blocks.design is None:
+                design = design_of(*(part.sample for part in whole.parts), seed=plan.seed)
+            else:
+                design = blocks.design
             chosen = [r for r in defined if is_permutation(r.metric.test)]
             found = permutation_tests(
                 chosen, whole, design, n_resamples=plan.n_resamples, seed=plan.seed, progress=progress

@@ -77,6 +77,7 @@ class Metric:
     needs_log_probs: bool = True
     length_moves: bool = False
     beside: str = ""
+    sums_products: Callable[..., bool] | None = None
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -130,6 +131,10 @@ class Metric:
         """The fewest texts a sample needs under these options."""
         return self.minimum if isinstance(self.minimum, int) else self.minimum(**options)
 
+    def reads_sketch(self, options: Mapping[str, Any]) -> bool:
+        """Whether it can be measured on a sketch of the n-grams under these options."""
+        return self.sums_products is not None and self.sums_products(**options)
+
     def bounds_for(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """The bounds under these options: unbiased and weighted variants may have wider bounds."""
         special = (self.variant_bounds[str(value)] for value in options.values() if str(value) in self.variant_bounds)
@@ -168,6 +173,7 @@ def metric(
     needs_log_probs: bool = True,
     length_moves: bool = False,
     beside: str = "",
+    sums_products: Callable[..., bool] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -218,6 +224,9 @@ def metric(
         equal lengths.
     beside
         The metric of diversity that a plane shows beside this metric of quality, in its paper.
+    sums_products
+        A function of the options: whether the value is made of sums of products of n-gram counts, which a count-sketch
+        estimates without bias.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")
@@ -229,7 +238,8 @@ def metric(
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, rise, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
-            variant_bounds or {}, remarks, needs_log_probs, length_moves, beside, roles, views, options,
+            variant_bounds or {}, remarks, needs_log_probs, length_moves, beside, sums_products,
+            roles, views, options,
         )  # fmt: skip
         return function
 

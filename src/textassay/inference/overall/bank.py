@@ -36,10 +36,10 @@ from textassay.metrics.vectors.vectors import Joint, Vectors, joint, squared_dis
 from textassay.metrics.views import Material, Pool, Resamples
 
 # Weight of an n-gram: its pooled count to minus this power, so that the commonest n-grams do not drown all others.
-_POWER = 0.5
+POWER = 0.5
 _NUMBERS_AT_ONCE = 4_000_000
 # A word in fewer texts than this can hardly be unevenly divided by more than chance; so for a trait of form.
-_FEWEST_TEXTS = 4
+FEWEST_TEXTS = 4
 # Neighbourhoods of texts: how many are looked at, and their bandwidth as a share of that of MMD.
 _MOST_PLACES, _NARROW = 2000, 0.6
 
@@ -92,7 +92,7 @@ def _words(pool: Pool, units: Units) -> Statistic:
     """How unevenly single words are divided between the samples, by the texts that have them."""
     incidence = pool.merged(TextNgrams).order(1)
     texts_with = np.diff(incidence.starts)
-    frequent = texts_with >= _FEWEST_TEXTS
+    frequent = texts_with >= FEWEST_TEXTS
     kept = np.repeat(frequent, texts_with)
     starts = np.concatenate(([0], np.cumsum(texts_with[frequent])))
     columns = units.units[incidence.texts[kept]]
@@ -105,7 +105,7 @@ def _form(pool: Pool, units: Units) -> Statistic:
     """How unevenly traits of form are divided: markup, openings and endings of a kind, marks of punctuation."""
     shown = pool.merged(Markup).shown
     texts_with = shown.sum(axis=0)
-    varied = np.minimum(texts_with, len(shown) - texts_with) >= _FEWEST_TEXTS
+    varied = np.minimum(texts_with, len(shown) - texts_with) >= FEWEST_TEXTS
     return fourth_powers(sums_by_unit(shown[:, varied].astype(np.float64), units).T, unit_sizes(units))
 
 
@@ -144,7 +144,7 @@ def _edges(pool: Pool, units: Units) -> Statistic:
 
 
 def _gram_distances(incidence: Incidence, units: Units) -> Statistic:
-    return gram_counts(incidence, units, power=_POWER).distances
+    return gram_counts(incidence, units, power=POWER).distances
 
 
 def _phrases(pool: Pool, units: Units) -> Statistic:

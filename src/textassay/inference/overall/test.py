@@ -249,7 +249,7 @@ def overall_test(
     if one_group or not is_significant(design.smallest_p(MOST_RAISED), plan.level):
         return replace(nothing, undefined=_too_few(design, nothing.n, plan.level))
     merge_views(pool)
-    masks, exchanged, p = _tested(pool, design, members, plan)
+    masks, exchanged, p = exchanged_until_sure(Exchanged.of(pool, design, members), design, plan)
     statistics = exchanged.statistics()
     if progress is not None:
         progress.step(1)
@@ -264,16 +264,16 @@ def overall_test(
         closer=_closer(exchanged, design, masks, plan, differs=is_significant(p, plan.level)),
         p_value=p,
         adjusted=p,
-        members=_member_results(members, statistics),
+        members=member_results(members, statistics),
         n_resamples=len(masks) - 1,
         floor=max(design.smallest_p(len(masks) - 1), 1 / len(masks)),
         signature=_signature(candidate, reference, design, used, plan, len(masks) - 1),
     )
 
 
-def _tested(pool: Pool, design: Design, members: Sequence[Member], plan: OverallPlan) -> tuple[Bool, Exchanged, float]:
+def exchanged_until_sure(found: Exchanged, design: Design, plan: OverallPlan) -> tuple[Bool, Exchanged, float]:
     """Labellings, statistics and p-value; exchanges are added until p is clearly on one side of a limit."""
-    found = Exchanged.of(pool, design, members)
+    members = found.members
     masks = design.labellings(plan.n_resamples, plan.seed)
     found = found.add(masks)
     while True:
@@ -338,7 +338,7 @@ def _smallness(statistics: F64) -> float:
     return float(at_least(np.log1p(np.sum(usable, axis=0)))[0] / statistics.shape[1]) if usable else 1.0
 
 
-def _member_results(members: Sequence[Member], statistics: F64) -> tuple[MemberResult, ...]:
+def member_results(members: Sequence[Member], statistics: F64) -> tuple[MemberResult, ...]:
     adjusted = step_down(statistics)
     return tuple(
         MemberResult(member.name, member.label, float(at_least(row)[0] / len(row)), float(p))

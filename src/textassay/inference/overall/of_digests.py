@@ -1,0 +1,207 @@
+"""The overall test on digests: the members of the bank that need no texts, under exchanges of blocks.
+
+Blocks are random parts of a corpus, so two corpora of one source may exchange them, if all blocks have about as many
+texts. Blocks of the smaller corpus are joined for that. What is lost: members that read single texts (how common the
+words of a text are, the regions of vectors), and the pairs of texts within a block.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+
+from textassay.corpus.arrays import F64, I64
+from textassay.corpus.markup import Markup
+from textassay.corpus.sample import stream
+from textassay.digests.block_table import BlockTable
+from textassay.digests.digest import Digest
+from textassay.digests.statistics import FRACTION, fewest
+from textassay.digests.views import joined_blocks
+from textassay.inference.effect_size import Separable
+from textassay.inference.overall.bank import (
+    BANK,
+    FEWEST_TEXTS,
+    POWER,
+    Exchanged,
+    Statistic,
+    copy_counts,
+    different_grams,
+    fourth_powers,
+    hotelling,
+    repeated_gaps,
+)
+from textassay.inference.overall.pair_matrix import PairMatrix, inner_products, ridge_on_units
+from textassay.inference.overall.test import Overall, OverallPlan, exchanged_until_sure, member_results
+from textassay.inference.p_values import is_significant
+from textassay.inference.permutation import Design
+from textassay.inference.result import signature
+from textassay.metrics.learned.separable import SEPARABLE
+
+# Blocks of both corpora have the same number of texts up to this share.
+_ALIKE = 0.05
+# Fewer blocks than this give too few exchanges for several candidates.
+FEWEST_BLOCKS = 8
+_WHY_NO_SHARE = "a digest has no texts that could be classified"
+
+
+def alike(candidate: Digest, reference: Digest, *, seed: int) -> tuple[Digest, Digest] | None:
+    """Both digests with blocks joined so that all have about as many texts; None if that leaves too few blocks."""
+    sizes = candidate.n / candidate.header.layout.n_blocks, reference.n / reference.header.layout.n_blocks
+    most = [each.header.layout.n_blocks // FEWEST_BLOCKS for each in (candidate, reference)]
+    ways = [
+        (mine, theirs)
+        for mine in range(1, most[0] + 1)
+        for theirs in range(1, most[1] + 1)
+        if abs(mine * sizes[0] / (theirs * sizes[1]) - 1) <= _ALIKE
+    ]
+    if not ways:
+        return None
+    mine, theirs = min(ways, key=sum)
+    return _joined(candidate, mine, seed), _joined(reference, theirs, seed)
+
+
+def _joined(digest: Digest, size: int, seed: int) -> Digest:
+    """The digest with random blocks joined, `size` of them each; what is left over is left out."""
+    if size == 1:
+        return digest
+    n_blocks = digest.header.layout.n_blocks
+    order = stream(seed, "join blocks").permutation(n_blocks)
+    groups = np.full(n_blocks, -1, dtype=np.int64)
+    kept = order[: n_blocks // size * size]
+    groups[kept] = np.arange(len(kept)) // size
+    return joined_blocks(digest, groups)
+
+
+def fewest_blocks_text(candidate: Digest, reference: Digest) -> str:
+    """Why two digests cannot exchange blocks, and how many blocks would do."""
+    larger, smaller = sorted((candidate.n, reference.n), reverse=True)
+    wanted = ceil(FEWEST_BLOCKS * larger / smaller)
+    return (
+        f"{candidate.n:,} and {reference.n:,} texts: blocks of the same size would be too few; "
+        f"wanted digests of about the same number of texts, or of {wanted:,} blocks or more"
+    )
+
+
+def design_of_blocks(candidate: Digest, reference: Digest) -> Design:
+    """Any block may be exchanged with any other."""
+    blocks = candidate.header.layout.n_blocks, reference.header.layout.n_blocks
+    n = sum(blocks)
+    size = round(candidate.n / blocks[0])
+    return Design("independent", np.arange(n), np.zeros(n, dtype=np.int64), np.arange(n) < blocks[0], size)
+
+
+def digest_test(candidate: Digest, reference: Digest, *, plan: OverallPlan) -> Overall:
+    """Test whether the corpora of two digests are distributed alike, with every member of the bank that needs no texts."""
+    found = alike(candidate, reference, seed=plan.seed)
+    nothing = Overall(
+        p_value=None,
+        adjusted=None,
+        members=(),
+        design="independent",
+        n=(candidate.n, reference.n),
+        n_groups=(0, 0),
+        n_resamples=0,
+        floor=1.0,
+        undefined=fewest_blocks_text(candidate, reference),
+        signature="",
+    )
+    if found is None:
+        return nothing
+    design = design_of_blocks(*found)
+    prepared = dict(_statistics(*found))
+    members = tuple(member for member in BANK if member.name in prepared)
+    exchanged = Exchanged(members, tuple(prepared[member.name] for member in members))
+    masks, exchanged, p = exchanged_until_sure(exchanged, design, plan)
+    n_resamples = len(masks) - 1
+    share = Separable(None, None, plan.level, SEPARABLE, None, None, _WHY_NO_SHARE, "")
+    return replace(
+        nothing,
+        undefined=None,
+        p_value=p,
+        adjusted=p,
+        members=member_results(members, exchanged.statistics()),
+        n_resamples=n_resamples,
+        floor=max(design.smallest_p(n_resamples), 1 / len(masks)),
+        separable=share.judged(differs=is_significant(p, plan.level)),
+        signature=_signature(candidate, reference, design, [member.name for member in members], plan, n_resamples),
+    )
+
+
+def _signature(
+    candidate: Digest, reference: Digest, design: Design, members: list[str], plan: OverallPlan, n_resamples: int
+) -> str:
+    header = candidate.header
+    settings = {"tok": header.tokenizer} | ({"strip": header.strip} if header.strip else {})
+    counts = {"counts": f"sketch-{header.layout.sketch}" if header.layout.sketch else "exact"}
+    resampling = {"level": plan.level, "candidates": plan.n_candidates, "resamples": n_resamples, "design": design.kind}
+    return signature(
+        "overall",
+        {"bank": "+".join(members), "combined": "fisher+half-cauchy"},
+        settings=settings | counts,
+        data={name: f"{each.n}/{each.content}" for name, each in (("candidate", candidate), ("reference", reference))},
+        resampling=resampling | {"block": design.block, "blocks": design.n_units, "seed": plan.seed},
+    )
+
+
+def _statistics(candidate: Digest, reference: Digest) -> Iterator[tuple[str, Statistic]]:
+    """The members' statistics by name, prepared for rows of labels of the blocks."""
+    both = {name: _together(candidate, reference, name) for name in candidate.tables}
+    texts = np.concatenate((candidate.block_texts, reference.block_texts)).astype(np.float64)
+    is_sketch = bool(candidate.header.layout.sketch)
+    words = both["texts with"].by_key(len(texts))
+    if not is_sketch:
+        words = words[np.flatnonzero(both["texts with"].totals() >= FEWEST_TEXTS)]
+    yield "words", fourth_powers(words, texts)
+    yield "bigrams", _distances(both["grams/2"], texts).distances
+    yield "edges", _distances(both["edges/1"], texts).distances
+    rows = both["features"].rows(len(texts), candidate.header.layout.features) / 2.0**FRACTION
+    yield "phrases", ridge_on_units(rows @ rows.T, texts).agreements
+    if not is_sketch:
+        layout = candidate.header.layout
+        sizes = np.concatenate([_sizes(each)[:, layout.orders.index(2)] for each in (candidate, reference)])
+        yield "different", different_grams(both["grams/2"].by_key(len(texts)).T.tocsr(), sizes.astype(np.float64))
+    copies = fewest(both["copies"]).by_key(len(texts))
+    kept = np.asarray(copies.sum(axis=0)).ravel()
+    repeated = copies[np.flatnonzero(np.asarray(copies.sum(axis=1)).ravel() > 1)]
+    yield "repeats", repeated_gaps(copy_counts(repeated), kept)
+    yield "length", _lengths(both["lengths"].rows(len(texts), 4) / 2.0**FRACTION, texts)
+    shown = both["form"].rows(len(texts), len(Markup.traits))
+    varied = np.minimum(shown.sum(axis=0), texts.sum() - shown.sum(axis=0)) >= FEWEST_TEXTS
+    yield "form", fourth_powers(shown[:, varied].T.astype(np.float64), texts)
+
+
+def _together(candidate: Digest, reference: Digest, name: str) -> BlockTable:
+    """One statistic of both, the blocks of the reference numbered on."""
+    mine, theirs = candidate.tables[name], reference.tables[name]
+    shift = np.uint16(candidate.header.layout.n_blocks)
+    return BlockTable.merged([mine, BlockTable(theirs.keys, theirs.blocks + shift, theirs.values)])
+
+
+def _sizes(digest: Digest) -> I64:
+    layout = digest.header.layout
+    return digest.tables["grams sizes"].rows(layout.n_blocks, len(layout.orders))
+
+
+def _distances(table: BlockTable, texts: F64) -> PairMatrix:
+    """Products of counts between blocks, each n-gram weighed by its pooled count to minus a power."""
+    by_gram = table.by_key(len(texts))
+    # Counters of a sketch may be negative; of exact counts the absolute value is the count.
+    totals = np.asarray(abs(by_gram).sum(axis=1)).ravel()
+    shared = np.flatnonzero(np.diff(by_gram.indptr) > 1)
+    weighted = by_gram[shared].multiply((totals[shared] ** (-POWER / 2))[:, None]).tocsr()
+    return PairMatrix.of(inner_products(weighted), texts)
+
+
+def _lengths(powers: F64, texts: F64) -> Statistic:
+    """Means and spreads of the logarithm of lengths, from the sums of its first four powers by block."""
+    n = texts.sum()
+    first, second, third, fourth = powers.sum(axis=0)
+    mean = first / n
+    spread = second - mean * first
+    cubes = third - 3 * mean * second + 3 * mean**2 * first - mean**3 * n
+    fourths = fourth - 4 * mean * third + 6 * mean**2 * second - 4 * mean**3 * first + mean**4 * n
+    cross = np.array([[spread, cubes], [cubes, fourths - spread**2 / n]])
+    squares = powers[:, 1] - 2 * mean * powers[:, 0] + mean**2 * texts
+    sums = np.stack((powers[:, 0] - mean * texts, squares - spread / n * texts), axis=1)
+    return hotelling(lambda scale: sums @ scale, cross, texts)
