@@ -83,7 +83,9 @@ class BlockTable:
     def by_key(self, n_blocks: int) -> csr_array:
         """A sparse matrix with one row per different key and one column per block."""
         starts = starts_of_runs(self.keys)
-        return csr_array((self.values.astype(np.float64), self.blocks.astype(np.int64), starts), shape=(len(starts) - 1, n_blocks))
+        return csr_array(
+            (self.values.astype(np.float64), self.blocks.astype(np.int64), starts), shape=(len(starts) - 1, n_blocks)
+        )
 
     def totals(self) -> F64:
         """The sum of each different key over all blocks."""

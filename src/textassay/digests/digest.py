@@ -78,7 +78,7 @@ class Digest:
     @property
     def n(self) -> int:
         """The number of texts."""
-        return sum(shard.n for shard in self.shards)
+        return int(self.block_texts.sum())
 
     @property
     def content(self) -> str:
@@ -138,7 +138,9 @@ def _tables(
     if len(part) != end - begin:
         raise InputError(f"{printable(sample.name)}: has blank texts; wanted texts that are read by read_sample")
     found = tables_of(Material(stripped(part, settings.strip), settings), blocks[begin:end], layout)
-    return {name: _rekeyed(table, key) if _has_words(name) else table for name, table in found.items()} if key else found
+    return (
+        {name: _rekeyed(table, key) if _has_words(name) else table for name, table in found.items()} if key else found
+    )
 
 
 def _has_words(name: str) -> bool:

@@ -70,7 +70,9 @@ def read_digest(path: str | os.PathLike[str]) -> Digest:
             reader = pa.ipc.open_file(file)
             plain = json.loads((reader.schema.metadata or {})[_HEADER])
             if plain["version"] != VERSION:
-                raise InputError(f"{where}: a digest of version {plain['version']}; this program reads version {VERSION}")
+                raise InputError(
+                    f"{where}: a digest of version {plain['version']}; this program reads version {VERSION}"
+                )
             tables = _tables(reader.read_all())
             digest = _digest(plain, tables)
             _check(digest)
@@ -112,7 +114,7 @@ def _check(digest: Digest) -> None:
     layout = digest.header.layout
     if not (isinstance(layout.n_blocks, int) and 2 <= layout.n_blocks <= MOST_BLOCKS):
         raise ValueError(f"{layout.n_blocks!r} blocks")
-    if digest.n != int(digest.block_texts.sum()) or digest.n < 1:
+    if digest.n != sum(shard.n for shard in digest.shards) or digest.n < 1:
         raise ValueError("the number of texts does not agree")
     for name, table in digest.tables.items():
         is_sorted = (table.keys[1:] > table.keys[:-1]) | (

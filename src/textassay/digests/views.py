@@ -154,8 +154,9 @@ class BlockMaterial(Material):
         raise InputError(f"{kind.__name__} needs the texts, which a digest does not have")
 
     def _sketched(self, texts: Any, n: int) -> Table:
-        """The counters of the whole corpus, which are more than those by block."""
-        incidence = self.digest.tables[f"grams/{n} whole"].incidence()
+        """The counters of the whole corpus, which are more than those by block; without them, those by block."""
+        tables = self.digest.tables
+        incidence = tables.get(f"grams/{n} whole", tables[f"grams/{n}"]).incidence()
         return Table(
             keys=incidence.keys,
             counts=incidence.totals(),
@@ -185,6 +186,8 @@ def joined_blocks(digest: Digest, group_of_block: NDArray[np.int64]) -> Digest:
     n_blocks = int(group_of_block.max()) + 1
     whole = {name: table for name, table in digest.tables.items() if name.endswith(" whole")}
     tables = {name: table.grouped(group_of_block) for name, table in digest.tables.items() if name not in whole}
+    if (group_of_block < 0).any():
+        # Sums of the whole corpus are not those of some of its blocks.
+        whole = {}
     layout = replace(digest.header.layout, n_blocks=n_blocks)
     return replace(digest, header=replace(digest.header, layout=layout), tables=tables | whole)
-

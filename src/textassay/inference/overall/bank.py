@@ -232,9 +232,7 @@ def text_counts(pool: Pool, units: Units) -> Counted:
     number = np.cumsum(repeated) - 1
     kept = repeated[near.class_of]
     classes, owners = number[near.class_of[kept]], units.units[kept]
-    return copy_counts(
-        csr_array((np.ones(len(owners)), (classes, owners)), shape=(int(repeated.sum()), units.n_units))
-    )
+    return copy_counts(csr_array((np.ones(len(owners)), (classes, owners)), shape=(int(repeated.sum()), units.n_units)))
 
 
 def copy_counts(owned: csr_array) -> Counted:

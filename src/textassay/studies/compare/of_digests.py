@@ -1,0 +1,238 @@
+"""Compare digests: the same comparison from what corpora count by block, without any text.
+
+The metrics are those that read n-grams of whole samples. Intervals leave out folds of blocks, tests exchange blocks,
+and the baseline compares one half of the reference's blocks with the other half. What needs texts is listed with its
+reason: phrases, topics, formats, signs of dependence, and the separable share.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.printable import listed as cut_list
+from textassay.corpus.printable import many, printable, quoted
+from textassay.corpus.sample import stream
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.digests.digest import Digest
+from textassay.digests.file import is_digest, read_digest
+from textassay.digests.views import BlockMaterial, joined_blocks, why_left_out
+from textassay.errors import InputError
+from textassay.inference.intervals import MOST_GROUPS
+from textassay.inference.measure import Blocks, Measured, measure
+from textassay.inference.overall.of_digests import FEWEST_BLOCKS, alike, design_of_blocks, digest_test
+from textassay.inference.overall.test import Overall, OverallPlan
+from textassay.inference.p_values import holm, is_significant
+from textassay.inference.plan import Engine, Plan
+from textassay.inference.result import Result, result_of
+from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.views import Settings as ViewSettings
+from textassay.studies.compare.result import Column, Comparison
+from textassay.studies.compare.verdict import Row, Setting, judge
+from textassay.studies.outcome import settings_of_metrics
+
+_NO_BASELINE = f"fewer than {2 * FEWEST_BLOCKS} blocks in the reference"
+_LEFT_OUT = (
+    "digests have no texts: there are no phrases, topics, format findings and separable share, and dependence of texts "
+    "was not looked for"
+)
+
+
+def are_digests(reference: Any, candidates: Mapping[str, Any]) -> bool:
+    """Whether all samples are digests; an error if only some of them are."""
+    given = {"reference": reference, **candidates}
+    found = {name: isinstance(each, Digest) or is_digest(each) for name, each in given.items()}
+    if len(set(found.values())) > 1:
+        others = [name for name, yes in found.items() if not yes]
+        raise InputError(
+            f"{quoted(others[:1])} has texts and others are digests; wanted digests of all (textassay digest)"
+        )
+    return all(found.values())
+
+
+def as_digest(source: Any, name: str) -> Digest:
+    """A digest from a file, or as it is, under this name."""
+    return (source if isinstance(source, Digest) else read_digest(source)).named(name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """The baseline: two halves of the blocks of the reference, and the measured metrics."""
+
+    digest: Digest
+    other: Digest
+    measured: Measured
+
+
+def compare_digests(
+    reference: Digest, candidates: Mapping[str, Digest], *, metrics: Sequence[str] = (), plan: Plan, engine: Engine
+) -> Comparison:
+    """Compare digests of candidates with that of a reference."""
+    for name, each in candidates.items():
+        difference = reference.header.difference(each.header)
+        if difference is not None:
+            raise InputError(
+                f"{printable(name)} cannot be compared with {printable(reference.name)}: {difference}; "
+                "wanted digests made with the same settings"
+            )
+    plan = plan.checked().enough_for(len(candidates))
+    requests, missing = _answerable(metrics, reference)
+    settings = _settings(reference)
+    real = _baseline(requests, reference, settings, plan)
+    tasks = [
+        lambda name=name: _column(requests, candidates[name], reference, real, settings, plan, len(candidates))
+        for name in candidates
+    ]
+    columns = engine.map(lambda task: task(), tasks)
+    p_values = holm([_p(column.overall) for column in columns])
+    columns = [_corrected(column, p, plan) for column, p in zip(columns, p_values, strict=True)]
+    baseline = _baseline_column(requests, reference, real)
+    return Comparison(
+        reference=Column(reference.name, reference.n, reference.content, ()),
+        real=baseline,
+        candidates=tuple(_judged(column, baseline, requests, plan, len(columns)) for column in columns),
+        labels=tuple(request.label for request in requests),
+        contests=(),
+        level=plan.level,
+        notes=(_LEFT_OUT, *missing, _about(reference)),
+        n_resamples=plan.n_resamples,
+        settings=settings_of_metrics(plan, requests, settings),
+    )
+
+
+def _answerable(metrics: Sequence[str], digest: Digest) -> tuple[list[Request], list[str]]:
+    """The requests that a digest can answer, and a note on the others; an error if one was asked for by name."""
+    asked = parse_requests(metrics, families=() if metrics else ("ngram",))
+    why = {request: why_left_out(request, digest) for request in asked}
+    refused = [f"{request.label}: {reason}" for request, reason in why.items() if reason is not None]
+    if metrics and refused:
+        raise InputError(f"{refused[0]}; wanted metrics that digests have: {_known(digest)}")
+    return [request for request, reason in why.items() if reason is None], [
+        f"left out, because digests do not have what they need: {cut_list(refused, 12)}" for _ in refused[:1]
+    ]
+
+
+def _known(digest: Digest) -> str:
+    found = [request.label for request in parse_requests([], families=("ngram",)) if why_left_out(request, digest) is None]
+    return ", ".join(found)
+
+
+def _settings(digest: Digest) -> ViewSettings:
+    name, _, lowercase = digest.header.tokenizer.partition("+")
+    return ViewSettings(get_tokenizer(name, lowercase=bool(lowercase)), strip=digest.header.strip)
+
+
+def _about(digest: Digest) -> str:
+    layout = digest.header.layout
+    counts = f"sketches with {layout.sketch:,} counters" if layout.sketch else "exact counts"
+    return f"from digests with {counts} in {many(layout.n_blocks, 'block')}: tests exchange blocks, intervals leave out blocks"
+
+
+def _folds(digest: Digest, role: str, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    n = digest.header.layout.n_blocks
+    return stream(seed, "folds of blocks", role).permutation(n) % min(MOST_GROUPS, n)
+
+
+def _measured(
+    requests: Sequence[Request], parts: Mapping[str, Digest], settings: ViewSettings, plan: Plan, *, test: bool
+) -> Measured:
+    """Metrics on digests by their roles; the test joins blocks so that all have about as many texts."""
+    roles = {role: BlockMaterial.of(digest, settings) for role, digest in parts.items()}
+    folds = tuple(_folds(digest, role, plan.seed) for role, digest in parts.items())
+    found = alike(parts["candidate"], parts["reference"], seed=plan.seed) if test else None
+    if found is None:
+        return measure(requests, roles, plan=plan, test=False, blocks=Blocks(folds))
+    tested = BlockMaterial.of(found[0], settings), BlockMaterial.of(found[1], settings)
+    return measure(requests, roles, plan=plan, tested=tested, blocks=Blocks(folds, design_of_blocks(*found)))
+
+
+def _halves(digest: Digest, seed: int) -> tuple[Digest, Digest]:
+    """Two digests with half of the blocks each, at random."""
+    n = digest.header.layout.n_blocks
+    order = stream(seed, "halves of blocks").permutation(n)
+    found = []
+    for chosen in (order[: n // 2], order[n // 2 : n // 2 * 2]):
+        groups = np.full(n, -1, dtype=np.int64)
+        groups[np.sort(chosen)] = np.arange(len(chosen))
+        found.append(joined_blocks(digest, groups))
+    return found[0], found[1]
+
+
+def _baseline(requests: Sequence[Request], reference: Digest, settings: ViewSettings, plan: Plan) -> _Half | None:
+    if reference.header.layout.n_blocks < 2 * FEWEST_BLOCKS:
+        return None
+    one, other = _halves(reference, plan.seed)
+    comparing = [request for request in requests if request.metric.compares]
+    return _Half(one, other, _measured(comparing, {"candidate": one, "reference": other}, settings, plan, test=False))
+
+
+def _baseline_column(requests: Sequence[Request], reference: Digest, real: _Half | None) -> Column:
+    """What the reference scores: describing metrics on all of it, comparing ones between its halves."""
+    settings = _settings(reference)
+    describing = [request for request in requests if not request.metric.compares]
+    own = _measured(describing, {"candidate": reference}, settings, Plan(n_resamples=0), test=False)
+    found: dict[Request, Result] = dict(zip(describing, own.results, strict=True))
+    if real is not None:
+        comparing = [request for request in requests if request.metric.compares]
+        found |= dict(zip(comparing, real.measured.results, strict=True))
+    missing = {r: result_of(r, math.nan, undefined=f"no baseline: {_NO_BASELINE}", signature="") for r in requests}
+    return Column("real v real", reference.n, reference.content, tuple((missing | found)[r] for r in requests))
+
+
+def _column(
+    requests: Sequence[Request],
+    candidate: Digest,
+    reference: Digest,
+    real: _Half | None,
+    settings: ViewSettings,
+    plan: Plan,
+    n_candidates: int,
+) -> Column:
+    found = _measured(
+        requests, {"candidate": candidate, "reference": reference}, settings, plan, test=plan.n_resamples > 0
+    )
+    again: dict[str, Result] = {}
+    if real is not None:
+        comparing = [request for request in requests if request.metric.compares]
+        half = _halves(candidate, plan.seed)[0]
+        parts = {"candidate": half, "reference": real.other}
+        measured = _measured(comparing, parts, settings, plan, test=False)
+        again = {request.label: result for request, result in zip(comparing, measured.results, strict=True)}
+    overall = (
+        digest_test(candidate, reference, plan=OverallPlan(**vars(plan), n_candidates=n_candidates))
+        if plan.n_resamples
+        else None
+    )
+    return Column(
+        candidate.name,
+        candidate.n,
+        candidate.content,
+        found.results,
+        at_baseline_size=again,
+        overall=overall,
+        adjusted=tuple(found.adjusted[request] for request in requests),
+    )
+
+
+def _p(overall: Overall | None) -> float:
+    return math.nan if overall is None or overall.p_value is None else overall.p_value
+
+
+def _corrected(column: Column, p: float, plan: Plan) -> Column:
+    """The column with its overall p-value corrected for the number of candidates; no other p-value is below it."""
+    if column.overall is None or math.isnan(p):
+        return column
+    adjusted = tuple(max(own, p) if not math.isnan(own) else own for own in column.adjusted)
+    return replace(
+        column, overall=column.overall.corrected(p, differs=is_significant(p, plan.level)), adjusted=adjusted
+    )
+
+
+def _judged(column: Column, real: Column, requests: Sequence[Request], plan: Plan, n_candidates: int) -> Column:
+    rows = [
+        Row(request.label, result, baseline, is_significant(p, plan.level), column.beside_real(request.label, result))
+        for request, result, baseline, p in zip(requests, column.results, real.results, column.adjusted, strict=True)
+    ]
+    return replace(column, verdict=judge(rows, column.overall, setting=Setting(plan.level, n_candidates=n_candidates)))
