@@ -13,6 +13,7 @@ from textassay.cli import (
     compare,
     conditional,
     demo,
+    digest,
     frontier,
     huse,
     metrics,
@@ -54,6 +55,7 @@ app.command("report")(report.report)
 app.command("demo")(demo.demo)
 app.add_typer(survey.app, name="survey")
 app.add_typer(cache.app, name="cache")
+app.add_typer(digest.app, name="digest")
 
 
 class _Command(TyperCommand):
@@ -72,7 +74,7 @@ class _Command(TyperCommand):
         super().format_options(ctx, formatter)
 
 
-for _group in (app, survey.app, cache.app):
+for _group in (app, survey.app, cache.app, digest.app):
     for _registered in _group.registered_commands:
         _registered.cls = _Command
 

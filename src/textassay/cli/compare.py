@@ -9,6 +9,7 @@ from textassay.cli import options
 
 if TYPE_CHECKING:
     from textassay.corpus.sample import Sample
+    from textassay.digests.digest import Digest
 
 
 def compare(
@@ -65,6 +66,7 @@ def compare(
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.formats.record import checked_kind
     from textassay.corpus.readers import candidate_systems, named_sources, read_sample
+    from textassay.digests.file import is_digest, read_digest
     from textassay.errors import InputError
     from textassay.studies.compare.study import compare as run
 
@@ -81,7 +83,10 @@ def compare(
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
 
-        def read(file: str, own_field: str | None = None, *, grouped: bool = True) -> "Sample":
+        def read(file: str, own_field: str | None = None, *, grouped: bool = True) -> "Sample | Digest":
+            if is_digest(file):
+                progress.step(1)
+                return read_digest(file)
             groups = (pair or group) if grouped else None
             requests = prompts_from if grouped else None
             found = read_sample(

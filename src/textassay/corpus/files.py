@@ -318,7 +318,7 @@ def has_known_extension(path: str) -> bool:
     >>> has_known_extension("runs/*.jsonl.gz"), has_known_extension("A cat sat.")
     (True, False)
     """
-    return _split(path)[2].lower() in _KINDS
+    return _split(path)[2].lower() in {*_KINDS, ".digest"}
 
 
 def byte_blocks(source: Source, budget: Budget, *, per_line: int, notes: Counter[str]) -> Iterator[bytes]:

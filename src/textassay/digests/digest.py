@@ -7,6 +7,7 @@ digest of all shards together.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -15,7 +16,7 @@ import pyarrow as pa
 from textassay.corpus.arrays import I64, U64
 from textassay.corpus.hashed_ngrams import hash_words, mix
 from textassay.corpus.markdown import stripped
-from textassay.corpus.printable import printable, quoted
+from textassay.corpus.printable import many, printable, quoted
 from textassay.corpus.sample import TEXT, Sample
 from textassay.digests.block_table import BlockTable
 from textassay.digests.statistics import Layout, block_numbers, merged_tables, tables_of
@@ -24,6 +25,8 @@ from textassay.metrics.views import Material, Settings
 
 # Texts that are counted at a time.
 _TEXTS_AT_ONCE = 262_144
+# Shards that a description lists.
+_MOST_SHOWN = 20
 VERSION = 1
 
 
@@ -68,12 +71,16 @@ class Header:
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """Statistics by name, each by key and block, and the shards that they come from."""
+    """Statistics by name, each by key and block, and the shards that they come from.
+
+    `n_skipped` is the number of shards that could not be read and were left out.
+    """
 
     name: str
     header: Header
     shards: tuple[Shard, ...]
     tables: Mapping[str, BlockTable]
+    n_skipped: int = 0
 
     @property
     def n(self) -> int:
@@ -94,6 +101,26 @@ class Digest:
     def named(self, name: str) -> Self:
         """The same digest under another name."""
         return replace(self, name=name)
+
+    def described(self) -> str:
+        """What it is, line by line."""
+        header, layout = self.header, self.header.layout
+        counts = f"sketches with {layout.sketch:,} counters" if layout.sketch else "exact"
+        pairs = [
+            ("texts", f"{self.n:,} in {many(len(self.shards), 'shard')}"),
+            ("left out", many(self.n_skipped, "shard") if self.n_skipped else "nothing"),
+            ("content", self.content),
+            ("tokenizer", header.tokenizer),
+            ("removed markup", header.strip or "none"),
+            ("blocks", f"{layout.n_blocks:,} with {self.block_texts.min():,} to {self.block_texts.max():,} texts"),
+            ("counts", f"{counts}, n-grams up to order {layout.orders[-1]}"),
+            ("words", f"hashed with a secret ({header.key[:8]})" if header.private else "hashed"),
+        ]
+        shards = [
+            f"  {printable(shard.name)}  {shard.n:,} texts  {shard.digest}" for shard in self.shards[:_MOST_SHOWN]
+        ]
+        more = [f"  and {len(self.shards) - _MOST_SHOWN:,} more"] if len(self.shards) > _MOST_SHOWN else []
+        return "\n".join([*(f"{name}: {value}" for name, value in pairs), "shards:", *shards, *more])
 
 
 def digest_sample(
@@ -120,6 +147,7 @@ def digest_sample(
         What the texts count.
     """
     layout, shard = layout or Layout(), sample.name if shard is None else shard
+    sample = stripped(sample, settings.strip)
     header = Header(settings.tokenizer.signature, settings.strip, layout, _key_digest(key), bool(key))
     places = _places(sample, shard, key)
     blocks = block_numbers(places, layout.n_blocks)
@@ -137,7 +165,7 @@ def _tables(
     part = Sample.of(sample.texts.slice(begin, end - begin), name=sample.name)
     if len(part) != end - begin:
         raise InputError(f"{printable(sample.name)}: has blank texts; wanted texts that are read by read_sample")
-    found = tables_of(Material(stripped(part, settings.strip), settings), blocks[begin:end], layout)
+    found = tables_of(Material(part, settings), blocks[begin:end], layout)
     return (
         {name: _rekeyed(table, key) if _has_words(name) else table for name, table in found.items()} if key else found
     )
@@ -145,7 +173,7 @@ def _tables(
 
 def _has_words(name: str) -> bool:
     """Whether the keys of a statistic are hashes of words, which a key must protect."""
-    return name.split("/")[0] in ("grams", "edges", "texts with", "features", "copies")
+    return name.split("/", maxsplit=1)[0] in ("grams", "edges", "texts with", "features", "copies")
 
 
 def _rekeyed(table: BlockTable, key: str) -> BlockTable:
@@ -197,10 +225,11 @@ def merge_digests(digests: Iterable[Digest], *, name: str | None = None) -> Dige
                 "wanted digests made with the same settings"
             )
     shards = sorted(shard for part in parts for shard in part.shards)
-    twice = [one.name for one, other in zip(shards, shards[1:], strict=False) if one.name == other.name]
+    twice = [one.name for one, other in pairwise(shards) if one.name == other.name]
     if twice:
         raise InputError(f"two digests have the shard {quoted(twice[:1])}; wanted every shard once")
-    return Digest(name or first.name, first.header, tuple(shards), merged_tables([part.tables for part in parts]))
+    tables, skipped = merged_tables([part.tables for part in parts]), sum(part.n_skipped for part in parts)
+    return Digest(name or first.name, first.header, tuple(shards), tables, skipped)
 
 
 def merged_in_tree(digests: Sequence[Digest], *, width: int = 16) -> Digest:

@@ -85,14 +85,19 @@ def read_digest(path: str | os.PathLike[str]) -> Digest:
 
 def _plain(digest: Digest) -> dict[str, Any]:
     header = asdict(digest.header)
-    return {**header, "name": digest.name, "shards": [[each.name, each.n, each.digest] for each in digest.shards]}
+    return {
+        **header,
+        "name": digest.name,
+        "skipped": digest.n_skipped,
+        "shards": [[each.name, each.n, each.digest] for each in digest.shards],
+    }
 
 
 def _digest(plain: Mapping[str, Any], tables: Mapping[str, BlockTable]) -> Digest:
     names = ("tokenizer", "strip", "key", "private", "version")
     header = Header(layout=Layout(**plain["layout"]), **{name: plain[name] for name in names})
     shards = tuple(Shard(str(name), int(n), str(content)) for name, n, content in plain["shards"])
-    return Digest(str(plain["name"]), header, shards, tables)
+    return Digest(str(plain["name"]), header, shards, tables, int(plain["skipped"]))
 
 
 def _tables(table: pa.Table) -> dict[str, BlockTable]:

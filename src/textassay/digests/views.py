@@ -1,6 +1,5 @@
 """Views of digests: what metrics and tests read, with one row per block of texts in place of one row per text."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
@@ -75,7 +74,10 @@ class BlockNgrams(TextNgrams):
         """The blocks of both, one after the other."""
         assert isinstance(other, BlockNgrams)
         about = self.about.merge(other.about)
-        joined: Callable[[int], Incidence] = lambda n: self.order(n).merge(other.order(n), len(self))
+
+        def joined(n: int) -> Incidence:
+            return self.order(n).merge(other.order(n), len(self))
+
         return type(self)(about.sizes[:, 0], joined, about=about, is_sketch=self.is_sketch)
 
     def where(self, mask: Bool) -> Self:

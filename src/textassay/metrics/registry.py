@@ -77,7 +77,7 @@ class Metric:
     needs_log_probs: bool = True
     length_moves: bool = False
     beside: str = ""
-    sums_products: Callable[..., bool] | None = None
+    sums_products: bool | tuple[str, ...] = False
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -133,7 +133,9 @@ class Metric:
 
     def reads_sketch(self, options: Mapping[str, Any]) -> bool:
         """Whether it can be measured on a sketch of the n-grams under these options."""
-        return self.sums_products is not None and self.sums_products(**options)
+        if isinstance(self.sums_products, bool):
+            return self.sums_products
+        return not any(str(value) in self.sums_products for value in options.values())
 
     def bounds_for(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """The bounds under these options: unbiased and weighted variants may have wider bounds."""
@@ -173,7 +175,7 @@ def metric(
     needs_log_probs: bool = True,
     length_moves: bool = False,
     beside: str = "",
-    sums_products: Callable[..., bool] | None = None,
+    sums_products: bool | tuple[str, ...] = False,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -225,8 +227,8 @@ def metric(
     beside
         The metric of diversity that a plane shows beside this metric of quality, in its paper.
     sums_products
-        A function of the options: whether the value is made of sums of products of n-gram counts, which a count-sketch
-        estimates without bias.
+        Whether the value is made of sums of products of n-gram counts, which a count-sketch estimates without bias; or
+        the values of options under which it is not.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")

@@ -28,7 +28,7 @@ Weight = Literal["none", "sqrt", "idf"]
     undefined="no text of one of the samples has n tokens (unbiased: needs two that have, and has no weights)",
     variant_bounds={"unbiased": (-2.0, 2.0), "sqrt": (0.0, float("inf")), "idf": (0.0, float("inf"))},
     length_moves=True,
-    sums_products=lambda n, variant, weight: weight == "none",
+    sums_products=("sqrt", "idf"),
 )
 def cnd(
     candidate: Ngrams,
@@ -107,7 +107,7 @@ def _between_texts(table: Table) -> Value:
     paper="li2020",
     undefined="no text of one of the samples has n tokens",
     length_moves=True,
-    sums_products=lambda n: True,
+    sums_products=True,
 )
 def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
     r"""Coverage rate: the probability that two n-grams, one drawn from each sample, are equal.
@@ -141,7 +141,7 @@ def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
     paper="li2020",
     undefined="no text has n tokens (the unbiased variant needs two that have)",
     length_moves=True,
-    sums_products=lambda n, variant: True,
+    sums_products=True,
 )
 def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiased"] = "plugin") -> Value:
     r"""Negative repetition rate: minus the probability that two n-grams drawn from the sample are equal.

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from textassay import errors
 from textassay.corpus.printable import listed as cut_list
 from textassay.corpus.printable import many, printable, quoted
 from textassay.corpus.sample import stream
@@ -52,9 +53,10 @@ def are_digests(reference: Any, candidates: Mapping[str, Any]) -> bool:
     return all(found.values())
 
 
-def as_digest(source: Any, name: str) -> Digest:
-    """A digest from a file, or as it is, under this name."""
-    return (source if isinstance(source, Digest) else read_digest(source)).named(name)
+def as_digest(source: Any, name: str | None = None) -> Digest:
+    """A digest from a file, or as it is; under this name, if one is given."""
+    digest = source if isinstance(source, Digest) else read_digest(source)
+    return digest if name is None else digest.named(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +69,17 @@ class _Half:
 
 
 def compare_digests(
-    reference: Digest, candidates: Mapping[str, Digest], *, metrics: Sequence[str] = (), plan: Plan, engine: Engine
+    reference: Digest,
+    candidates: Mapping[str, Digest],
+    *,
+    metrics: Sequence[str] = (),
+    plan: Plan,
+    engine: Engine,
+    unusable: Sequence[str] = (),
 ) -> Comparison:
-    """Compare digests of candidates with that of a reference."""
+    """Compare digests of candidates with that of a reference; `unusable` are options that were given and need texts."""
+    if unusable:
+        raise InputError(errors.Setting(unusable[0]), " needs texts, which digests do not have")
     for name, each in candidates.items():
         difference = reference.header.difference(each.header)
         if difference is not None:
@@ -115,7 +125,9 @@ def _answerable(metrics: Sequence[str], digest: Digest) -> tuple[list[Request], 
 
 
 def _known(digest: Digest) -> str:
-    found = [request.label for request in parse_requests([], families=("ngram",)) if why_left_out(request, digest) is None]
+    found = [
+        request.label for request in parse_requests([], families=("ngram",)) if why_left_out(request, digest) is None
+    ]
     return ", ".join(found)
 
 
@@ -127,7 +139,8 @@ def _settings(digest: Digest) -> ViewSettings:
 def _about(digest: Digest) -> str:
     layout = digest.header.layout
     counts = f"sketches with {layout.sketch:,} counters" if layout.sketch else "exact counts"
-    return f"from digests with {counts} in {many(layout.n_blocks, 'block')}: tests exchange blocks, intervals leave out blocks"
+    made = f"from digests with {counts} in {many(layout.n_blocks, 'block')}"
+    return f"{made}: tests exchange blocks, intervals leave out blocks"
 
 
 def _folds(digest: Digest, role: str, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -235,4 +248,7 @@ def _judged(column: Column, real: Column, requests: Sequence[Request], plan: Pla
         Row(request.label, result, baseline, is_significant(p, plan.level), column.beside_real(request.label, result))
         for request, result, baseline, p in zip(requests, column.results, real.results, column.adjusted, strict=True)
     ]
-    return replace(column, verdict=judge(rows, column.overall, setting=Setting(plan.level, n_candidates=n_candidates)))
+    return replace(
+        column,
+        verdict=judge(rows, column.overall, setting=Setting(plan.level, n_candidates=n_candidates, has_texts=False)),
+    )

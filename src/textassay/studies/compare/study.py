@@ -40,6 +40,7 @@ from textassay.studies.compare.axes import REAL, axes_without_markup
 from textassay.studies.compare.differences import what_differs
 from textassay.studies.compare.equal_lengths import EqualLengths, at_equal_lengths
 from textassay.studies.compare.meaning import what_differs_in_meaning
+from textassay.studies.compare.of_digests import are_digests, as_digest, compare_digests
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
@@ -302,6 +303,16 @@ def compare(
     reference, given = _by_system(reference, candidates, by=by, reference_system=reference_system, group=pair or group)
     if not given:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
+    if are_digests(reference, given):
+        unusable = {"pair": pair, "group": group, "encoder": encoder, "train": train, "families": families or None}
+        return compare_digests(
+            as_digest(reference),
+            {name: as_digest(each, name) for name, each in given.items()},
+            metrics=listed(metrics),
+            plan=Plan(level, n_resamples, seed),
+            engine=get_engine(engine),
+            unusable=[name for name, value in unusable.items() if value is not None],
+        )
     plan = Plan(level, n_resamples, seed).checked().enough_for(len(given))
     workers, progress = get_engine(engine), progress or Silent()
     metrics, families = listed(metrics), listed(families)

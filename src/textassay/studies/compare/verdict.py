@@ -82,13 +82,15 @@ class Setting:
 
     `real_overlap` is the share of texts in one part of the reference that are also in the other part, word for word;
     None if there are no such parts.
-    Sentences on copies and closeness share one small error rate over all candidates.
+    Sentences on copies and closeness share one small error rate over all candidates. Digests have no texts, so there is
+    no share of texts that would probably have been found.
     """
 
     level: float
     sight: Sight = field(default_factory=Sight)
     real_overlap: float | None = 0.0
     n_candidates: int = 1
+    has_texts: bool = True
 
     @property
     def beside(self) -> float:
@@ -149,6 +151,8 @@ def _nothing_found(overall: Overall, copies: Sequence[Finding], setting: Setting
         closer = [Finding("closer", condition="copies")] if is_closer else []
         return Verdict.of("copied", *copies, *closer, _tested("hidden by copies", overall), cautions=warnings)
     limit = None if overall.separable is None else overall.separable.detectable
+    if not setting.has_texts:
+        return Verdict.of("same", _tested("no difference", overall), cautions=warnings)
     if limit is None or limit >= TOO_FEW:
         return Verdict.of("untested", _tested("too few texts", overall), cautions=warnings)
     details = [Finding("detectable share", value=limit), *([Finding("closer")] if is_closer else [])]
