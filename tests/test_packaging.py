@@ -23,6 +23,7 @@ LADDER = (
     ("encoders",),
     ("distances", "models"),
     ("metrics",),
+    ("digests",),
     ("inference",),
     ("document",),
     ("studies",),

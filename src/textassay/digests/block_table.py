@@ -78,7 +78,7 @@ class BlockTable:
     def incidence(self) -> Incidence:
         """The same as n-grams by text, where the blocks are the texts."""
         starts = starts_of_runs(self.keys)
-        return Incidence(self.keys[starts[:-1]], starts, self.blocks.astype(np.int32), self.values)
+        return Incidence(self.keys[starts[:-1]], starts, self.blocks.astype(np.int32), self.values)  # type: ignore[arg-type]
 
     def by_key(self, n_blocks: int) -> csr_array:
         """A sparse matrix with one row per different key and one column per block."""

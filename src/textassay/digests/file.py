@@ -1,5 +1,6 @@
 """Digest files: Arrow IPC with a versioned header, written completely or not at all."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ _SCHEMA = pa.schema(
         ("value", pa.int64()),
     ]
 )
-_READ_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, pa.ArrowException, OverflowError)
+_READ_ERRORS = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, pa.ArrowException, OverflowError)
 
 
 def digest_bytes(digest: Digest) -> bytes:
@@ -74,8 +75,8 @@ def read_digest(path: str | os.PathLike[str]) -> Digest:
                     f"{where}: a digest of version {plain['version']}; this program reads version {VERSION}"
                 )
             tables = _tables(reader.read_all())
-            digest = _digest(plain, tables)
-            _check(digest)
+            digest = _digest(plain, tables, Path(path).name.removesuffix(ENDING))
+            _check(digest, plain["checksum"])
         except _READ_ERRORS as error:
             if isinstance(error, InputError):
                 raise
@@ -87,23 +88,23 @@ def _plain(digest: Digest) -> dict[str, Any]:
     header = asdict(digest.header)
     return {
         **header,
-        "name": digest.name,
         "skipped": digest.n_skipped,
+        "checksum": _checksum(digest.tables),
         "shards": [[each.name, each.n, each.digest] for each in digest.shards],
     }
 
 
-def _digest(plain: Mapping[str, Any], tables: Mapping[str, BlockTable]) -> Digest:
+def _digest(plain: Mapping[str, Any], tables: Mapping[str, BlockTable], name: str) -> Digest:
     names = ("tokenizer", "strip", "key", "private", "version")
     header = Header(layout=Layout(**plain["layout"]), **{name: plain[name] for name in names})
     shards = tuple(Shard(str(name), int(n), str(content)) for name, n, content in plain["shards"])
-    return Digest(str(plain["name"]), header, shards, tables, int(plain["skipped"]))
+    return Digest(name, header, shards, tables, int(plain["skipped"]))
 
 
 def _tables(table: pa.Table) -> dict[str, BlockTable]:
     if not table.schema.equals(_SCHEMA):
         raise ValueError("other columns")
-    found = {}
+    found: dict[str, BlockTable] = {}
     for batch in table.to_batches():
         if not len(batch):
             continue
@@ -114,9 +115,20 @@ def _tables(table: pa.Table) -> dict[str, BlockTable]:
     return found
 
 
-def _check(digest: Digest) -> None:
+def _checksum(tables: Mapping[str, BlockTable]) -> str:
+    hasher = hashlib.blake2b(digest_size=8)
+    for name in sorted(tables):
+        hasher.update(name.encode())
+        for column in (tables[name].keys, tables[name].blocks, tables[name].values):
+            hasher.update(np.ascontiguousarray(column).data)
+    return hasher.hexdigest()
+
+
+def _check(digest: Digest, checksum: str) -> None:
     """Raise an error for numbers that no digest has: what is read later must not be trusted otherwise."""
     layout = digest.header.layout
+    if _checksum(digest.tables) != checksum:
+        raise ValueError("the numbers are not those that were written")
     if not (isinstance(layout.n_blocks, int) and 2 <= layout.n_blocks <= MOST_BLOCKS):
         raise ValueError(f"{layout.n_blocks!r} blocks")
     if digest.n != sum(shard.n for shard in digest.shards) or digest.n < 1:

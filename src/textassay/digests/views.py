@@ -43,13 +43,16 @@ class BlockSizes:
 
     def merge(self, other: Self) -> Self:
         """The blocks of both, one after the other."""
-        names = ("texts", "sizes", "size_squares", "own_squares")
-        return replace(self, **{name: np.concatenate((getattr(self, name), getattr(other, name))) for name in names})
+        pairs = zip(self._columns, other._columns, strict=True)
+        return type(self)(self.orders, *(np.concatenate(pair) for pair in pairs))
 
     def where(self, mask: Bool) -> Self:
         """Only the blocks under the mask."""
-        names = ("texts", "sizes", "size_squares", "own_squares")
-        return replace(self, **{name: getattr(self, name)[mask] for name in names})
+        return type(self)(self.orders, *(column[mask] for column in self._columns))
+
+    @property
+    def _columns(self) -> tuple[I64, I64, I64, I64]:
+        return self.texts, self.sizes, self.size_squares, self.own_squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +175,7 @@ class BlockMaterial(Material):
 def why_left_out(request: Request, digest: Digest) -> str | None:
     """Why a metric cannot be measured on this digest, None if it can be."""
     layout = digest.header.layout
-    orders = {Ngrams: layout.orders, Edges: layout.edges}
+    orders: dict[type, tuple[int, ...]] = {Ngrams: layout.orders, Edges: layout.edges}
     if not set(request.metric.views) <= set(orders):
         return "needs the texts"
     n = request.options.get("n", 1)

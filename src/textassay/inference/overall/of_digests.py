@@ -92,7 +92,7 @@ def design_of_blocks(candidate: Digest, reference: Digest) -> Design:
 
 
 def digest_test(candidate: Digest, reference: Digest, *, plan: OverallPlan) -> Overall:
-    """Test whether the corpora of two digests are distributed alike, with the members of the bank that need no texts."""
+    """Test whether the corpora of two digests are distributed alike, by the members of the bank that need no text."""
     found = alike(candidate, reference, seed=plan.seed)
     nothing = Overall(
         p_value=None,

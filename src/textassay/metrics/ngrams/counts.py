@@ -81,7 +81,7 @@ class TextNgrams:
         """The sum of squared counts of the n-grams of each text."""
         incidence = self.order(n)
         counts = incidence.counts.astype(np.float64)
-        return np.bincount(incidence.texts, counts * counts, len(self))
+        return np.bincount(incidence.texts, counts * counts, len(self)).astype(np.float64)
 
     @property
     def row_texts(self) -> NDArray[np.int64]:
@@ -156,7 +156,7 @@ class NgramPool:
     @cached_property
     def unit_sizes(self) -> NDArray[np.float64]:
         """Texts in each unit."""
-        return np.bincount(self.units, self.texts.row_texts, self.n_units)
+        return np.bincount(self.units, self.texts.row_texts, self.n_units).astype(np.float64)
 
     @property
     def block(self) -> int:

@@ -1,0 +1,217 @@
+"""Digests: they add up to the same bytes in any order and cut, and metrics on them equal those on the texts."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import textassay as ta
+from tests.laws import corpus
+from textassay.corpus.sample import Sample
+from textassay.digests.block_table import BlockTable, sketched
+from textassay.digests.build import Recipe, build_digest
+from textassay.digests.digest import Digest, digest_sample, merge_digests, merged_in_tree
+from textassay.digests.file import digest_bytes, read_digest, write_digest
+from textassay.digests.statistics import Layout
+from textassay.errors import InputError
+from textassay.inference.overall.of_digests import digest_test
+from textassay.inference.overall.test import OverallPlan
+from textassay.inference.plan import LocalEngine
+from textassay.metrics.views import Settings
+
+LAYOUTS = [Layout(16), Layout(16, 4096)]
+
+
+def made(texts: list[str], name: str = "shard", layout: Layout = LAYOUTS[0], key: str = "") -> Digest:
+    return digest_sample(Sample.of(texts, name=name), Settings(), layout=layout, key=key)
+
+
+entries = st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 40), st.integers(-5, 5)), max_size=30)
+
+
+@given(st.lists(entries, min_size=1, max_size=4))
+def test_block_tables_add_up_in_any_order(lists: list[list[tuple[int, int, int]]]) -> None:
+    def table(rows: list[tuple[int, int, int]]) -> BlockTable:
+        keys, blocks, values = zip(*rows, strict=True) if rows else ((), (), ())
+        return BlockTable.of(np.array(keys, np.uint64), np.array(blocks, np.int64), np.array(values, np.int64))
+
+    parts = [table(rows) for rows in lists]
+    whole = table([row for rows in lists for row in rows])
+    for tables in (parts, parts[::-1]):
+        found = BlockTable.merged(tables)
+        for name in ("keys", "blocks", "values"):
+            assert np.array_equal(getattr(found, name), getattr(whole, name))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_digests_of_parts_are_the_digest_of_the_whole(layout: Layout) -> None:
+    texts = corpus(1, 120)
+    ids = [f"id {k}" for k in range(len(texts))]
+    whole = digest_sample(Sample.of(texts, name="a", ids=_strings(ids)), Settings(), layout=layout)
+    cuts = [0, 17, 60, 61, 120]
+    parts = [
+        digest_sample(Sample.of(texts[a:b], name=f"part {a}", ids=_strings(ids[a:b])), Settings(), layout=layout)
+        for a, b in pairwise(cuts)
+    ]
+    bytes_of = {digest_bytes(merge_digests(order)) for order in (parts, parts[::-1], parts[2:] + parts[:2])}
+    assert bytes_of == {digest_bytes(merged_in_tree(parts, width=2))}
+    merged = merge_digests(parts)
+    assert merged.content == whole.content
+    assert merged.n == 120
+    for name, table in whole.tables.items():
+        assert np.array_equal(table.keys, merged.tables[name].keys), name
+        assert np.array_equal(table.values, merged.tables[name].values), name
+
+
+def _strings(values: list[str]) -> object:
+    import pyarrow as pa
+
+    return pa.array(values)
+
+
+def test_metrics_on_digests_are_those_on_the_texts() -> None:
+    mine, real = corpus(1, 300), corpus(2, 300)
+    found = ta.compare(made(real, "real"), {"a": made(mine, "a")}, n_resamples=99)
+    names = ["cr", "nrr", "cnd", "distinct", "entropy", "edges", "ms_jaccard", "cnd:variant=unbiased"]
+    whole = ta.compare(real, {"a": mine}, metrics=names, n_resamples=0)
+    for result in whole["a"].results:
+        [same] = [
+            each for each in found["a"].results if (each.metric, each.options) == (result.metric, result.options)
+        ] or [None]
+        if same is not None:
+            assert same.estimate == pytest.approx(result.estimate, rel=1e-12), result.metric
+    assert {result.metric for result in found["a"].results} == {name.partition(":")[0] for name in names}
+
+
+def test_sketch_estimates_products() -> None:
+    rng = np.random.default_rng(0)
+    keys = rng.integers(0, 2**63, 4000, dtype=np.uint64) * np.uint64(2) + rng.integers(0, 2, 4000, dtype=np.uint64)
+    counts = rng.zipf(1.6, (2, 4000)).clip(0, 10_000)
+    tables = [BlockTable.of(keys, np.zeros(4000, np.int64), row) for row in counts]
+    exact = float((tables[0].values * tables[1].values).sum())
+    small = [sketched(table, 65_536).rows(1, 65_536)[0] for table in tables]
+    assert float(small[0] @ small[1]) == pytest.approx(exact, rel=0.02)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_test_on_digests_finds_a_difference_and_no_other(layout: Layout) -> None:
+    real, same = corpus(1, 400), corpus(2, 400)
+    other = [text.replace("w1", "x") for text in corpus(3, 400)]
+    plan = OverallPlan(0.95, 99)
+    sides = [made(texts, f"{k}", layout) for k, texts in enumerate((real, same, other))]
+    null, found = (digest_test(side, sides[0], plan=plan) for side in sides[1:])
+    assert null.p_value is not None
+    assert null.p_value > 0.05
+    assert found.p_value == pytest.approx(0.01)
+
+
+def test_unequal_corpora_exchange_blocks_of_one_size() -> None:
+    plan = OverallPlan(0.95, 99)
+    large, small = made(corpus(1, 800), "large"), made(corpus(2, 400), "small")
+    found = digest_test(small, large, plan=plan)
+    assert found.p_value is not None
+    assert "blocks:24" in found.signature
+    tiny = made(corpus(3, 40), "tiny")
+    assert "wanted digests of about the same number of texts" in (digest_test(tiny, large, plan=plan).undefined or "")
+
+
+def test_private_digests_share_no_hash_with_open_ones() -> None:
+    texts = corpus(1, 60)
+    open_, secret = made(texts), made(texts, key="secret")
+    for name in ("grams/1", "texts with", "copies", "edges/1"):
+        assert not set(open_.tables[name].keys.tolist()) & set(secret.tables[name].keys.tolist())
+    assert secret.shards[0].name != open_.shards[0].name
+    assert secret.content != open_.content
+    with pytest.raises(InputError, match="hashed words no and yes"):
+        ta.compare(open_, {"a": secret})
+
+
+def test_files_are_read_back_and_checked(tmp_path: Path) -> None:
+    digest = made(corpus(1, 50))
+    path = tmp_path / "a.digest"
+    write_digest(digest, path)
+    assert digest_bytes(read_digest(path)) == path.read_bytes() == digest_bytes(digest)
+    whole = path.read_bytes()
+    for damaged in (whole[:-9], b"text", whole[:9000] + b"\1" * 500 + whole[9500:], whole[: len(whole) // 2]):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"a\.digest"):
+            read_digest(path)
+
+
+def test_shards_are_counted_once_and_named_if_bad(tmp_path: Path) -> None:
+    for k in range(5):
+        (tmp_path / f"s{k}.txt").write_text("\n".join(corpus(k, 40)))
+    out = str(tmp_path / "all.digest")
+    found = build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), mapper=LocalEngine(2))
+    assert (found.n, len(found.shards)) == (200, 5)
+    halves = [
+        build_digest(
+            [str(tmp_path / f"s{k}.txt") for k in part],
+            str(tmp_path / f"{part}.digest"),
+            Recipe(layout=Layout(8)),
+            mapper=LocalEngine(1),
+        )
+        for part in ((0, 1, 2), (3, 4))
+    ]
+    assert digest_bytes(merge_digests(halves[::-1])) == digest_bytes(found)
+    with pytest.raises(InputError, match="two digests have the shard"):
+        merge_digests([halves[0], found])
+    (tmp_path / "s2.txt").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "s3.txt").write_text("")
+    with pytest.raises(InputError, match=r"s[23]\.txt.*1 more shards.*what is finished is kept"):
+        build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), mapper=LocalEngine(2))
+    kept = build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), mapper=LocalEngine(2), skip_bad=True)
+    assert (kept.n, kept.n_skipped, read_digest(out).n_skipped) == (120, 2, 2)
+    assert not Path(f"{out}.parts").exists()
+
+
+def test_stopped_run_continues(tmp_path: Path) -> None:
+    for k in range(3):
+        (tmp_path / f"s{k}.txt").write_text("\n".join(corpus(k, 40)))
+    counted = []
+
+    class Stopping:
+        def map(self, work, pieces):  # type: ignore[no-untyped-def]
+            done = []
+            for piece in pieces:
+                if len(counted) == 2:
+                    raise KeyboardInterrupt
+                counted.append(piece.name)
+                done.append(work(piece))
+            return done
+
+    out, recipe = str(tmp_path / "all.digest"), Recipe(layout=Layout(8))
+    with pytest.raises(KeyboardInterrupt):
+        build_digest([str(tmp_path / "s*.txt")], out, recipe, mapper=Stopping())
+    parts = {path.name: path.stat().st_mtime_ns for path in Path(f"{out}.parts").iterdir()}
+    assert len(parts) == 2
+    for path in tmp_path.glob("s[01].txt"):
+        path.chmod(0o644)
+    found = build_digest([str(tmp_path / "s*.txt")], out, recipe, mapper=LocalEngine(1))
+    assert found.n == 120
+
+
+@pytest.mark.parametrize(
+    ("recipe", "problem"),
+    [
+        (Recipe(layout=Layout(4)), "blocks=4"),
+        (Recipe(layout=Layout(40, 100)), "sketch=100"),
+        (Recipe(tokenizer="nothing"), "nothing"),
+        (Recipe(strip="all"), "strip='all'"),
+    ],
+)
+def test_bad_recipes_are_refused(recipe: Recipe, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        recipe.checked()
+
+
+def test_texts_and_digests_are_not_mixed() -> None:
+    with pytest.raises(InputError, match="has texts and others are digests"):
+        ta.compare(made(corpus(1, 50)), {"a": corpus(2, 50)})
+    with pytest.raises(InputError, match="needs texts"):
+        ta.compare(made(corpus(1, 50)), {"a": made(corpus(2, 50))}, encoder="lsa")
+    with pytest.raises(InputError, match="bleu-4: needs the texts"):
+        ta.compare(made(corpus(1, 50)), {"a": made(corpus(2, 50))}, metrics="bleu")
