@@ -9,19 +9,17 @@ from typer.core import TyperCommand
 
 from textassay.cli import (
     agree,
-    cache,
     compare,
     conditional,
     demo,
-    digest,
     frontier,
     huse,
     metrics,
-    records,
     report,
     reproduce,
     stress,
 )
+from textassay.cli.files import cache, digest, records
 from textassay.cli.main import INTERRUPTED
 from textassay.cli.models import prepare, sample, score, sweep, train
 from textassay.cli.survey import app as survey

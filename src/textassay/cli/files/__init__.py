@@ -1,0 +1,1 @@
+"""Commands on files: what they are, records, digests, and the cache of vectors."""
