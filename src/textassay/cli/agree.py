@@ -41,7 +41,7 @@ def agree(
     latex: options.Latex = None,
     report: options.Report = None,
     table: options.FullTable = False,
-    why: Annotated[bool, typer.Option("--why", help="Explain why a number is missing.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Also print how metrics correlate with each other.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Measure which metrics rank systems as a gold standard does.

@@ -79,8 +79,8 @@ def stress(
         bool,
         typer.Option(
             "--why",
-            help="Also print the tables of all sizes, the power at each strength, and Kendall's tau of value "
-            "and strength.",
+            help="Print what each metric misses, Kendall's tau of value and strength, and what each damage does as "
+            "well.",
         ),
     ] = False,
     quiet: options.Quiet = False,

@@ -36,7 +36,7 @@ def charts(found: Frontier) -> list[Chart]:
 
 
 def table(found: Frontier) -> Table:
-    (only,) = [b for s in document(found).sections for b in s.blocks if isinstance(b, Table)]
+    (only,) = [b for s in document(found).sections for b in s.blocks if isinstance(b, Table) and s.id == "verdicts"]
     return only
 
 

@@ -42,7 +42,7 @@ def document(found: Agreement) -> Document:
         summary=_summary(found),
         sections=sections_of(
             Section("table", "Agreement", (_table(found), _gold(found)), "table"),
-            Section("matrix", "Metric by metric", _matrix(found)),
+            Section("matrix", "Metric by metric", _matrix(found), "why"),
             Section("plane", "Quality and diversity", _plane(found), "table"),
             Section("reading", "How to read this", (Text(_READING),)),
             Section("settings", "Settings", (Facts(setting_pairs(found.settings, COMMON_SETTINGS)),)),
@@ -64,6 +64,7 @@ def _summary(found: Agreement) -> Summary:
         columns=("tau-b", "interval", "p", "wrong pairs"),
         rows=tuple(_summary_row(found, metric, verdict.ranks(found)) for metric in verdict.ranked(found)),
         caveats=tuple(sentence(sentence_of(finding)) for finding in verdict.cautions(found)),
+        hints=("All coefficients: --table", "Metric by metric: --why", "Report: --report FILE.html"),
         picture=tau_plot(found),
         noun="metric",
     )

@@ -72,6 +72,7 @@ def _summary(found: HusePlane) -> Summary:
             )
             for model in order
         ),
+        hints=("Table of scores: --table", "Report: --report FILE.html"),
         picture=plane_plot(found),
         noun="model",
     )

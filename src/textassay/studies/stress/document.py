@@ -73,6 +73,7 @@ def _summary(found: Stress, size: int) -> Summary:
         columns=("finds", "mean power", "false alarms", "seconds"),
         rows=tuple(_summary_row(found, metric, size, rank) for rank, metric in enumerate(verdict.ranked(found, size))),
         caveats=tuple(sentence(sentence_of(finding)) for finding in verdict.cautions(found, size)),
+        hints=("Powers: --table", "Failures and damages: --why", "Report: --report FILE.html"),
         picture=matrix_plot(found, size),
         noun="test",
     )

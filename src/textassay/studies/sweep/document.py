@@ -96,6 +96,7 @@ def _summary(found: Sweep) -> Summary:
         rows=tuple(_ranked_rows(found, metrics)),
         ties=tuple(map(sentence, _said(found, *_TIES))),
         caveats=tuple(map(sentence, _said(found, "best at an end"))),
+        hints=("All settings and metrics: --table", "Report: --report FILE.html"),
         picture=_picture(found),
         noun="setting",
     )
