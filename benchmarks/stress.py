@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,14 @@ import numpy as np
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.document.words import listed
 from textassay.encoders.lsa import fit_lsa
 from textassay.encoders.remembered import remember
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Material, Settings
 from textassay.report import markdown
-from textassay.report import stress as report
-from textassay.report.former.stress import matrix, named
 from textassay.studies.stress.contamination import MOST_TEXTS, measure_shifts
+from textassay.studies.stress.document import document
 from textassay.studies.stress.result import Stress
 from textassay.studies.stress.study import N_RUNS, STRENGTHS, stress
 
@@ -37,6 +38,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
 TABLE, PAGE, HEAD = ROOT / "benchmarks/stress.json", ROOT / "docs/stress.md", ROOT / "benchmarks/stress_head.md"
 RECORDS = ROOT / "benchmarks" / "results" / "stress.jsonl"
+# The sections of the document that the page has.
+_SHOWN = ("use", "matrix", "failures", "monotony")
 SQUARED = ("cnd", "mmd", "energy")
 
 
@@ -141,19 +144,14 @@ def write_page(table: dict[str, Any]) -> None:
 
 
 def _study_lines(found: Stress) -> Iterator[str]:
-    strengths = ", ".join(f"{strength:g}" for strength in found.strengths)
-    for size in reversed(found.sizes):
-        yield from (f"## Captions, {size:,} texts per sample", "")
-        yield f"{found.n_runs} runs, {found.n_draws} undamaged draws for critical values and as many for false alarms."
-        yield f"False alarms: {report.alarm_range(found, size)}. {report.outcome_sentence(found, size)}"
-        yield from ("", *(f"- {markdown.escaped(line)}" for line in report.legend_lines(found)), "")
-        yield from (*matrix(found, size, lambda entry: entry.found), "")
-        yield from (f"### Use for, at {size:,} texts", "", *named(report.advice_lines(found, size)), "")
-        yield from (f"### What the metrics miss at {size:,} texts", "", *named(report.failure_lines(found, size)), "")
-        yield from (f"### Power at {size:,} texts and strengths {strengths}", "")
-        yield from (*matrix(found, size, lambda entry: entry.powers), "")
-        yield from (f"### Kendall's tau of value and strength at {size:,} texts", "")
-        yield from (*matrix(found, size, lambda entry: entry.tau), "")
+    """What the study states in numbers: the page explains the rest itself."""
+    whole = document(found)
+    shown = replace(whole, sections=tuple(section for section in whole.sections if section.id in _SHOWN))
+    yield f"## Captions, {listed([f'{size:,}' for size in found.sizes])} texts per sample"
+    yield ""
+    yield f"{found.n_runs} runs, {found.n_draws} undamaged draws for critical values and as many for false alarms."
+    # The heading of the document is that of the study's own reports.
+    yield from markdown.text(shown).splitlines()[1:]
 
 
 def _law_lines(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -165,17 +163,14 @@ def _law_lines(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     total = sum(row["seconds"] for row in once) / sum(row["brute_seconds"] for row in once)
     yield f"For all three metrics together it is {100 * total:.2g} %."
     yield ""
-    lines = [
-        [
-            markdown.cut(row["metric"]),
-            f"{row['strength']:g}",
-            f"{row['brute']:.3g} ({row['error']:.1g})",
-            f"{row['law']:.3g} ({row['law_error']:.1g})",
-            f"{100 * row['seconds'] / row['brute_seconds']:.2g} %",
-        ]
-        for row in rows
-    ]
-    yield from markdown.table(["metric", "strength", "brute force", "one measurement", "time"], lines, right=1)
+    yield "| metric | strength | brute force | one measurement | time |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for row in rows:
+        brute, law = (
+            f"{row[name]:.3g} ({row[error]:.1g})" for name, error in (("brute", "error"), ("law", "law_error"))
+        )
+        time = f"{100 * row['seconds'] / row['brute_seconds']:.2g} %"
+        yield f"| {markdown.escaped(row['metric'])} | {row['strength']:g} | {brute} | {law} | {time} |"
 
 
 def smoke() -> None:

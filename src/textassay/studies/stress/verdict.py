@@ -121,10 +121,12 @@ _FEW_RUNS = 20
 def cautions(found: Stress, size: int) -> Iterator[Finding]:
     """What may make the powers wrong: tests that reject undamaged text too often, and few runs."""
     index, rate = found.sizes.index(size), 1 - found.level
+    # Corrected for all tests; critical values come from as many draws, so that the variance is twice that of a share.
+    level = 1 - rate / len(found.metrics)
     often = {
         metric.name: metric.false_alarms[index]
         for metric in found.metrics
-        if metric.n_false_alarms and wilson(metric.false_alarms[index], metric.n_false_alarms, found.level)[0] > rate
+        if metric.n_false_alarms and wilson(metric.false_alarms[index], metric.n_false_alarms / 2, level)[0] > rate
     }
     if often:
         yield Finding("false alarms", value=rate, names=tuple(often), parts=often)
