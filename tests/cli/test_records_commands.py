@@ -151,3 +151,14 @@ def test_systems_that_cannot_be_compared(tmp_path: Path, run_command: Command) -
     one = [record for record in SYSTEMS if record["model"] == "beta"]
     with pytest.raises(InputError, match="the only system"):
         compare(one, reference_system="beta")
+
+
+def test_options_of_the_design(tmp_path: Path, run_command: Command) -> None:
+    rows = [{"prompt": f"Q{n % 8}", "text": f"{word} {n}"} for n, word in enumerate(WORDS)]
+    paths = [written(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
+    options = ("-m", "distinct", "--resamples", "0", "--json", "-", "--quiet")
+    for more, kind in (((), "paired"), (("--no-pair",), "independent"), (("--group", "prompt"), "grouped")):
+        found = json.loads(run_command("compare", *paths, *options, *more).stdout)
+        assert found["details"]["settings"]["design"] == kind
+    outcome = run_command("compare", *paths, "--no-pair", "--pair", "prompt")
+    assert outcome.stderr == "textassay: --no-pair beside --pair or --group; wanted one of them\n"

@@ -39,6 +39,7 @@ def compare(
     max_input: options.MaxInput = None,
     train: options.Train = None,
     pair: options.Pair = None,
+    no_pair: options.NoPair = False,
     group: options.Group = None,
     size: options.Size = "match",
     level: options.Level = 0.95,
@@ -73,6 +74,8 @@ def compare(
     del max_input  # applied when it is parsed
     if not candidates and reference_system is None:
         raise InputError("no candidate given; wanted at least one file besides the reference, or --reference-system")
+    if no_pair and (pair or group):
+        raise InputError("--no-pair beside --pair or --group; wanted one of them")
     mine, kind = candidates or [], checked_kind(text)
     named = named_sources(mine)
     files = [reference, *(path for path, _ in named.values()), *([train] if train else [])]
@@ -125,7 +128,7 @@ def compare(
             strip=strip,
             encoder=encoder,
             train=training,
-            pair=pair,
+            pair=False if no_pair else pair,
             group=group,
             size=size,
             level=level,

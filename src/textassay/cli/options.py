@@ -173,15 +173,20 @@ Pair = Annotated[
     typer.Option(
         metavar="FIELD",
         help="The field that identifies the prompt, document or author of a text (its group). Only groups in all "
-        "samples are used, and tests exchange texts within their group.",
+        "samples are used, and tests exchange texts within their group. [default: prompt, or the id, if the samples "
+        "have the same]",
     ),
+]
+NoPair = Annotated[
+    bool,
+    typer.Option("--no-pair", help="Treat all texts as independent, also those with the same prompts."),
 ]
 Group = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD",
         help="The field that identifies the group of a text, if the samples have different groups. Tests exchange "
-        "whole groups.",
+        "whole groups. [default: prompt, or the id, if a sample has several texts for one]",
     ),
 ]
 TextKind = Annotated[

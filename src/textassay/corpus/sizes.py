@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textassay.corpus.printable import many
+from textassay.corpus.printable import many, quoted
 from textassay.corpus.sample import Sample, group_numbers, stream
 from textassay.errors import InputError, Setting
 
@@ -29,6 +30,8 @@ UNEVEN = 1.1
 _KS = 1.36
 # A baseline of texts of other groups says something about candidates with at most this share of texts in shared groups.
 _FEW_SHARED = 0.1
+# So many of the groups that are left out are named.
+_NAMED = 3
 # A baseline within groups may leave out this share of the groups, those with one real text.
 _MOST_LEFT_OUT = 0.1
 
@@ -128,7 +131,7 @@ def cut_pairs(
     fewest = counts.min(axis=0)
     if not fewest.any():
         raise InputError("no group is in all samples; pairs need groups that the reference and every candidate have")
-    notes = _unmatched(sides, fewest, ["reference", *candidates])
+    notes = _unmatched([("reference", reference), *candidates.items()], sides, fewest)
     limit = _limit(size)
     if limit is not None:
         fewest = _groups_up_to(limit, fewest, seed)
@@ -203,10 +206,17 @@ def _per_group(groups: NDArray[np.int64], counts: NDArray[np.int64], rng: np.ran
     return np.sort(order[rank < counts[groups[order]]])
 
 
-def _unmatched(sides: Sequence[NDArray[np.int64]], fewest: NDArray[np.int64], names: Sequence[str]) -> tuple[str, ...]:
-    lost = {name: int((fewest[side] == 0).sum()) for name, side in zip(names, sides, strict=True)}
-    listed = ", ".join(f"{name} {count:,}" for name, count in lost.items() if count)
-    return (f"texts left out because their group is not in every sample: {listed}",) if listed else ()
+def _unmatched(
+    samples: Sequence[tuple[str, Sample]], sides: Sequence[NDArray[np.int64]], fewest: NDArray[np.int64]
+) -> tuple[str, ...]:
+    """A note that counts the texts of groups that not every sample has, and names some of the groups."""
+    said = []
+    for (name, sample), side in zip(samples, sides, strict=True):
+        lost = fewest[side] == 0
+        if lost.any() and sample.groups is not None:
+            groups = sample.groups.filter(pa.array(lost)).unique().to_pylist()
+            said.append(f"{name} {int(lost.sum()):,} ({quoted(groups, _NAMED)})")
+    return (f"texts left out because their group is not in every sample: {'; '.join(said)}",) if said else ()
 
 
 def _pairs(reference: Sample, candidates: Mapping[str, Sample], seed: int) -> dict[str, tuple[Sample, Sample]]:

@@ -20,9 +20,10 @@ from scipy.sparse.csgraph import connected_components
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences
 from textassay.corpus.printable import share
-from textassay.corpus.sample import Sample, is_not_blank, stream
+from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tokenizers import Tokenizer
 from textassay.inference.p_values import is_significant, p_value
+from textassay.inference.record_design import SHARED_SHARE, ids_of, prompts_of, repeated_share, shared_share
 from textassay.metrics.ngrams.duplicates import NearDuplicates
 
 PAIR, GROUP = "pair", "group"
@@ -31,12 +32,10 @@ _FIELD = "FIELD"
 
 # Five tests per comparison at this chance each: at most 1 % of independent comparisons are flagged by them.
 CHANCE = 0.002
-# Smaller shares of texts with a shared prompt or a near-duplicate are not worth a warning.
-SHARED_SHARE, CLUSTER_SHARE, CLUSTERS = 0.1, 0.05, 3
+# Smaller shares of near-duplicates are not worth a warning.
+CLUSTER_SHARE, CLUSTERS = 0.05, 3
 CLUSTER_TEXTS = 10_000
 SIMILARITY, SHINGLE = 0.5, 2
-# Lists of row numbers may have gaps where blank texts were left out.
-_GAPS = 1.1
 
 # Random orders per test; fewer if this many of them already had a larger statistic than the observed one.
 RESAMPLES, ENOUGH = 999, 10
@@ -111,6 +110,20 @@ def check_dependence(
     return *_sorted(sides, by), *ordered, *_aligned(aligned, field), *_clustered(sides, clusters, field)
 
 
+def check_order(role: str, sample: Sample, *, tokenizer: Tokenizer, seed: int = 0) -> tuple[DependenceWarning, ...]:
+    """Signs in the order of one sample, whatever its groups are: for a sample whose records name no prompts.
+
+    >>> from textassay.corpus.tokenizers import get_tokenizer
+    >>> check_order("reference", Sample.of([f"text {n}" for n in range(9)]), tokenizer=get_tokenizer())
+    ()
+    """
+    sides, by = {role: sample}, sorted_by(sample)
+    if by is not None:
+        return tuple(_sorted(sides, {role: by}))
+    order = order_test(sample, tokenizer=tokenizer, seed=seed)
+    return tuple(_ordered(sides, {role: order}, sample.prompt_field))
+
+
 def _named(role: str, sides: Mapping[str, Sample]) -> str:
     return f"the {role} {sides[role].name!r}"
 
@@ -126,21 +139,20 @@ def _common_field(*fields: str | None) -> str | None:
 def _declared(sides: Mapping[str, Sample]) -> Iterator[DependenceWarning]:
     """Warnings from the prompts or ids that came with the texts; prompts first, and ids only without any of those."""
     samples = list(sides.values())
-    for noun, columns, fields in (
-        ("prompt", [sample.contexts for sample in samples], [sample.prompt_field for sample in samples]),
-        ("id", [sample.ids for sample in samples], [sample.id_field for sample in samples]),
+    for noun, values, fields in (
+        ("prompt", [prompts_of(sample) for sample in samples], [sample.prompt_field for sample in samples]),
+        ("id", [ids_of(sample) for sample in samples], [sample.id_field for sample in samples]),
     ):
-        values = [None if column is None else _strings(column) for column in columns]
-        both = [value for value in values if value is not None and not _is_row_numbers(value)]
-        if len(both) == 2 and _shared(*both) >= SHARED_SHARE:
+        both = [value for value in values if value is not None]
+        if len(both) == 2 and shared_share(*both) >= SHARED_SHARE:
             yield DependenceWarning(
                 f"shared_{noun}s",
-                f"{share(_shared(*both))} of the texts have a {noun} that occurs in both samples: texts of one {noun} "
-                f"are not independent; {_use(PAIR, _common_field(*fields))}",
+                f"{share(shared_share(*both))} of the texts have a {noun} that occurs in both samples: texts of one "
+                f"{noun} are not independent; {_use(PAIR, _common_field(*fields))}",
                 PAIR,
             )
             return
-        repeated = {role: _repeated(value) for role, value in zip(sides, values, strict=True) if value is not None}
+        repeated = {role: repeated_share(value) for role, value in zip(sides, values, strict=True) if value is not None}
         repeated = {role: part for role, part in repeated.items() if part >= SHARED_SHARE}
         for role, part in repeated.items():
             yield DependenceWarning(
@@ -152,40 +164,6 @@ def _declared(sides: Mapping[str, Sample]) -> Iterator[DependenceWarning]:
             )
         if repeated:
             return
-
-
-def _strings(column: pa.Array) -> pa.Array:
-    """The values as strings; blank ones are null, since an empty field names no prompt."""
-    try:
-        values = column.cast(pa.large_string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        listed = column.to_pylist()
-        values = pa.array([None if value is None else repr(value) for value in listed], type=pa.large_string())
-    return pc.if_else(is_not_blank(values), values, pa.scalar(None, pa.large_string()))
-
-
-def _is_row_numbers(values: pa.Array) -> bool:
-    """Whether values only count the rows, so that equal ones on two sides need not have anything in common."""
-    try:
-        numbers = np.asarray(values.drop_null().cast(pa.int64()))
-    except pa.ArrowInvalid:
-        return False
-    span = numbers[-1] - numbers[0] if len(numbers) else 0
-    return bool((np.diff(numbers) > 0).all() and span < _GAPS * len(numbers) + 1)
-
-
-def _shared(mine: pa.Array, theirs: pa.Array) -> float:
-    """Share of all texts whose value occurs on both sides; 0 where only one value does, since it divides nothing."""
-    found = [pc.is_in(one, value_set=other.drop_null()) for one, other in ((mine, theirs), (theirs, mine))]
-    if len(mine.filter(found[0]).drop_null().unique()) < 2:
-        return 0.0
-    return sum(pc.sum(side).as_py() or 0 for side in found) / (len(mine) + len(theirs))
-
-
-def _repeated(values: pa.Array) -> float:
-    """Share of texts whose value occurs more than once in the sample; 0 where there is one value only."""
-    counts = np.asarray(values.drop_null().value_counts().field("counts"))
-    return float(counts[counts > 1].sum() / len(values)) if len(counts) > 1 else 0.0
 
 
 # Order

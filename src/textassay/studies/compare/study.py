@@ -15,12 +15,12 @@ from textassay.corpus.markdown import stripped
 from textassay.corpus.printable import many
 from textassay.corpus.readers import as_sample, candidate_systems, named_candidates
 from textassay.corpus.sample import Sample, stream
-from textassay.corpus.sizes import Cut, cut_pairs, cut_samples
+from textassay.corpus.sizes import Cut
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder, default_is_installed
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.errors import InputError
-from textassay.inference.dependence import DependenceWarning, check_dependence
+from textassay.inference.dependence import DependenceWarning, check_dependence, check_order
 from textassay.inference.format_check import Finding, check_format
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Job, Measured, measure_jobs, paired_difference, views_of_job
@@ -28,6 +28,7 @@ from textassay.inference.overall.bank import views_of_bank
 from textassay.inference.overall.test import Overall, OverallPlan, overall_test
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Engine, Plan, Progress, Silent, get_engine
+from textassay.inference.record_design import RecordDesign, check_design, record_design
 from textassay.inference.result import Result, result_of
 from textassay.metrics.measurable import answerable, choose
 from textassay.metrics.ngrams.counts import TextNgrams
@@ -261,7 +262,7 @@ def compare(
     strip: str | None = None,
     encoder: str | Encoder | None = None,
     train: Any = None,
-    pair: str | None = None,
+    pair: str | bool | None = None,
     group: str | None = None,
     size: str | int = "match",
     level: float = 0.95,
@@ -278,9 +279,11 @@ def compare(
     command line (`"bleu:n=4,cnd"` or `["bleu:n=4", "cnd"]`); without any, every default metric is measured.
     So is the encoder (`"minilm"`, `"lsa"`, ...), which may also be an object with `name`, `dimension` and `encode`.
 
-    Texts that are not independent need `group` or `pair`, the field that names the prompt, document or author of each
-    text (or samples made with `Sample.of(texts, groups=...)`). With `group`, texts of a group that both samples have
-    exchange labels within it, other groups as a whole. With `pair`, only groups that all samples have are used.
+    The design follows from the prompts of the records, or from their ids: samples with the same prompts are paired by
+    prompt, and several texts per prompt are a group. A note states it, and `pair=False` turns it off. Where texts that
+    are not independent have no such field, use `group` or `pair`, the field that names the prompt, document or author
+    of each text (or samples made with `Sample.of(texts, groups=...)`). With `group`, texts of a group that both samples
+    have exchange labels within it, other groups as a whole. With `pair`, only groups that all samples have are used.
 
     With `by`, the field that names the system of a text (`"model"` in files of known tools), every system of the
     candidates is a candidate. With `reference_system`, the system of this name is the reference, and all other systems
@@ -293,14 +296,14 @@ def compare(
     is installed, otherwise none, only the n-gram metrics, and no second overall test without markup. Metrics and an
     encoder that are given are used.
     """
-    if pair is not None and group is not None:
-        raise InputError("both pair and group given; wanted one of them")
+    check_design(pair, group)
     if quick:
         n_resamples = min(n_resamples, QUICK_EXCHANGES)
         families = families if metrics or families else "ngram"
         encoder = "static" if encoder is None and default_is_installed() else encoder
     words = get_tokenizer(tokenizer, lowercase=lowercase)
-    reference, given = _by_system(reference, candidates, by=by, reference_system=reference_system, group=pair or group)
+    field = pair if isinstance(pair, str) else group
+    reference, given = _by_system(reference, candidates, by=by, reference_system=reference_system, group=field)
     if not given:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     if are_digests(reference, given):
@@ -321,11 +324,11 @@ def compare(
     # Whatever the metrics read, the overall test uses an encoder that was asked for.
     chosen = choice.encoder if encoder is None or not n_resamples else encoder
     requests, missing = answerable(choice.requests, named, trained=train is not None)
-    field = pair or group
     samples = {name: stripped(as_sample(texts, name, group=field), strip) for name, texts in given.items()}
     real = stripped(as_sample(reference, "reference", group=field), strip)
+    design = record_design(real, samples, pair=pair, group=group)
     baseline = n_resamples > 0 if explain is None else explain
-    cut = (cut_samples if pair is None else cut_pairs)(real, samples, size=size, seed=seed, baseline=baseline)
+    cut = design.cut(size=size, seed=seed, baseline=baseline)
     seen = None
     if chosen is not None:
         seen = show_all(
@@ -346,11 +349,11 @@ def compare(
         progress=progress,
         baseline=baseline,
     )
-    notes = (*choice.notes, *missing, *(seen.notes if seen else ()), *([_quick_note(plan, seen)] if quick else ()))
+    of_encoder = seen.notes if seen else ()
+    notes = (*design.notes, *choice.notes, *missing, *of_encoder, *([_quick_note(plan, seen)] if quick else ()))
     study = _Study(
         measurer,
-        reference=real,
-        candidates=samples,
+        design=design,
         asked_resamples=n_resamples,
         notes=notes,
         sight=_sight(seen),
@@ -390,8 +393,7 @@ def _sight(seen: Remembered | None) -> Sight:
 @dataclass(frozen=True, eq=False)
 class _Study:
     measurer: Measurer
-    reference: Sample
-    candidates: Mapping[str, Sample]
+    design: RecordDesign
     asked_resamples: int
     notes: tuple[str, ...]
     sight: Sight
@@ -455,7 +457,9 @@ class _Study:
             level=plan.level,
             notes=notes,
             n_resamples=plan.n_resamples,
-            settings=settings_of_metrics(plan, measurer.requests, measurer.settings),
+            settings=settings_of_metrics(
+                plan, measurer.requests, measurer.settings, design=self.design.kind, groups=self.design.field
+            ),
         )
 
     def _remarks(self, name: str) -> dict[str, Any]:
@@ -480,7 +484,11 @@ class _Study:
         if not self.measurer.plan.n_resamples:
             return tuple
         tokenizer, seed = self.measurer.settings.tokenizer, self.measurer.plan.seed
-        return partial(check_dependence, self.candidates[name], self.reference, tokenizer=tokenizer, seed=seed)
+        candidate, reference = self.design.candidates[name], self.design.reference
+        for role, sample in (("candidate", candidate), ("reference", reference)):
+            if any(sample is other for other in self.design.undeclared):
+                return partial(check_order, role, sample, tokenizer=tokenizer, seed=seed)
+        return partial(check_dependence, candidate, reference, tokenizer=tokenizer, seed=seed)
 
     def _format(self, name: str) -> Callable[[], Sequence[Finding]]:
         """The search for differences in format, ready to run.
@@ -490,7 +498,7 @@ class _Study:
         if not self.measurer.baseline:
             return tuple
         tokenizer = self.measurer.settings.tokenizer
-        return partial(check_format, self.candidates[name], self.reference, tokenizer=tokenizer)
+        return partial(check_format, self.design.candidates[name], self.design.reference, tokenizer=tokenizer)
 
     def _axes(self, baseline: Measured, findings: Iterable[Finding]) -> Mapping[str, Mapping[str, Result]]:
         """The axes of the plane without Markdown, where a candidate and the reference differ in it."""
