@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
-from textassay.inference.plan import LocalEngine, Silent
+from textassay.engines.local import LocalEngine
+from textassay.inference.plan import Silent
 from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request

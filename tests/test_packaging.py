@@ -23,6 +23,7 @@ LADDER = (
     ("encoders",),
     ("distances", "models"),
     ("metrics",),
+    ("engines",),
     ("digests",),
     ("inference",),
     ("document",),
@@ -115,7 +116,7 @@ def test_a_wrong_import_is_caught(part: str, source: str, line: int) -> None:
     ("part", "source"),
     [
         ("corpus", "from textassay.version import __version__\nfrom . import errors"),
-        ("studies", "from textassay.inference.engine import Engine\nfrom textassay.models.ngrams import ngram"),
+        ("studies", "from textassay.engines.base import Engine\nfrom textassay.models.ngrams import ngram"),
         ("cli", "from textassay.report.former.table import render\nfrom textassay import version"),
     ],
 )

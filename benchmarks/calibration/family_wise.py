@@ -29,8 +29,8 @@ from textassay import compare
 from textassay.encoders.base import get_encoder
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
+from textassay.engines.local import LocalEngine
 from textassay.inference.p_values import is_significant
-from textassay.inference.plan import LocalEngine
 from textassay.studies.compare.result import Column
 
 ROOT = Path(__file__).resolve().parents[2]

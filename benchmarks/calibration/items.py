@@ -30,12 +30,13 @@ from textassay.distances.base import Surroundings, get_distance
 from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.encoders.vector_store import open_store
+from textassay.engines.local import LocalEngine
 from textassay.inference.combined_tests import measure_items, plan_tests
 from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.over_items import bootstrap_interval
 from textassay.inference.p_values import fisher, harmonic_mean, is_significant, simes
 from textassay.inference.per_item import ItemPlan, ItemWork
-from textassay.inference.plan import LocalEngine, Silent
+from textassay.inference.plan import Silent
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, parse_requests
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
-from textassay.inference.plan import LocalEngine, Silent
+from textassay.engines.local import LocalEngine
+from textassay.inference.plan import Silent
 from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings

@@ -31,7 +31,7 @@ from design_texts import captions, generated, images, lines, news, same_groups, 
 from threadpoolctl import threadpool_limits
 
 from textassay import Sample, compare
-from textassay.inference.plan import LocalEngine
+from textassay.engines.local import LocalEngine
 from textassay.models.ngrams.ngram import NgramModel, train
 from textassay.studies.sentences import sentence_of
 

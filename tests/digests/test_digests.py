@@ -16,10 +16,10 @@ from textassay.digests.build import Recipe, build_digest
 from textassay.digests.digest import Digest, digest_sample, merge_digests, merged_in_tree
 from textassay.digests.file import digest_bytes, read_digest, write_digest
 from textassay.digests.statistics import Layout
+from textassay.engines.local import LocalEngine
 from textassay.errors import InputError
 from textassay.inference.overall.of_digests import digest_test
 from textassay.inference.overall.test import OverallPlan
-from textassay.inference.plan import LocalEngine
 from textassay.metrics.views import Settings
 
 LAYOUTS = [Layout(16), Layout(16, 4096)]
@@ -145,14 +145,14 @@ def test_shards_are_counted_once_and_named_if_bad(tmp_path: Path) -> None:
     for k in range(5):
         (tmp_path / f"s{k}.txt").write_text("\n".join(corpus(k, 40)))
     out = str(tmp_path / "all.digest")
-    found = build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), mapper=LocalEngine(2))
+    found = build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), engine=LocalEngine(2))
     assert (found.n, len(found.shards)) == (200, 5)
     halves = [
         build_digest(
             [str(tmp_path / f"s{k}.txt") for k in part],
             str(tmp_path / f"{part}.digest"),
             Recipe(layout=Layout(8)),
-            mapper=LocalEngine(1),
+            engine=LocalEngine(1),
         )
         for part in ((0, 1, 2), (3, 4))
     ]
@@ -162,8 +162,8 @@ def test_shards_are_counted_once_and_named_if_bad(tmp_path: Path) -> None:
     (tmp_path / "s2.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "s3.txt").write_text("")
     with pytest.raises(InputError, match=r"s[23]\.txt.*1 more shards.*what is finished is kept"):
-        build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), mapper=LocalEngine(2))
-    kept = build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), mapper=LocalEngine(2), skip_bad=True)
+        build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), engine=LocalEngine(2))
+    kept = build_digest([str(tmp_path / "s*.txt")], out, Recipe(layout=Layout(8)), engine=LocalEngine(2), skip_bad=True)
     assert (kept.n, kept.n_skipped, read_digest(out).n_skipped) == (120, 2, 2)
     assert not Path(f"{out}.parts").exists()
 
@@ -171,7 +171,7 @@ def test_shards_are_counted_once_and_named_if_bad(tmp_path: Path) -> None:
 def test_stopped_run_continues(tmp_path: Path) -> None:
     for k in range(3):
         (tmp_path / f"s{k}.txt").write_text("\n".join(corpus(k, 40)))
-    counted = []
+    counted: list[str] = []
 
     class Stopping:
         def map(self, work, pieces):  # type: ignore[no-untyped-def]
@@ -185,12 +185,12 @@ def test_stopped_run_continues(tmp_path: Path) -> None:
 
     out, recipe = str(tmp_path / "all.digest"), Recipe(layout=Layout(8))
     with pytest.raises(KeyboardInterrupt):
-        build_digest([str(tmp_path / "s*.txt")], out, recipe, mapper=Stopping())
+        build_digest([str(tmp_path / "s*.txt")], out, recipe, engine=Stopping())
     parts = {path.name: path.stat().st_mtime_ns for path in Path(f"{out}.parts").iterdir()}
     assert len(parts) == 2
     for path in tmp_path.glob("s[01].txt"):
         path.chmod(0o644)
-    found = build_digest([str(tmp_path / "s*.txt")], out, recipe, mapper=LocalEngine(1))
+    found = build_digest([str(tmp_path / "s*.txt")], out, recipe, engine=LocalEngine(1))
     assert found.n == 120
 
 

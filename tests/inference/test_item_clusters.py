@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 
 from tests.laws import corpus
 from textassay import Conditional, Item, ItemSet, conditional
+from textassay.engines.local import LocalEngine
 from textassay.inference.combined_tests import MOST_TEXTS, clusters, cut, places_of
 from textassay.inference.over_items import Clusters, bootstrap_interval, paired
 from textassay.inference.p_values import is_significant
-from textassay.inference.plan import LocalEngine
 
 F64 = NDArray[np.float64]
 LONG = tuple(f"a long reference text number {number}" for number in range(9))

@@ -100,11 +100,11 @@ def compare(
 
         if by is None and reference_system is None:
             real = read(reference)
-            systems = {name: read(*source) for name, source in named.items()}
+            systems: dict[str, Sample | Digest] = {name: read(*source) for name, source in named.items()}
         else:
             pooled = mine if reference_system is None else [reference, *mine]
             sources = {name: (Path(path), own) for name, (path, own) in named_sources(pooled).items()}
-            found, systems = candidate_systems(
+            found, read_systems = candidate_systems(
                 sources,
                 by=by,
                 reference=reference_system,
@@ -115,6 +115,7 @@ def compare(
                 prompts_from=prompts_from,
             )
             progress.step(len(pooled))
+            systems = {**read_systems}
             real = read(reference) if found is None else found
         # Training texts are only looked up, so they need no groups.
         training = read(train, grouped=False) if train else None

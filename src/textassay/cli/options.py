@@ -245,6 +245,14 @@ Quick = Annotated[
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="The seed of the random number generator.")]
 Engine = Annotated[str, typer.Option(metavar="NAME", help="Where to run: local, or local:N for N threads.")]
+ClusterEngine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Where to run: local, local:N (threads), processes:N, ray:N (a Ray cluster on this machine), auto (the "
+        "running cluster), HOST:PORT or ray://HOST:PORT.",
+    ),
+]
 Json = Annotated[str | None, typer.Option(metavar="FILE|-", help="Write JSON.")]
 NoTimings = Annotated[
     bool,

@@ -8,10 +8,9 @@ file.
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from textassay.corpus.files import is_pattern, pattern_files, write_failures_named
 from textassay.corpus.markdown import STRIPS
@@ -22,6 +21,7 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.digest import Digest, digest_sample, merge_digests, merged_in_tree
 from textassay.digests.file import ENDING, MOST_BLOCKS, read_digest, write_digest
 from textassay.digests.statistics import BY_BLOCK, Layout
+from textassay.engines.base import Engine
 from textassay.errors import InputError, Setting
 from textassay.metrics.views import Settings
 from textassay.version import __version__
@@ -78,14 +78,6 @@ class Done:
     problem: str = ""
 
 
-class Mapper(Protocol):
-    """Runs independent pieces of work, in this process or on other machines."""
-
-    def map(self, work: Callable[[ShardJob], Done], pieces: Iterable[ShardJob], /) -> list[Done]:
-        """The results for all pieces."""
-        ...
-
-
 def digest_file(path: str, name: str, recipe: Recipe) -> Digest:
     """The digest of one shard."""
     sample = read_sample(path, field=recipe.text_field, encoding=recipe.encoding)
@@ -124,7 +116,7 @@ def shard_files(patterns: Sequence[str]) -> dict[str, str]:
 
 
 def build_digest(
-    shards: Sequence[str], out: str, recipe: Recipe, *, mapper: Mapper, skip_bad: bool = False, name: str | None = None
+    shards: Sequence[str], out: str, recipe: Recipe, *, engine: Engine, skip_bad: bool = False, name: str | None = None
 ) -> Digest:
     """Count all shards and write their digest to `out`.
 
@@ -136,7 +128,7 @@ def build_digest(
         The file to write. Finished shards are kept beside it, in `OUT.parts`, until it is written.
     recipe
         How shards are read and counted.
-    mapper
+    engine
         What runs the shards.
     skip_bad
         Leave out shards that cannot be read. They are counted in the digest.
@@ -155,7 +147,7 @@ def build_digest(
     with write_failures_named(folder):
         os.makedirs(folder, exist_ok=True)
         jobs = [ShardJob(path, shard, recipe, _part(folder, path, shard, recipe)) for shard, path in files.items()]
-        done = mapper.map(make_part, jobs)
+        done = engine.map(make_part, jobs)
     problems = [each.problem for each in done if each.problem]
     if problems and not skip_bad:
         more = f" (and {len(problems) - 1:,} more shards)" if len(problems) > 1 else ""

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.sample import stream
+from textassay.engines.base import Engine
 from textassay.inference.item_figures import (
     DRAWS,
     Combined,
@@ -45,7 +46,7 @@ from textassay.inference.item_figures import (
 from textassay.inference.over_items import Clusters
 from textassay.inference.p_values import holm, step_down
 from textassay.inference.per_item import CONTRASTS, ItemMeasured, ItemPlan, ItemWork, Tallies
-from textassay.inference.plan import Engine, Progress, enough_resamples
+from textassay.inference.plan import Progress, enough_resamples
 from textassay.metrics.items.item_pool import Labels
 from textassay.metrics.registry import Request
 

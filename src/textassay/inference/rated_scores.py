@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.corpus.sample import stream
+from textassay.engines.base import Engine
+from textassay.engines.local import LocalEngine
 from textassay.inference.intervals import wilson
 from textassay.inference.p_values import holm, is_significant, p_value
-from textassay.inference.plan import Engine, LocalEngine, Plan, Progress, Silent, fewest_resamples
+from textassay.inference.plan import Plan, Progress, Silent, fewest_resamples
 from textassay.inference.result import Interval, Result, result_of, signature
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.registry import Request

@@ -11,8 +11,8 @@ from textassay.corpus.arrays import Bool
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.ratings.files import read_ratings
 from textassay.corpus.ratings.rated_items import RatedItems, balanced
+from textassay.engines.local import LocalEngine
 from textassay.errors import InputError, Setting
-from textassay.inference.plan import LocalEngine
 from textassay.inference.rated_scores import RatedPlan, measure
 from textassay.inference.result import Result, signature
 from textassay.metrics.ratings.rating_view import Ratings

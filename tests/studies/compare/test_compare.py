@@ -61,7 +61,7 @@ def test_undefined_results_are_null_in_json_and_read_back_equal() -> None:
 
 
 def test_the_number_of_threads_does_not_change_a_result() -> None:
-    from textassay.inference.plan import LocalEngine
+    from textassay.engines.local import LocalEngine
 
     def run(workers: int) -> Any:
         found = compare(corpus(1, 80), {"a": corpus(2, 80), "b": corpus(3, 80)}, engine=LocalEngine(workers), **FAST)

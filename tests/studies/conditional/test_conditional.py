@@ -15,9 +15,9 @@ from tests.laws import corpus
 from textassay import Conditional, InputError, Item, ItemSet, conditional
 from textassay.corpus.item_set import TextTable
 from textassay.corpus.printable import printable
+from textassay.engines.local import LocalEngine
 from textassay.inference.item_figures import measure_item, ways
 from textassay.inference.p_values import fisher, harmonic_mean, holm, is_significant
-from textassay.inference.plan import LocalEngine
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import parse_requests
 

@@ -52,7 +52,7 @@ def make(
         ),
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out shards that cannot be read.")] = False,
-    engine: options.Engine = "local",
+    engine: options.ClusterEngine = "local",
     quiet: options.Quiet = False,
 ) -> None:
     """Count the texts of shards by block and write a digest.
@@ -64,15 +64,15 @@ def make(
     from textassay.corpus.files import read_whole
     from textassay.digests.build import Recipe, build_digest
     from textassay.digests.statistics import Layout
+    from textassay.engines.base import get_engine
     from textassay.errors import InputError
-    from textassay.inference.plan import get_engine
 
     check_writable([out], inputs=[*shards, *([private] if private else [])])
     key = "" if private is None else read_whole(private).decode(errors="replace").strip()
     if private is not None and not key:
         raise InputError(f"{private}: is empty; wanted a secret, such as 32 random characters")
     recipe = Recipe(tokenizer, lowercase, strip, field, encoding, Layout(blocks, sketch), key).checked()
-    digest = build_digest(shards, out, recipe, mapper=get_engine(engine), skip_bad=skip_bad)
+    digest = build_digest(shards, out, recipe, engine=get_engine(engine, anywhere=True), skip_bad=skip_bad)
     if not quiet:
         skipped = f"; {digest.n_skipped:,} left out" if digest.n_skipped else ""
         sys.stderr.write(f"wrote {out}: {digest.n:,} texts of {len(digest.shards):,} shards{skipped}\n")

@@ -20,13 +20,14 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.digest import Digest
 from textassay.digests.file import is_digest, read_digest
 from textassay.digests.views import BlockMaterial, joined_blocks, why_left_out
+from textassay.engines.base import Engine
 from textassay.errors import InputError
 from textassay.inference.intervals import MOST_GROUPS
 from textassay.inference.measure import Blocks, Measured, measure
 from textassay.inference.overall.of_digests import FEWEST_BLOCKS, alike, design_of_blocks, digest_test
 from textassay.inference.overall.test import Overall, OverallPlan
 from textassay.inference.p_values import holm, is_significant
-from textassay.inference.plan import Engine, Plan
+from textassay.inference.plan import Plan
 from textassay.inference.result import Result, result_of
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Settings as ViewSettings

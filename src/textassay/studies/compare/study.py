@@ -19,6 +19,7 @@ from textassay.corpus.sizes import Cut
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder, default_is_installed
 from textassay.encoders.remembered import Remembered, show_all
+from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence, check_order
 from textassay.inference.format_check import Finding, check_format
@@ -27,7 +28,7 @@ from textassay.inference.measure import Job, Measured, measure_jobs, paired_diff
 from textassay.inference.overall.bank import views_of_bank
 from textassay.inference.overall.test import Overall, OverallPlan, overall_test
 from textassay.inference.p_values import holm, is_significant
-from textassay.inference.plan import Engine, Plan, Progress, Silent, get_engine
+from textassay.inference.plan import Plan, Progress, Silent
 from textassay.inference.record_design import RecordDesign, check_design, record_design
 from textassay.inference.result import Result, result_of
 from textassay.metrics.measurable import answerable, choose

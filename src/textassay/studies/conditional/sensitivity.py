@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.sample import stream
+from textassay.engines.base import Engine
 from textassay.inference.item_figures import measure_ways, towards_worse
 from textassay.inference.p_values import is_significant, p_value
 from textassay.inference.per_item import ItemPlan
-from textassay.inference.plan import Engine, Progress
+from textassay.inference.plan import Progress
 from textassay.metrics.items.item_pool import ItemPool, Pools
 from textassay.metrics.registry import Request
 from textassay.studies.conditional.result import CurvePoint, Sensitivity

@@ -24,6 +24,7 @@ from textassay.distances.base import (
 from textassay.distances.custom import check_own, own_distance
 from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import show_all
+from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
 from textassay.inference.combined_tests import Tests, measure_items, plan_tests
 from textassay.inference.format_check import check_format
@@ -31,7 +32,7 @@ from textassay.inference.item_figures import Combined
 from textassay.inference.over_items import Gap, Measuring, Summary, SystemResults
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
-from textassay.inference.plan import Engine, Progress, Silent, get_engine
+from textassay.inference.plan import Progress, Silent
 from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.measurable import left_out, no_encoder

@@ -11,9 +11,10 @@ from textassay.corpus.files import AnyPath, named_paths
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.ratings.files import models_in, read_ratings
 from textassay.corpus.ratings.rated_items import RatedItems
+from textassay.engines.base import Engine
 from textassay.errors import InputError
 from textassay.inference.p_values import holm
-from textassay.inference.plan import Engine, Progress
+from textassay.inference.plan import Progress
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
 from textassay.studies.finding import Verdict

@@ -11,8 +11,9 @@ from textassay.corpus.printable import many
 from textassay.corpus.ratings.files import read_ratings
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, balanced, without_raters
 from textassay.document.words import listed as words_listed
+from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
-from textassay.inference.plan import Engine, Progress, Silent, get_engine
+from textassay.inference.plan import Progress, Silent
 from textassay.inference.rated_scores import Groups, RatedPlan, Scores, measure
 from textassay.inference.raters import alpha, alpha_interval, rater_facts
 from textassay.inference.result import Interval, Result

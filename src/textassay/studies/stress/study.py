@@ -20,8 +20,9 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_number, is_whole
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered, show_all
+from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
-from textassay.inference.plan import Engine, Plan, Progress, Silent, fewest_resamples, get_engine
+from textassay.inference.plan import Plan, Progress, Silent, fewest_resamples
 from textassay.inference.result import option_fields, sample_field
 from textassay.metrics.measurable import choose, measurable
 from textassay.metrics.registry import Request, listed, parse_requests

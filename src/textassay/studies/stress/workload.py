@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from textassay.corpus.hashed_ngrams import Sequences
-from textassay.inference.plan import Engine, Progress
+from textassay.engines.base import Engine
+from textassay.inference.plan import Progress
 from textassay.metrics.registry import Request
 from textassay.studies.stress.contamination import follows_the_law
 from textassay.studies.stress.damages import Damage

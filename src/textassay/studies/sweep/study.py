@@ -19,12 +19,13 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import show_all
+from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
 from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Measured, measure
 from textassay.inference.overall.test import Overall
 from textassay.inference.p_values import holm, is_significant
-from textassay.inference.plan import Engine, Plan, Progress, Silent, get_engine
+from textassay.inference.plan import Plan, Progress, Silent
 from textassay.metrics.learned.model_texts import model_name
 from textassay.metrics.measurable import choose, measurable
 from textassay.metrics.registry import Request, find_metric, listed, parse_requests

@@ -1,0 +1,1 @@
+"""Engines: where independent pieces of work run."""
