@@ -175,7 +175,7 @@ def a_rise_is_as_declared(request: Request) -> None:
     healthy, reference = corpus(1, 60), corpus(2, 60)
     rng = np.random.default_rng(7)
     strange = [" ".join(rng.choice(WORDS[20:], 9)) for _ in range(60)]
-    collapsed = ["w0 w1 w0 w2 w0 w1"] * 55 + healthy[:5]
+    collapsed = ["w0 w1 w0 w2 w0 w1"] * 40 + healthy[:1] * 20
     copied = corpus(99, 50)[:40] + healthy[:20]
     loses_diversity = "diverse" in rise or rise in ("more repeats", "more coverage", "reference less likely")
     worse = copied if rise == "more copies" else collapsed if loses_diversity else strange

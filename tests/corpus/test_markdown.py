@@ -75,11 +75,12 @@ def test_a_difference_in_markup_alone_is_named_and_gone_without_it() -> None:
     assert [finding.kind for finding in column.findings if finding.is_markup] == ["bold"]
     assert column.overall is not None
     assert column.overall_without_markup is not None
+    assert column.verdict is not None
     assert column.overall.p_value == 1 / 200
     assert column.overall_without_markup.p_value is not None
     assert column.overall_without_markup.p_value > 0.05
-    assert "Markdown may explain the difference" in str(column.verdict)
-    assert "diverse" not in str(column.verdict)
+    assert "Markdown may explain the difference" in column.verdict.sentence
+    assert "diverse" not in column.verdict.sentence
     assert type(found).from_json(found.to_json()).candidates[0].overall_without_markup == column.overall_without_markup
     alone = ta.compare(real, plain, families=["ngram"], n_resamples=199, strip="markdown")
     assert alone.candidates[0].overall is not None

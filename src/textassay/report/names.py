@@ -7,6 +7,8 @@ from rich.cells import cell_len
 
 # A shorter beginning is not worth hiding, and two names are easier to read in full.
 _SHORTEST, _FEWEST = 5, 3
+# Fewer characters behind a hidden beginning tell a reader nothing: a name is then cut in the middle instead.
+_LEAST = 3
 
 
 def short_names(names: Sequence[str], *, fewest: int = _FEWEST) -> list[str]:
@@ -30,7 +32,7 @@ def fitted_names(names: Sequence[str], width: int) -> list[str]:
     ['model-tempe…7-topk-run-1', 'model-tempe…7-topk-run-2']
     """
     without_beginning = short_names(names, fewest=2)
-    if len(set(names)) == len(names) and all(cell_len(name) <= width for name in without_beginning):
+    if len(set(names)) == len(names) and all(_LEAST < cell_len(name) <= width for name in without_beginning):
         return list(names) if all(cell_len(name) <= width for name in names) else without_beginning
     for shorter in (list(names), without_beginning):
         for tail in (width // 2, 0):

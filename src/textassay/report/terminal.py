@@ -90,7 +90,9 @@ def _line(text: str, style: str = "", *, most: int = _LONGEST) -> Line:
 
 def _height(content: RenderableType, width: int) -> int:
     """The number of lines of some content."""
-    console = Console(file=StringIO(), width=width, color_system=None, force_jupyter=False)
+    console = Console(
+        file=StringIO(), width=width, color_system=None, force_jupyter=False
+    )  # fmt: skip
     return len(console.render_lines(content, pad=False))
 
 

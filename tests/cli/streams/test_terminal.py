@@ -134,6 +134,13 @@ RUNS: dict[str, list[list[str]]] = {
     "stress": [
         ["stress", "real~.txt", *["-d", "truncate", "-m", "distinct", "--sizes", "20", "--runs", "2", "--draws", "19"]]
     ],
+    "report": [["report", "compare~.json"], ["report", "compare~.json", "--table"]],
+    "digest make": [
+        ["digest", "make", "real~.txt", "--out", "real~.digest"],
+        ["digest", "make", "model~.txt", "--out", "model~.digest"],
+    ],
+    "digest merge": [["digest", "merge", "real~.digest", "model~.digest", "--out", "twice~.digest"]],
+    "digest info": [["digest", "info", "real~.digest"]],
     "describe": [["describe", "human~.jsonl"]],
     "convert": [["convert", "human~.jsonl", "--out", "-"]],
     "metrics": [["metrics"], ["metrics", "mauve"]],

@@ -23,7 +23,7 @@ class _DefaultGroup(TyperGroup):
 
 
 app = typer.Typer(
-    help="Make, merge and describe digests: mergeable summaries of corpora.", cls=_DefaultGroup, no_args_is_help=True
+    help="Make, merge and describe digests: small files that merge.", cls=_DefaultGroup, no_args_is_help=True
 )
 
 
