@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from textassay.studies.frontier.own_functions import own_pair
     from textassay.studies.frontier.result import Frontier
     from textassay.studies.frontier.study import frontier
+    from textassay.studies.gate.result import Gate
+    from textassay.studies.gate.rules import GateRules
     from textassay.studies.huse.plane import HusePlane, huse_plane
     from textassay.studies.huse.result import HuseResult
     from textassay.studies.huse.study import huse
@@ -38,6 +40,8 @@ __all__ = [
     "Comparison",
     "Conditional",
     "Frontier",
+    "Gate",
+    "GateRules",
     "HusePlane",
     "HuseResult",
     "InputError",
@@ -78,6 +82,8 @@ _HOMES = {
     "Comparison": "textassay.studies.compare.result",
     "Conditional": "textassay.studies.conditional.result",
     "Frontier": "textassay.studies.frontier.result",
+    "Gate": "textassay.studies.gate.result",
+    "GateRules": "textassay.studies.gate.rules",
     "InputError": "textassay.errors",
     "Interval": "textassay.inference.result",
     "Item": "textassay.corpus.item_set",

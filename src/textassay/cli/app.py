@@ -69,7 +69,16 @@ class _Command(TyperCommand):
             if parameter.param_type_name == "argument":
                 # Options have a name for their value; arguments are that name themselves.
                 parameter.display_type_rich = lambda **_: None  # type: ignore[method-assign, attr-defined, unused-ignore]
+        panels: dict[str, list[Any]] = {"": []}
+        everything = self.params
+        for parameter in everything:
+            panels.setdefault(getattr(parameter, "rich_help_panel", None) or "", []).append(parameter)
+        self.params = panels.pop("")
         super().format_options(ctx, formatter)
+        self.params = everything
+        for title, parameters in panels.items():
+            with formatter.section(title):
+                formatter.write_dl([record for one in parameters if (record := one.get_help_record(ctx))])
 
 
 for _group in (app, survey.app, cache.app, digest.app):

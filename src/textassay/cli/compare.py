@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textassay.cli import options
+from textassay.cli.gate import options as gate_options
 
 if TYPE_CHECKING:
     from textassay.corpus.sample import Sample
@@ -57,6 +58,10 @@ def compare(
     table: options.Table = False,
     why: options.Why = False,
     quiet: options.Quiet = False,
+    max_separable: gate_options.MaxSeparable = None,
+    contaminant: gate_options.Contaminant = None,
+    fail_on: gate_options.FailOn = None,
+    undecided: gate_options.Undecided = "undecided",
 ) -> None:
     """Compare generated texts with real ones.
 
@@ -70,8 +75,15 @@ def compare(
     from textassay.digests.file import is_digest, read_digest
     from textassay.errors import InputError
     from textassay.studies.compare.study import compare as run
+    from textassay.studies.gate.rules import GateRules
 
     del max_input  # applied when it is parsed
+    rules = GateRules(
+        max_separable=max_separable,
+        contaminant=contaminant,
+        fail_on=",".join(fail_on or ()),
+        undecided=undecided,
+    )
     if not candidates and reference_system is None:
         raise InputError("no candidate given; wanted at least one file besides the reference, or --reference-system")
     if no_pair and (pair or group):
@@ -138,7 +150,10 @@ def compare(
             quick=quick,
             seed=seed,
             engine=engine,
+            gate=rules,
             progress=progress,
         )
     targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "bibtex": bibtex, "report": report}
     deliver_outcome(comparison, targets, quiet=quiet, table=table or bool(metrics), timings=not no_timings, why=why)
+    if comparison.gate is not None:
+        raise typer.Exit(comparison.gate.exit_code)

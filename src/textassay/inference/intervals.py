@@ -328,20 +328,29 @@ CROSS_FITTED = 1.5**0.5
 def separable_interval(parts: Mapping[str, float], level: float) -> Interval:
     """The one-sided interval of the separable share: from its lower confidence bound to 1.
 
-    Wilson's limits of both shares are combined as the limits of a difference (Newcombe 1998), with the correlation of
-    shares over common groups, Student's quantiles, and a factor for classifiers that share their training texts.
-
     >>> parts = {"candidate_rate": 0.5, "reference_rate": 0.1, "correlation": 0.0, "n_units": 100.0}
     >>> round(separable_interval(parts | {"candidate_effective": 100.0, "reference_effective": 100.0}, 0.95).low, 3)
     0.275
     """
+    down, _ = separable_margins(parts, level)
+    low = parts["candidate_rate"] - parts["reference_rate"] - down
+    return Interval(min(max(low, 0.0), 1.0), 1.0, level, SEPARABLE)
+
+
+def separable_margins(parts: Mapping[str, float], level: float) -> tuple[float, float]:
+    """How far the share that the classifier separates may be below and above its estimate, each at this level.
+
+    Wilson's limits of both shares are combined as the limits of a difference (Newcombe 1998), with the correlation of
+    shares over common groups, Student's quantiles, and a factor for classifiers that share their training texts. The
+    upper limit is that of this classifier, at this number of texts: another one may separate more.
+    """
     mine, theirs = parts["candidate_rate"], parts["reference_rate"]
     t = float(stdtrit(parts["n_units"] - 1, level))
-    down = mine - _wilson(mine, parts["candidate_effective"], t)[0]
-    up = _wilson(theirs, parts["reference_effective"], t)[1] - theirs
-    square = down**2 - 2 * parts["correlation"] * down * up + up**2
-    low = mine - theirs - CROSS_FITTED * math.sqrt(max(square, 0.0))
-    return Interval(min(max(low, 0.0), 1.0), 1.0, level, SEPARABLE)
+    ends = _wilson(mine, parts["candidate_effective"], t), _wilson(theirs, parts["reference_effective"], t)
+    sides = (mine - ends[0][0], ends[1][1] - theirs), (ends[0][1] - mine, theirs - ends[1][0])
+    squares = [one**2 - 2 * parts["correlation"] * one * other + other**2 for one, other in sides]
+    down, up = (CROSS_FITTED * math.sqrt(max(square, 0.0)) for square in squares)
+    return down, up
 
 
 def interval(

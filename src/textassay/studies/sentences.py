@@ -39,6 +39,16 @@ def at_least(low: float) -> str:
     return share(math.floor(low * 10**digits) / 10**digits or low)
 
 
+def at_most(high: float) -> str:
+    """An upper bound as a percentage, rounded up so that it stays one.
+
+    >>> at_most(0.2711), at_most(0.0891), at_most(0.0004), at_most(1.0)
+    ('28 %', '9.0 %', '<0.1 %', '100 %')
+    """
+    digits = 2 if high >= 0.1 else 3
+    return share(min(math.ceil(high * 10**digits - 1e-9) / 10**digits, 1.0) if high >= 0.001 else high)
+
+
 def _cited(f: "Finding") -> str:
     """The p-value of the overall test, corrected for several candidates, and the sizes it comes from."""
     groups = f" in {f.part('groups'):,.0f} and {f.part('reference_groups'):,.0f} groups" if "groups" in f.parts else ""
@@ -182,6 +192,62 @@ def _inverts(f: "Finding") -> str:
     return f"{f.value:.0f} of {many(f.n[0], 'pair')} in the wrong order, such as {first} above {second}"
 
 
+def _within_margin(f: "Finding") -> str:
+    return (
+        f"at most {at_most(f.ends[1] if f.ends else 1.0)} of its texts are unlike the reference's (margin"
+        f" {share(f.baseline)}), if a classifier recognises them as well as {_contaminant(f)}"
+    )
+
+
+def _contaminant(f: "Finding") -> str:
+    return f.text if f.text.startswith("its own texts") else f"those of {shortened(f.text, 40)}"
+
+
+def _beyond_margin(f: "Finding") -> str:
+    low = at_least(f.ends[0]) if f.ends else "0 %"
+    return f"at least {low} of its texts are unlike the reference's (margin {share(f.baseline)})"
+
+
+def _margin_undecided(f: "Finding") -> str:
+    low, high = f.ends or (0.0, 1.0)
+    known = f"between {at_least(low) if low else '0 %'} and {at_most(high)} of its texts are unlike the reference's"
+    if high >= 1:
+        known = "too few texts for an upper bound of how many of its texts are unlike the reference's"
+    needed = f.part("needed")
+    advice = "no number of texts is likely to decide: the estimate is at the margin"
+    if math.isfinite(needed):
+        advice = f"about {round_number(needed):,} texts per sample would decide"
+    return f"{known} (margin {share(f.baseline)}); {advice}, these are {f.n[0]:,} and {f.n[1]:,}"
+
+
+def round_number(count: float) -> int:
+    """A number of texts in two significant digits, rounded up.
+
+    >>> round_number(817.2), round_number(12345), round_number(42)
+    (820, 13000, 42)
+    """
+    unit = 10 ** max(math.floor(math.log10(max(count, 1))) - 1, 0)
+    return math.ceil(count / unit) * unit
+
+
+def _rule(words: str) -> "Callable[[Finding], str]":
+    """A rule of a gate, and the sentence of the verdict that breaks it."""
+
+    def said(f: "Finding") -> str:
+        return f.text or words.format(_RULES[f.names[0]])
+
+    return said
+
+
+# What a candidate can fail on.
+_RULES = {
+    "differs": "a difference from the reference",
+    "collapsed": "a collapse",
+    "copied": "copies of the reference",
+    "format": "a difference in format",
+}
+
+
 SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     # All studies.
     "no test": "estimates only: no test was run",
@@ -223,6 +289,16 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "fewer known phrases": lambda f: f"fewer of its phrases are in the reference ({_against(f, 'real v real')})",
     "unlike the reference": lambda f: f"produces texts unlike any in the reference ({_against(f, 'real v real')})",
     "uncovered": lambda f: f"leaves parts of the reference uncovered ({_against(f, 'real v real')})",
+    # Gates.
+    "within margin": _within_margin,
+    "beyond margin": _beyond_margin,
+    "margin undecided": _margin_undecided,
+    "no margin": lambda f: (
+        f"{f.n[0]:,} and {f.n[1]:,} texts are too few for a classifier: it needs 20 texts, or 20 groups, per sample"
+    ),
+    "rule kept": _rule("no sign of {}"),
+    "rule broken": _rule("{}"),
+    "rule undecided": _rule("not known whether there is {}"),
     # Sweeps.
     "best setting": lambda f: f"{f.text} by {listed(f.names)}",
     "closest settings": lambda f: f"closest to the reference: {_settings(f)}",

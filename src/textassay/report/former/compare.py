@@ -44,9 +44,11 @@ from textassay.report.former.terminal import (
     notes,
     verdict_lines,
 )
+from textassay.report.terminal import render
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import FAR
 from textassay.studies.compare.result import Column, Comparison, Separation
+from textassay.studies.gate.document import gate_document
 
 # What "closer is better" refers to.
 TARGET = "real text"
@@ -348,6 +350,7 @@ def render_terminal(comparison: Comparison, *, width: int, why: bool = False) ->
             findings,
             [title, *tables, *map(dim, explained)],
             list(verdict_lines(verdicts)),
+            [render(gate_document(comparison.gate, comparison.names), width=width)] if comparison.gate else [],
             differences,
             notes(comparison.notes),
             [dim(line) for line in missing],

@@ -10,11 +10,12 @@ from textassay.inference.format_check import Finding
 from textassay.inference.overall.test import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
-from textassay.studies.codec import read_sized, sized
+from textassay.studies.codec import from_fields, read_sized, sized
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.equal_lengths import EqualLengths
 from textassay.studies.compare.meaning import Meaning
 from textassay.studies.finding import Verdict
+from textassay.studies.gate.result import Gate
 from textassay.studies.outcome import (
     Contest,
     Outcome,
@@ -138,7 +139,8 @@ class Comparison(Outcome):
     """Candidates against a reference. `labels` names the rows.
 
     `real` is the baseline: metrics that describe a sample are measured on the whole reference, metrics that compare on
-    one part of the reference against another part; each of its results carries its own `n`.
+    one part of the reference against another part; each of its results carries its own `n`. `gate` is the decision, if
+    there were rules for one.
     """
 
     kind: ClassVar[str] = "compare"
@@ -154,6 +156,7 @@ class Comparison(Outcome):
     notes: tuple[str, ...]
     n_resamples: int = 0
     settings: Settings = field(default_factory=dict)
+    gate: Gate | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -189,6 +192,7 @@ class Comparison(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what goes beyond it is under `details`."""
+        gate = {} if self.gate is None else {"gate": self.gate.to_dict()}
         return {
             "textassay": __version__,
             "reference": identity(self.reference),
@@ -208,6 +212,7 @@ class Comparison(Outcome):
                 "columns": [_remarks(column) for column in self.candidates],
                 "contests": [without_nan(asdict(contest)) for contest in self.contests],
             },
+            **gate,
         }
 
     @classmethod
@@ -230,6 +235,7 @@ class Comparison(Outcome):
             notes=tuple(details["notes"]),
             n_resamples=details.get("resamples", 0),
             settings=read_settings(details),
+            gate=from_fields(Gate, plain["gate"]) if "gate" in plain else None,
         )
 
 

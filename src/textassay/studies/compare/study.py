@@ -46,6 +46,8 @@ from textassay.studies.compare.of_digests import are_digests, as_digest, compare
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
+from textassay.studies.gate.rules import GateRules
+from textassay.studies.gate.study import gated, read_contaminant
 from textassay.studies.outcome import Contest, settings_of_metrics
 
 # The exchanges that a quick run draws first; the overall test adds more where its p-value is close to a limit.
@@ -272,6 +274,7 @@ def compare(
     explain: bool | None = None,
     quick: bool = False,
     engine: str | Engine | None = None,
+    gate: GateRules | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare candidates with a reference; texts are a `Sample`, a path, or any iterable of strings.
@@ -296,6 +299,8 @@ def compare(
     `quick` asks for the verdict in the shortest time: at most 199 exchanges at first, static vectors if the extra embed
     is installed, otherwise none, only the n-gram metrics, and no second overall test without markup. Metrics and an
     encoder that are given are used.
+
+    `gate` has the rules that a candidate must keep to pass; the decision is the `gate` of what is returned.
     """
     check_design(pair, group)
     if quick:
@@ -307,9 +312,12 @@ def compare(
     reference, given = _by_system(reference, candidates, by=by, reference_system=reference_system, group=field)
     if not given:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
+    rules = (gate or GateRules()).checked(Plan(level, n_resamples, seed))
     if are_digests(reference, given):
         unusable = {"pair": pair, "group": group, "encoder": encoder, "train": train, "families": families or None}
-        return compare_digests(
+        unusable |= {"max_separable": rules.margin, "no_worse_than": rules.no_worse_than, "aa": rules.aa or None}
+        unusable |= {"fail_on": next((name for name in rules.fail_on if name in ("copied", "format")), None)}
+        counted = compare_digests(
             as_digest(reference),
             {name: as_digest(each, name) for name, each in given.items()},
             metrics=listed(metrics),
@@ -317,6 +325,7 @@ def compare(
             engine=get_engine(engine),
             unusable=[name for name, value in unusable.items() if value is not None],
         )
+        return gated(counted, rules, None, plan=Plan(level, n_resamples, seed), engine=get_engine(engine))
     plan = Plan(level, n_resamples, seed).checked().enough_for(len(given))
     workers, progress = get_engine(engine), progress or Silent()
     metrics, families = listed(metrics), listed(families)
@@ -360,7 +369,9 @@ def compare(
         sight=_sight(seen),
         quick=quick,
     )
-    return study.run(workers)
+    found = study.run(workers)
+    contaminant = read_contaminant(rules.contaminant, real, strip)
+    return gated(found, rules, measurer.tested, plan=plan, engine=workers, contaminant=contaminant)
 
 
 def _quick_note(plan: Plan, seen: Remembered | None) -> str:

@@ -1,0 +1,236 @@
+r"""The margin of the separable share: bounds from both sides, and how many texts a decision needs.
+
+No finite sample bounds the total variation distance TV(P, Q) from above: a candidate may differ on texts that nobody
+looked for, however many texts there are. What has an upper bound is the share S that one kind of classifier separates
+at this number of texts, :math:`S \le \mathrm{TV}`. Held-out texts give its confidence limit U. A classifier misses a
+part of what differs, and it misses more with few texts. How much is measured: a share e of texts of the reference is
+replaced by a contaminant (`--contaminant`, or the texts themselves with their words in random order), and the same
+classifier separates the share :math:`S_e` from the reference, on as many texts. The upper bound of the contamination
+of a candidate is then
+
+.. math:: \mathrm{high} = e \, U / S_e
+
+with e at the margin. So the gate passes if U is below what the classifier separates of texts that are contaminated at
+the margin: texts with at least this share of the contaminant pass in at most 5 % of samples (at level 95 %), and so
+does every other candidate of which the classifier would separate as much. The noise of :math:`S_e`, which comes from a
+limited number of runs, widens U.
+
+The texts of a run are those of both samples, exchanged as for the overall test. If the candidate is distributed like
+the reference, they are texts of the reference. If it is not, both sides of a run have the difference in equal parts,
+so that the classifier finds the contaminant and nothing else.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import ndtri, stdtrit
+
+from textassay.corpus.arrays import Bool
+from textassay.corpus.sample import TEXT, Sample, stream
+from textassay.errors import InputError, Setting
+from textassay.inference.intervals import CROSS_FITTED, separable_margins
+from textassay.inference.permutation import design_of
+from textassay.inference.plan import Plan
+from textassay.metrics.learned.labelled_texts import LabelledTexts
+from textassay.metrics.learned.separable import FEWEST_UNITS, separable_parts
+from textassay.metrics.views import Material
+from textassay.studies.stress.damages import Lexicon, shuffled
+
+Parts = Mapping[str, float]
+
+# Runs until the mean is known well enough, and the largest samples of a run: more texts find more, so a bound from
+# fewer texts is on the safe side.
+_FEWEST_RUNS, MOST_RUNS, _MOST_TEXTS = 10, 40, 2_000
+# The mean of the runs is known well enough if it is this many standard errors away from the limit that it decides.
+_SURE = 4.0
+# Where a classifier finds less of the contaminant than this share of it, its learning curve is not known.
+_LEAST_FOUND = 0.1
+# A number of texts is enough if four of five samples of this size are decided.
+POWER = 0.8
+SHUFFLED = "its own texts with their words in random order"
+
+
+@dataclass(frozen=True)
+class Contamination:
+    """What the classifier separates of texts with a share of a contaminant: the mean over runs and its error.
+
+    `n` is the number of texts of the smaller sample of a run.
+    """
+
+    share: float
+    found: float
+    error: float
+    n_runs: int
+    n: int
+    contaminant: str
+
+    @property
+    def recall(self) -> float:
+        """The part of the contaminant that the classifier finds; at least a small one."""
+        return min(max(self.found / self.share, _LEAST_FOUND), 1.0)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The separable share of a candidate with bounds from both sides, each at its level.
+
+    `needed` is about how many texts per sample decide in four of five cases, None where no number would.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    contamination: Contamination
+    needed: int | None
+
+
+def units_of(material: Material) -> int:
+    """Independent texts or groups of a sample."""
+    return material.sample.count_independent()
+
+
+def separated(candidate: Material, reference: Material) -> Parts:
+    """The shares of both samples that a classifier calls generated; empty if there are too few texts."""
+    return separable_parts(candidate.view(LabelledTexts), reference.view(LabelledTexts))
+
+
+def difference(parts: Parts) -> float:
+    """The share that the classifier separates; below 0 if it calls more of the reference generated, by chance."""
+    return parts["candidate_rate"] - parts["reference_rate"]
+
+
+def bounds(
+    candidate: Material,
+    reference: Material,
+    *,
+    margin: float,
+    contaminant: Sample | None,
+    plan: Plan,
+    n_candidates: int = 1,
+) -> Bounds | None:
+    """The separable share between its bounds; None if there are too few texts for a classifier.
+
+    The lower bound is corrected for the number of candidates: a build fails if any candidate fails. It passes if all
+    pass, which needs no correction of the upper bounds.
+    """
+    parts = separated(candidate, reference)
+    if not parts:
+        return None
+    down = separable_margins(parts, 1 - (1 - plan.level) / n_candidates)[0]
+    up = separable_margins(parts, plan.level)[1]
+    estimate = difference(parts)
+    found = contaminated(
+        candidate, reference, share=margin, contaminant=contaminant, seed=plan.seed, limit=estimate + up
+    )
+    high = upper_bound(parts, found, level=plan.level)
+    low = min(max(estimate - down, 0.0), 1.0)
+    units = min(units_of(candidate), units_of(reference))
+    needed = texts_needed(max(estimate, 0.0) if low > 0 else 0.0, (down, up), found, level=plan.level, n=units)
+    return Bounds(max(estimate, 0.0), low, max(high, estimate, 0.0), found, needed)
+
+
+def upper_bound(parts: Parts, found: Contamination, *, level: float) -> float:
+    """The upper bound of the contamination; 1 where the classifier does not find the contaminant."""
+    if found.found <= 0:
+        return 1.0
+    noise = float(stdtrit(found.n_runs - 1, level)) * found.error
+    limit = difference(parts) + math.hypot(separable_margins(parts, level)[1], noise)
+    return min(max(found.share * limit / found.found, 0.0), 1.0)
+
+
+def contaminated(
+    candidate: Material,
+    reference: Material,
+    *,
+    share: float,
+    contaminant: Sample | None,
+    seed: int,
+    limit: float = math.nan,
+) -> Contamination:
+    """What the classifier separates of texts with this share of the contaminant, on as many texts.
+
+    Runs end early where their mean is far enough from the `limit`.
+    """
+    sides = [_at_most(each.sample, seed) for each in (candidate, reference)]
+    values: list[float] = []
+    for mine, theirs in _runs(*sides, share=share, contaminant=contaminant, seed=seed):
+        parts = separated(*(Material(sample, candidate.settings) for sample in (mine, theirs)))
+        values.append(difference(parts) if parts else 0.0)
+        if len(values) >= _FEWEST_RUNS and abs(np.mean(values) - limit) > _SURE * _error(values):
+            break
+    n = min(side.count_independent() for side in sides)
+    name = SHUFFLED if contaminant is None else contaminant.name
+    return Contamination(share, float(np.mean(values)), _error(values), len(values), n, name)
+
+
+def _error(values: list[float]) -> float:
+    return float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+
+
+def _at_most(sample: Sample, seed: int) -> Sample:
+    return sample.cut(_MOST_TEXTS, stream(seed, "gate", sample.digest))
+
+
+def _runs(
+    candidate: Sample, reference: Sample, *, share: float, contaminant: Sample | None, seed: int
+) -> Iterator[tuple[Sample, Sample]]:
+    """Both samples with their texts exchanged, and a share of the first one replaced by texts of the contaminant."""
+    design = design_of(candidate, reference, seed=seed)
+    masks = design.labellings(MOST_RUNS, seed)[1:]
+    pool = _joined(candidate, reference)
+    for number, mask in enumerate(masks):
+        is_candidate = mask[design.units]
+        rng = stream(seed, "gate", "contaminated", number)
+        mine = pool.take(np.flatnonzero(is_candidate))
+        yield _replaced(mine, rng.random(len(mine)) < share, contaminant, rng), pool.take(np.flatnonzero(~is_candidate))
+
+
+def _joined(one: Sample, other: Sample) -> Sample:
+    """The texts of both samples with their groups."""
+    groups = None
+    if one.groups is not None and other.groups is not None:
+        groups = pa.concat_arrays([one.groups.cast(TEXT), other.groups.cast(TEXT)])
+    return Sample.of(pa.concat_arrays([one.texts, other.texts]), groups=groups)
+
+
+def _replaced(sample: Sample, chosen: Bool, contaminant: Sample | None, rng: np.random.Generator) -> Sample:
+    """The sample with other texts in these places; the groups stay."""
+    texts = np.array(sample.texts.to_pylist(), dtype=object)
+    count = int(chosen.sum())
+    if contaminant is None:
+        texts[chosen] = [shuffled(text, _NO_WORDS, rng) for text in texts[chosen]]
+    else:
+        if len(contaminant) < count:
+            raise InputError(
+                f"{contaminant.name}: {len(contaminant):,} texts; this margin replaces {count:,} of {len(sample):,}",
+                "; wanted a larger ",
+                Setting("contaminant"),
+            )
+        texts[chosen] = contaminant.texts.take(pa.array(rng.permutation(len(contaminant))[:count])).to_pylist()
+    return replace(sample, texts=pa.array(texts.tolist(), TEXT))
+
+
+_NO_WORDS = Lexicon.of([])
+
+
+def texts_needed(
+    share: float, margins: tuple[float, float], found: Contamination, *, level: float, n: int
+) -> int | None:
+    """About how many texts per sample decide in four of five cases, if this share is what the classifier separates.
+
+    Widths shrink with the root of the number of texts n, and what the classifier finds of a contaminant grows as
+    n / (n + c), which fits captions, news and outputs of language models (docs/decisions.md).
+    """
+    quantiles = CROSS_FITTED * float(ndtri(level))
+    down, up = (width * math.sqrt(n) * (1 + float(ndtri(POWER)) / quantiles) for width in margins)
+    if share > found.share:
+        return math.ceil((down / (share - found.share)) ** 2)
+    constant = found.n * (1 - found.recall) / found.recall
+    for size in np.geomspace(FEWEST_UNITS, 1e7, 400):
+        expected = found.share * size / (size + constant)
+        if share + up / math.sqrt(size) <= expected:
+            return math.ceil(size)
+    return None

@@ -1,0 +1,84 @@
+"""The gate of a comparison: bounds, checks and the decision, on the samples that the tests used."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textassay.corpus.markdown import stripped
+from textassay.corpus.readers import as_sample
+from textassay.corpus.sample import Sample
+from textassay.engines.base import Engine
+from textassay.errors import InputError, Setting
+from textassay.inference.plan import Plan
+from textassay.metrics.views import Material
+from textassay.studies.gate.margin import Bounds, bounds
+from textassay.studies.gate.result import Check, Gate
+from textassay.studies.gate.rules import GateRules
+from textassay.studies.gate.verdict import check_failures, check_margin
+
+if TYPE_CHECKING:
+    from textassay.studies.compare.result import Column, Comparison
+
+# A contaminant with more of its texts in the reference than this is no contaminant.
+_MOST_SHARED = 0.5
+
+Tested = Callable[[str], tuple[Material, Material]]
+
+
+def gated(
+    found: "Comparison",
+    rules: GateRules,
+    tested: Tested | None,
+    *,
+    plan: Plan,
+    engine: Engine,
+    contaminant: Sample | None = None,
+    baseline: str | None = None,
+    others: Sequence[Check] = (),
+) -> "Comparison":
+    """The comparison with its gate, if there are rules for one.
+
+    `tested` gives the candidate and the reference of a test; it is None where there are no texts.
+
+    The `baseline` is not checked itself. `others` are checks that were made elsewhere.
+    """
+    if not rules.exist:
+        return found
+    columns = [column for column in found.candidates if column.name != baseline]
+    margin = rules.margin
+    limits: Mapping[str, Bounds | None] = {}
+    if margin is not None and tested is not None:
+
+        def limit(column: "Column") -> Bounds | None:
+            return bounds(
+                *tested(column.name), margin=margin, contaminant=contaminant, plan=plan, n_candidates=len(columns)
+            )
+
+        limits = dict(zip([column.name for column in columns], engine.map(limit, columns), strict=True))
+    checks: list[Check] = []
+    for column in columns:
+        if margin is not None and tested is not None:
+            n = tuple(len(part.sample) for part in tested(column.name))
+            checks.append(
+                check_margin(column.name, limits[column.name], margin, differs=column.differs(plan.level), n=n)
+            )
+        checks += check_failures(column, rules)
+        checks += [check for check in others if check.candidate == column.name]
+    return replace(found, gate=Gate(tuple(checks), rules.undecided))
+
+
+def read_contaminant(source: Any, reference: Sample, strip: str | None) -> Sample | None:
+    """The contaminant's texts; an error if they are those of the reference."""
+    if source is None:
+        return None
+    sample = stripped(as_sample(source, "contaminant"), strip)
+    shared = float(np.isin(sample.texts.to_pylist(), reference.texts.to_pylist()).mean())
+    if shared > _MOST_SHARED:
+        raise InputError(
+            f"{sample.name}: {100 * shared:.0f} % of its texts are in the reference; wanted a ",
+            Setting("contaminant"),
+            " of texts that a candidate must not have",
+        )
+    return sample

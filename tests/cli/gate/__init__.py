@@ -1,0 +1,1 @@
+"""Tests of gates on the command line."""

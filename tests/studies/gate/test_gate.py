@@ -1,0 +1,128 @@
+"""The gate of a comparison: three decisions, their bounds, and rules that make no sense."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.laws import corpus
+from textassay import Comparison, InputError, compare
+from textassay.inference.intervals import CROSS_FITTED, separable_interval, separable_margins
+from textassay.studies.gate.result import Gate
+from textassay.studies.gate.rules import GateRules
+
+FAST: dict[str, Any] = {"n_resamples": 99, "tokenizer": "whitespace", "metrics": "distinct,repetition"}
+OTHER = [f"v{i}" for i in range(40)]
+
+
+def mixture(seed: int, size: int, share: float) -> list[str]:
+    """Texts of which a share has other words."""
+    rng = np.random.default_rng(seed)
+    real, other = corpus(seed, size), corpus(seed + 500, size, words=OTHER)
+    return [one if rng.random() >= share else another for one, another in zip(real, other, strict=True)]
+
+
+def gate_of(candidates: Any, n: int = 400, **rules: Any) -> Gate:
+    found = compare(corpus(1, n), candidates, gate=GateRules(**rules), **FAST).gate
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    candidates = {"same": corpus(2, 400), "other": mixture(3, 400, 0.5), "collapsed": corpus(4, 4) * 100}
+    rules = GateRules(max_separable="20%", contaminant=corpus(9, 400, words=OTHER), fail_on="collapsed,format")
+    return compare(corpus(1, 400), candidates, gate=rules, **FAST)
+
+
+def decisions(gate: Gate, rule: str) -> list[str]:
+    return [check.decision for check in gate.checks if check.rule.startswith(rule)]
+
+
+def test_a_candidate_passes_or_fails_by_its_bounds(comparison: Comparison) -> None:
+    gate = comparison.gate
+    assert gate is not None
+    assert decisions(gate, "max-separable") == ["pass", "fail", "fail"]
+    assert decisions(gate, "fail-on collapsed") == ["pass", "pass", "fail"]
+    assert (gate.decision, gate.exit_code) == ("fail", 1)
+    inside, beyond = gate.of("same")[0].finding, gate.of("other")[0].finding
+    assert inside.ends is not None
+    assert beyond.ends is not None
+    assert 0 == inside.ends[0] <= inside.value <= inside.ends[1] <= 0.2
+    assert 0.2 < beyond.ends[0] <= beyond.value <= beyond.ends[1]
+
+
+def test_the_gate_is_in_the_json_and_in_the_terminal(comparison: Comparison) -> None:
+    plain = comparison.to_dict()["gate"]
+    assert (plain["decision"], plain["exit_code"]) == ("fail", 1)
+    assert "margin 20 %" in plain["checks"][0]["reason"]
+    assert Comparison.from_json(comparison.to_json()) == comparison
+    shown = str(comparison)
+    assert "Gate: failed" in shown
+    assert "┃" in shown
+    assert "gate" not in compare(corpus(1, 40), corpus(2, 40), **FAST).to_dict()
+
+
+def test_few_texts_are_undecided_with_the_number_needed() -> None:
+    gate = gate_of({"few": corpus(2, 60)}, n=60, max_separable=0.1)
+    (check,) = gate.checks
+    assert (check.decision, gate.decision, gate.exit_code) == ("undecided", "undecided", 3)
+    assert 200 < check.finding.part("needed") < 5000
+    assert "texts per sample would decide" in comparison_sentence(gate)
+
+
+def comparison_sentence(gate: Gate) -> str:
+    return str(gate.to_dict()["checks"][0]["reason"])
+
+
+def test_what_is_undecided_can_count_as_passed_or_failed() -> None:
+    few = {"few": corpus(2, 15)}
+    for wanted, code in (("pass", 0), ("fail", 1)):
+        gate = gate_of(few, n=15, max_separable=0.1, undecided=wanted)
+        assert (gate.checks[0].decision, gate.decision, gate.exit_code) == ("undecided", wanted, code)
+    assert "too few for a classifier" in comparison_sentence(gate)
+
+
+def test_a_copy_of_the_reference_is_within_any_margin_it_can_show_but_copied() -> None:
+    gate = gate_of(
+        {"copy": corpus(1, 400)}, max_separable=0.2, contaminant=corpus(9, 400, words=OTHER), fail_on="copied"
+    )
+    assert [check.decision for check in gate.checks] == ["pass", "fail"]
+
+
+def test_the_margins_of_a_share_surround_it_and_the_lower_one_is_that_of_the_interval() -> None:
+    parts = {"candidate_rate": 0.3, "reference_rate": 0.1, "correlation": 0.0, "n_units": 200.0}
+    parts |= {"candidate_effective": 200.0, "reference_effective": 200.0}
+    down, up = separable_margins(parts, 0.95)
+    assert separable_interval(parts, 0.95).low == pytest.approx(0.2 - down)
+    error = CROSS_FITTED * math.sqrt(0.3 * 0.7 / 200 + 0.1 * 0.9 / 200)
+    assert down == pytest.approx(1.65 * error, rel=0.1)
+    assert up == pytest.approx(1.65 * error, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"max_separable": 0}, "no number of texts shows that nothing differs"),
+        ({"max_separable": "100%"}, "every candidate is within 100%"),
+        ({"max_separable": "10"}, "such as 10%"),
+        ({"max_separable": "a tenth"}, "such as 10%"),
+        ({"fail_on": "worse"}, "differs, collapsed, copied, format"),
+        ({"max_separable": 0.1, "undecided": "maybe"}, "wanted pass or fail"),
+        ({"contaminant": ["a"]}, "given without a margin"),
+        ({"margins": {"bleu-4": 0.1}}, "given without a baseline"),
+        ({"fail_on": "differs", "aa": 1}, "wanted 2 to 1,000 splits"),
+        ({"aa": 20}, "given without a rule"),
+        ({"max_separable": 0.1, "contaminant": corpus(1, 40)}, "of its texts are in the reference"),
+        ({"max_separable": 0.5, "contaminant": ["other words"] * 3}, "3 texts; this margin replaces"),
+    ],
+)
+def test_rules_without_sense_are_refused(rules: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compare(corpus(1, 40), corpus(2, 40), gate=GateRules(**rules), **FAST)
+
+
+def test_a_gate_needs_tests() -> None:
+    with pytest.raises(InputError, match="a gate decides by intervals and tests"):
+        compare(corpus(1, 40), corpus(2, 40), gate=GateRules(fail_on="differs"), n_resamples=0)
