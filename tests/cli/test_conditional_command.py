@@ -51,41 +51,37 @@ def textassay(run_command: Command) -> Command:
     return partial(run_command, "conditional")
 
 
-def test_a_table_verdicts_and_the_items_that_differ_most(items: str, textassay: Command) -> None:
-    found = textassay(items, *FAST)
+def test_the_answer_comes_first_and_the_table_when_it_is_wanted(items: str, textassay: Command) -> None:
+    found = textassay(items, *FAST, columns="160")
     out = found.stdout
     assert (found.returncode, found.stderr) == (0, "")
-    assert out.startswith("captions: 10 items with 1-5 references each;\n  2 systems with 6 candidates per item\n")
-    for expected in (
-        "metric",
-        "human",
-        "score edit ↑",
-        "trm edit ↓",
-        "at 1 v 4",
-        "at 2 v 3",
-        "= fair   no difference",
-        "Holm",
-    ):
-        assert expected in out
-    assert re.search(r"items: .*\b\d+ no difference found · 1 untested", out)
-    assert "no number on 1 of 10 items" in out
-    assert "narrow on i" in out
-    assert "×6" in out
+    question, context, sentence, *_ = out.splitlines()
+    assert question == "Which system writes like the references do?"
+    assert context.startswith("captions: 10 items with 1-5 references and 6 candidates each; quality (score edit)")
+    assert sentence.startswith("One answer to most items: narrow; 1 of 2 systems was not found to differ")
+    assert re.search(r"^1  fair +(= none found|= no difference found)", out, flags=re.M)
+    assert re.search(r"^ +narrow +! collapsed", out, flags=re.M)
+    assert "score edit ↑" not in out
+    table = textassay(items, *FAST, "--table", columns="160").stdout
+    assert table.startswith("\n".join((question, context, sentence)))
+    for expected in ("metric", "human", "score edit ↑", "trm edit ↓", "at 1 v 4", "at 2 v 3", "signs of the items"):
+        assert expected in table
+    assert re.search(r"no number on 1 of 10 items[^']*'i3'", table)
 
 
-def test_why_lists_items_without_a_number_and_top_says_how_many_are_shown(items: str, textassay: Command) -> None:
-    found = textassay(items, *FAST, "--why", "--top", "0")
-    assert re.search(r"no number on 1 of 10 items[^']*'i3'", found.stdout)
-    assert "Simes" in found.stdout
-    assert "the items that differ most" not in found.stdout
-    assert textassay(items, *FAST, "--top", "1").stdout.count("spread ") == 1
+def test_why_shows_items_and_combined_tests(items: str, textassay: Command) -> None:
+    found = textassay(items, *FAST, "--why", "--top", "1").stdout
+    assert "[6 times]" in found
+    assert "Simes" in found
+    assert found.count("say ") == 1
+    assert "… and 9 more" in found
+    assert "spread +" not in textassay(items, *FAST, "--top", "1").stdout
 
 
 def test_sensitivity(items: str, textassay: Command) -> None:
     found = textassay(items, *FAST, "--sensitivity", "--power", "0.6", "--metrics", "trm", columns="200")
-    assert re.search(
-        r"narrow: trm edit: (no )?60 % power (from \d|even with 6 candidates and 5 references)", found.stdout
-    )
+    assert "narrow: fewest texts per item for 60 % power" in found.stdout
+    assert re.search(r"^trm edit ?[↓]? +(\d|more) +(\d|more) +[\d.]+ %", found.stdout, flags=re.M)
     assert "power" not in textassay(items, *FAST).stdout
 
 

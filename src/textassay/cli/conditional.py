@@ -42,15 +42,14 @@ def conditional(
     bibtex: options.Bibtex = None,
     report: options.Report = None,
     table: options.Table = False,
-    why: options.Why = False,
+    why: options.WhyByItem = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Compare several candidates with several references per item.
 
-    Measures whether the candidates match the spread of the references, not only their mode. Prints one row per metric
-    and one column per system over all items, p-values per item and over all items, a verdict in words, and the items
-    that differ most if tests of single items found any. The column "human" shows what references score against
-    references.
+    Measures whether the candidates match the spread of the references, not only their mode. Prints the systems, the
+    closest first, with a verdict, the items that differ, quality and diversity; with --table all metrics beside what
+    references score against references, and with --why the items that differ most.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.item_set import read_items

@@ -80,8 +80,7 @@ Top = Annotated[
     typer.Option(
         metavar="N",
         min=0,
-        help="Number of items to print with their texts: those that differ most by a significant test of their own, "
-        "which needs trm.",
+        help="Number of items shown with their texts by --why and in Markdown: those that differ most first.",
     ),
 ]
 Family = Annotated[
@@ -334,6 +333,9 @@ TopOfKind = Annotated[
     int, typer.Option(metavar="N", min=0, help="Number of items of each kind shown by --why and in Markdown.")
 ]
 CsvOfItems = Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write CSV with one row per item.")]
+WhyByItem = Annotated[
+    bool, typer.Option("--why", help="Show the items that differ most with their texts, and all combined tests.")
+]
 WhyItems = Annotated[
     bool, typer.Option("--why", help="Show items of each kind with their texts, and raters whose answers look random.")
 ]

@@ -159,7 +159,7 @@ def kind_of(spread: float, place: float) -> str:
 
 
 # One answer is not named where exchanged texts would give it more often than this.
-_BY_EXCHANGE = 0.2
+BY_EXCHANGE = 0.2
 
 
 def is_one_answer(candidates: Sequence[str], references: Sequence[str]) -> bool:
@@ -176,7 +176,7 @@ def is_one_answer(candidates: Sequence[str], references: Sequence[str]) -> bool:
     if n < 2 or len(set(texts[:n])) > 1 or len(set(texts[n:])) < 2:
         return False
     repeated = sum(comb(count, n) for count in Counter(texts).values())
-    return repeated / comb(len(texts), n) <= _BY_EXCHANGE
+    return repeated / comb(len(texts), n) <= BY_EXCHANGE
 
 
 # Sums over items by metric, and of what tells how candidates miss by name.

@@ -248,6 +248,32 @@ _RULES = {
 }
 
 
+def _over_items(f: "Finding") -> str:
+    """The value and, if it is not 0 by chance, the value by chance."""
+    chance = "" if math.isnan(f.baseline) else f", by chance {number(f.baseline)}"
+    cited = f"{f.metric} {number(f.value)}{chance}, adjusted {cited_p(f.adjusted_p, floor=f.floor)}"
+    return f"distributed differently from the references ({cited})"
+
+
+def _unlike_people(f: "Finding") -> str:
+    way = "higher" if f.value > 0 else "lower"
+    worse = f"{f.metric} {way} by {number(abs(f.value))} on parts of the same size, {cited_p(f.adjusted_p)}"
+    return f"candidates differ more from the references than references differ from each other ({worse})"
+
+
+def _not_distinguished(f: "Finding") -> str:
+    cited = cited_p(f.adjusted_p, n_tests=int(f.part("tests")))
+    return (
+        f"no difference between human and model texts found ({cited}); "
+        f"with {f.n[0]:,} items, only a score below {f.part('below'):.2f} would have been significant"
+    )
+
+
+def _rating_means(f: "Finding") -> str:
+    means = f"mean rating {f.part('rating_model'):.2f} for the model, {f.part('rating_human'):.2f} for people"
+    return f"HUSE-Q {f.value:.2f}; {means}"
+
+
 SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     # All studies.
     "no test": "estimates only: no test was run",
@@ -299,6 +325,41 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "rule kept": _rule("no sign of {}"),
     "rule broken": _rule("{}"),
     "rule undecided": _rule("not known whether there is {}"),
+    # Items with several candidates and references.
+    "one answer": lambda f: f"one answer: all candidates are the same text on {f.n[0]:,} of {many(f.n[1], 'item')}",
+    "too narrow": "too narrow: candidates vary less than the references do",
+    "too wide": "too wide: candidates vary more than the references do",
+    "off target": "off target: candidates and references form separate groups",
+    "too close": ("too close: candidates are nearer to the references than another sample would be; are they copies?"),
+    "differs over items": _over_items,
+    "unlike people": _unlike_people,
+    "score beside people": lambda f: (
+        f"{f.metric} {'lower' if f.value < 0 else 'higher'} than that of people (by {number(abs(f.value))})"
+    ),
+    "same over items": "no difference from the references found",
+    "too few items": "too few items, candidates or references for any test to find a difference",
+    "spread untested": (
+        "no difference found in mean scores; spread was not tested, which needs two candidates and two references"
+    ),
+    # HUSE.
+    "distinguished": lambda f: (
+        f"human and model texts can be distinguished ({share(f.value)} are classified correctly,"
+        f" {cited_p(f.adjusted_p, n_tests=int(f.part('tests')))})"
+    ),
+    "not distinguished": _not_distinguished,
+    "quality differs": lambda f: f"they differ in quality: ratings alone distinguish them ({_rating_means(f)})",
+    "quality does not differ": lambda f: f"ratings alone do not distinguish them ({_rating_means(f)})",
+    "diversity differs": lambda f: (
+        f"they differ in diversity: the model's probabilities add to what ratings show (HUSE-D {f.value:.2f})"
+    ),
+    "no loss of diversity": lambda f: (
+        f"no loss of diversity found (HUSE-D {f.value:.2f}, interval up to {(f.ends or (0.0, math.inf))[1]:.2f})"
+    ),
+    "no score": "no test was run: no score is defined",
+    "no test of diversity": "no test was run: HUSE-D has none (ask for huse and huse_q too)",
+    "too few resamples": lambda f: (
+        f"{f.n[0]:,} resamples are too few for any test to be significant; at least {f.n[1]:,} are needed"
+    ),
     # Sweeps.
     "best setting": lambda f: f"{f.text} by {listed(f.names)}",
     "closest settings": lambda f: f"closest to the reference: {_settings(f)}",

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tests.report.builders import Page, huse_study, undefined
-from tests.report.conditional.test_text_forms import STEERING, line_of
 from textassay.inference.p_values import holm
 from textassay.report.former import huse_scores as trust
 from textassay.report.former import huse_scores as words
@@ -25,6 +24,14 @@ from textassay.studies.finding import Verdict
 from textassay.studies.huse.result import CSV_FIELDS, KINDS, TITLES, HuseResult
 
 WIDTHS = (60, 80, 120, 200)
+
+# A terminal obeys these; each must reach it as a visible escape or not at all.
+STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def line_of(shown: str, start: str) -> str:
+    """The first line that begins like this."""
+    return next(line for line in shown.splitlines() if line.startswith(start))
 
 
 def on_screen(found: HuseResult, width: int, *, why: bool = False, top: int = 5, colour: bool = False) -> str:

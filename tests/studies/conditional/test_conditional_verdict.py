@@ -13,9 +13,9 @@ from textassay.inference.item_figures import Overall
 from textassay.inference.over_items import Gap
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
-from textassay.report.former.conditional_table import p_at_most
-from textassay.studies.conditional.verdict import SENTENCES, Evidence, judge_system
-from textassay.studies.finding import NO_TEST, Verdict
+from textassay.studies.conditional.tables import p_at_most
+from textassay.studies.conditional.verdict import Evidence, judge_system
+from textassay.studies.finding import NO_TEST, Finding, Verdict
 
 
 def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math.nan, variant: str = "split") -> Result:
@@ -25,15 +25,22 @@ def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math
 
 
 def judged(
-    adjusted: float, *, smallest: float = 1e-4, misses: Overall | None = None, people: float = 1.0, gap: float = 0.3
+    adjusted: float,
+    *,
+    smallest: float = 1e-4,
+    misses: Overall | None = None,
+    people: float = 1.0,
+    gap: float = 0.3,
+    one_answer: tuple[int, int] = (0, 0),
 ) -> Verdict:
     results = {"score meteor": result("score", adjusted=1.0), "trm meteor": result(adjusted=adjusted)}
     contests = [(Gap(gap, 0.1, 0.5, people, "s", "human", label), people) for label in results]
-    return judge_system(Evidence(results, smallest, misses, contests), level=0.95)
+    return judge_system(Evidence(results, smallest, misses, contests, one_answer), level=0.95)
 
 
 def test_nothing_found() -> None:
-    assert judged(0.051) == Verdict.of("same", "no difference from the references found")
+    assert judged(0.051) == Verdict.of("same", Finding("same over items"))
+    assert judged(0.051).reasons == ("no difference from the references found",)
 
 
 def test_significant_at_the_level_itself() -> None:
@@ -63,16 +70,36 @@ def test_beside_a_difference_people_are_judged_at_the_level() -> None:
         (Overall(1.0, 0.2, 0.05, 1.0, 1.0), ["too narrow"]),
         (Overall(1.0, 0.2, 0.051, 1.0, 1.0), []),
         (Overall(-1.0, 0.2, 0.01, 1.0, 1.0), ["too wide"]),
-        (Overall(0.1, 1.0, 0.01, 0.01, 1.0), ["elsewhere"]),
-        (Overall(0.6, 1.0, 0.01, 0.01, 1.0), ["too narrow", "elsewhere"]),
+        (Overall(0.1, 1.0, 0.01, 0.01, 1.0), ["off target"]),
+        (Overall(0.6, 1.0, 0.01, 0.01, 1.0), ["too narrow", "off target"]),
         (Overall(0.1, -1.0, 1.0, 1.0, 0.01), ["too close"]),
         (None, []),
     ],
 )
 def test_directions_have_tests_of_their_own(misses: Overall | None, kinds: list[str]) -> None:
-    assert [reason for reason in judged(0.01, misses=misses).reasons if ":" in reason] == [SENTENCES[k] for k in kinds]
+    *directions, difference = judged(0.01, misses=misses).findings
+    assert [finding.kind for finding in directions] == kinds
+    assert difference.kind == "differs over items"
     # Without a difference there is no direction.
     assert judged(0.9, misses=misses).decision == "same"
+
+
+@pytest.mark.parametrize(
+    ("n", "several", "decision"), [(40, 80, "collapsed"), (39, 80, "same"), (2, 2, "collapsed"), (1, 1, "same")]
+)
+def test_one_answer_on_half_of_the_items_is_a_collapse(n: int, several: int, decision: str) -> None:
+    """A single item may have one answer by chance: exchanged texts of an item have it in up to a fifth of cases."""
+    assert judged(0.9, one_answer=(n, several)).decision == decision
+
+
+def test_a_collapse_is_named_first_and_has_no_direction() -> None:
+    off_target = Overall(0.1, 1.0, 0.01, 0.01, 1.0)
+    found = judged(0.01, misses=off_target, one_answer=(79, 80))
+    assert [finding.kind for finding in found.findings] == ["one answer", "differs over items"]
+    assert found.reasons[0] == "one answer: all candidates are the same text on 79 of 80 items"
+    assert judged(0.9, one_answer=(80, 80)).reasons == (
+        "one answer: all candidates are the same text on 80 of 80 items",
+    )
 
 
 def test_what_could_not_be_found_is_untested() -> None:

@@ -1,6 +1,7 @@
 """The outcome of a conditional study, and its JSON form."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -39,6 +40,13 @@ KIND_WORDS = {
     "untested": "untested",
 }
 KINDS = tuple(KIND_WORDS)
+# The kinds of items on which candidates differ.
+DIFFERENCES = tuple(kind for kind in KIND_WORDS if kind not in ("same", "untested"))
+
+
+def kind_tone(kind: str) -> str:
+    """The name of a kind among the tones of reports; an unknown kind is shown as untested."""
+    return "different" if kind == "differs" else kind if kind in KIND_WORDS else "untested"
 
 
 @dataclass(frozen=True)
@@ -187,6 +195,12 @@ class Conditional(Outcome):
     @classmethod
     def _from_dict(cls, plain: Mapping[str, Any]) -> Self:
         return cls(**_fields(plain))
+
+
+def kind_counts(system: SystemColumn) -> dict[str, int]:
+    """How many items there are of each known kind, in the order of the kinds."""
+    counted = Counter(item.miss.kind for item in system.items)
+    return {kind: counted[kind] for kind in KIND_WORDS}
 
 
 def chance_of(result: Result) -> float:

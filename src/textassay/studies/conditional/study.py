@@ -351,8 +351,14 @@ class _Study:
                 min((_smallest_p(request, found) for request in self.setup.requests), default=1.0) * len(columns),
                 found.misses,
                 [(g, p) for g, p in adjusted if (g.first, g.second) == (column.name, self.human_name)],
+                (column.count("collapsed"), self._several(column.name)),
             )
             yield replace(column, verdict=judge_system(evidence, level=self.plan.level))
+
+    def _several(self, system: str) -> int:
+        """How many items have several candidates of this system, and references that are not all one text."""
+        items = self.items.items
+        return sum(len(item.candidates.get(system, ())) > 1 and len(set(item.references)) > 1 for item in items)
 
     def _notes(self, found: Sequence[ItemMeasured], power: float | None) -> Iterable[str]:
         if power is not None and not self.plan.n_resamples:

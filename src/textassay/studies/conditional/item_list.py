@@ -1,0 +1,173 @@
+"""The items of a conditional study with their texts side by side, those that differ most first."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
+
+from textassay.corpus.item_set import Item as Given
+from textassay.corpus.printable import shortened
+from textassay.document.blocks import REAL, Badge, Item, Items, Quote, Side
+from textassay.document.words import number, p_text
+from textassay.inference.per_item import Miss
+from textassay.inference.result import Result
+from textassay.studies.conditional.result import DIFFERENCES, KIND_WORDS, Conditional, ItemOutcome, kind_tone
+
+# Items of the list; the JSON and CSV files have all of them.
+_MOST_ITEMS = 3_000
+# Different texts per side.
+_MOST_TEXTS = 12
+# Metrics of an item that are shown beside each system.
+_MOST_METRICS = 12
+_SORT_KEYS = ("difference", "p-value", "spread", "place")
+_RANKS = ("shorter", "between", "longer")
+
+
+def items_block(found: Conditional) -> Items:
+    """The items that differ most: those with a significant test first, the systems in turns."""
+    outcomes = outcomes_by_item(found)
+    order = worst_first(outcomes, len(found.systems))
+    shown = tuple(_item(found, index, outcomes[index]) for index in order[:_MOST_ITEMS])
+    return Items(shown, len(order), _SORT_KEYS)
+
+
+def are_ranked(found: Conditional) -> bool:
+    """Whether it was measured of any single item how it differs."""
+    return any(is_measured(item.miss) for system in found.systems for item in system.items)
+
+
+def is_measured(miss: Miss) -> bool:
+    """Whether there is a number for spread or place."""
+    return not (math.isnan(miss.spread) and math.isnan(miss.place))
+
+
+def how_far(miss: Miss) -> float:
+    """How far off candidates are, to rank items by; 0 where nothing could be measured."""
+    known = [abs(z) for z in (miss.spread, max(miss.place, 0.0)) if not math.isnan(z)]
+    return max(known, default=0.0)
+
+
+Outcomes = Sequence[ItemOutcome | None]
+
+
+def outcomes_by_item(found: Conditional) -> list[Outcomes]:
+    """For each item the outcomes of all systems, None for a system without any."""
+    by_id = [{outcome.id: outcome for outcome in system.items} for system in found.systems]
+    return [tuple(own.get(item.id) for own in by_id) for item in found.items.items]
+
+
+def worst_first(outcomes: Sequence[Outcomes], n_systems: int) -> list[int]:
+    """Indexes of the items: the one on which each system differs most, the second of each, and so on; then the rest."""
+    turns = chain.from_iterable(zip_longest(*(_differing(outcomes, place) for place in range(n_systems))))
+    rest = sorted(range(len(outcomes)), key=lambda index: min(map(_order, outcomes[index]), default=(3, 0.0)))
+    return list(dict.fromkeys(index for index in (*turns, *rest) if index is not None))
+
+
+def _differing(outcomes: Sequence[Outcomes], place: int) -> list[int]:
+    """The items on which one system differs, in order."""
+    own = [(index, each[place]) for index, each in enumerate(outcomes)]
+    differing = [(index, outcome) for index, outcome in own if outcome and outcome.miss.kind in DIFFERENCES]
+    return [index for index, _ in sorted(differing, key=lambda pair: _order(pair[1]))]
+
+
+def _order(outcome: ItemOutcome | None) -> tuple[int, float]:
+    """One answer first, then other differences, then the rest; within each the farthest first."""
+    if outcome is None:
+        return 3, 0.0
+    kind = outcome.miss.kind
+    return 0 if kind == "collapsed" else 1 if kind in DIFFERENCES else 2, -how_far(outcome.miss)
+
+
+def _item(found: Conditional, index: int, outcomes: Outcomes) -> Item:
+    item, central = found.items.items[index], found.central[index]
+    best = None if central is None else item.references[central]
+    kinds = sorted({each.miss.kind if each else "untested" for each in outcomes}, key=list(KIND_WORDS).index)
+    worst = min((each for each in outcomes if each), key=_order, default=None)
+    several = len(found.systems) > 1
+    sides = [_references(item, best)]
+    for place, outcome in enumerate(outcomes):
+        sides.append(_side(found, place, item, outcome, several=several))
+    return Item(
+        item.id,
+        tuple(sides),
+        tuple(map(_badge, kinds)),
+        item.prompt or "",
+        values=_values(worst.miss) if worst else (),
+        candidate=None if several else 0,
+    )
+
+
+def _badge(kind: str) -> Badge:
+    return Badge(KIND_WORDS.get(kind, kind), kind_tone(kind))
+
+
+def _values(miss: Miss) -> tuple[float | None, ...]:
+    """The numbers of `_SORT_KEYS`, of the system that differs most."""
+    values = (how_far(miss) if is_measured(miss) else math.nan, miss.p_value, miss.spread, miss.place)
+    return tuple(None if math.isnan(value) else value for value in values)
+
+
+def _references(item: Given, central: str | None) -> Side:
+    quotes, more = _quotes(item.references, central=central)
+    return Side("references", quotes, REAL, total=len(quotes) + more)
+
+
+def _side(found: Conditional, place: int, item: Given, outcome: ItemOutcome | None, *, several: bool) -> Side:
+    name = found.systems[place].name
+    quotes, more = _quotes(item.candidates.get(name, ()), references=item.references)
+    return Side(
+        name,
+        quotes,
+        place,
+        badge=_badge(outcome.miss.kind) if outcome and several else None,
+        line="; ".join(filter(None, _figures(found, outcome))) if outcome else "",
+        total=len(quotes) + more,
+    )
+
+
+def _figures(found: Conditional, outcome: ItemOutcome) -> Iterator[str]:
+    """The numbers behind the kind, then the metrics of this item; why there is none, once per reason."""
+    miss = outcome.miss
+    if is_measured(miss):
+        yield f"spread {miss.spread:+.1f}, place {miss.place:+.1f}, p {p_text(miss.p_value)}"
+    elif not math.isnan(miss.p_value):
+        yield f"p {p_text(miss.p_value)}"
+    results = list(zip(found.labels, outcome.results, strict=True))
+    known = [(label, result) for label, result in results if result.undefined is None]
+    for label, result in known[:_MOST_METRICS]:
+        p = "" if result.p_value is None else f" (p {p_text(result.p_value)})"
+        yield f"{shortened(label, 40)} {number(result.estimate)}{p}"
+    for reason in dict.fromkeys(result.undefined for _, result in results if result.undefined):
+        yield f"no number: {shortened(reason, 160)}"
+    yield next((line for label, result in known if (line := _ranks(label, result))), "")
+
+
+def _ranks(label: str, result: Result) -> str:
+    """How often the edges of each side are the shortest of their triangle, between, and the longest."""
+    sides: dict[str, list[float]] = {}
+    for name, value in result.parts.items():
+        side, _, rank = name.rpartition("_")
+        if rank in _RANKS:
+            sides.setdefault(side, []).append(value)
+    shown = [f"{side} {' / '.join(number(value) for value in values)}" for side, values in sides.items()]
+    what = "edges that are the shortest / between / the longest of their triangle"
+    return f"{what} ({shortened(label, 40)}): {', '.join(shown)}" if shown else ""
+
+
+def _quotes(
+    texts: Iterable[str], *, central: str | None = None, references: Iterable[str] = ()
+) -> tuple[tuple[Quote, ...], int]:
+    """Each text once, the central one and then the most frequent first, and how many texts are not shown."""
+    shared = set(references)
+    counted = sorted(Counter(texts).most_common(), key=lambda pair: pair[0] != central)
+    quotes = tuple(Quote(text, tags=tuple(_tags(text, n, central, shared))) for text, n in counted[:_MOST_TEXTS])
+    return quotes, sum(n for _, n in counted[_MOST_TEXTS:])
+
+
+def _tags(text: str, n: int, central: str | None, shared: set[str]) -> Iterator[str]:
+    if n > 1:
+        yield f"{n:,} times"
+    if text == central:
+        yield "central"
+    if text in shared:
+        yield "also a reference"
