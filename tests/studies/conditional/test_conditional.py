@@ -251,8 +251,8 @@ def test_repeated_texts_are_too_narrow_however_often(n: int, m: int) -> None:
     made = []
     for place in range(10):
         texts = corpus(place, m + 1)
-        near = (texts[0],) * (n - 1) + (f"{texts[0]} too",)
-        made.append(Item(str(place), tuple(texts[:m]), {"near": near, "wrong": ("no such words",) * n}))
+        nearly_one = (texts[0],) * (n - 1) + (f"{texts[0]} too",)
+        made.append(Item(str(place), tuple(texts[:m]), {"near": nearly_one, "wrong": ("no such words",) * n}))
     found = conditional(ItemSet.of(made, name="repeats"), distances=["edit"], n_resamples=199)
     near, wrong = found.systems
     assert near.count("too narrow") > 6 > near.count("elsewhere")
