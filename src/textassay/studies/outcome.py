@@ -21,7 +21,8 @@ from typing import Any, ClassVar, Self
 
 from textassay.corpus.printable import printable_lines, shortened
 from textassay.corpus.values import decode_json
-from textassay.document.blocks import Document
+from textassay.document.blocks import Chart, Document, walk
+from textassay.document.plot import Plot
 from textassay.errors import InputError
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result, one_nan, setting_fields
@@ -265,6 +266,22 @@ class Outcome(ABC):
             return str(self._rendered("markdown"))
         return str(self._rendered("markdown", top=top))
 
+    def plot(self, section: str = "") -> Any:
+        """The picture of the answer, or the charts of a section of the report, which a notebook shows.
+
+        Parameters
+        ----------
+        section : str
+            The title of a section that has charts. Without it, the picture of the answer.
+
+        Returns
+        -------
+        Picture
+            `svg` is the drawing as text, `save(path)` writes it to a file.
+        """
+        title, plots = chosen_plots(self.document(), section)
+        return _renderers("picture").picture(plots, title=title)
+
     def to_csv(self) -> str:
         """All numbers as CSV with a header."""
         return str(_renderers("tables").csv_text(self.csv_fields, self.csv_rows()))
@@ -348,6 +365,21 @@ class Outcome(ABC):
     def _report(self) -> Any:
         """Transitional: the module that renders this outcome without a document."""
         return import_module(f"textassay.report.former.{self.kind}")
+
+
+def chosen_plots(document: Document, section: str = "") -> tuple[str, list[Plot]]:
+    """The plots of a section, by its title or id, or else the picture of the answer; with their title."""
+    charts = {
+        each: [block.plot for block in walk(each.blocks) if isinstance(block, Chart)] for each in document.sections
+    }
+    for each, plots in charts.items():
+        if plots and section.lower() in (each.title.lower(), each.id):
+            return each.title, plots
+    picture = document.summary.picture
+    if not section and picture is not None:
+        return picture.title, [picture]
+    names = [f"'{each.title}'" for each, plots in charts.items() if plots]
+    raise InputError(f"section={shortened(section)!r}: no charts; wanted {', '.join(names) or 'no call: it has none'}")
 
 
 def _renderers(form: str) -> Any:

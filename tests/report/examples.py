@@ -1,0 +1,31 @@
+"""One example outcome of every kind of document, for the laws that hold of all of them."""
+
+from collections.abc import Callable
+from functools import cache
+
+from tests.studies.agreement.test_document import found as agreement
+from tests.studies.frontier.test_document import on_texts, oracles, toy
+from tests.studies.huse.test_plane import models as rated_models
+from tests.studies.stress.small_study import small_study
+from tests.studies.sweep.test_document import two_parameters
+from tests.studies.sweep.test_sweep import found as temperatures
+from textassay import huse_plane
+from textassay.studies.outcome import Outcome
+
+
+@cache
+def plane() -> Outcome:
+    """Several models in the plane of HUSE."""
+    return huse_plane(rated_models(), n_resamples=19)
+
+
+EXAMPLES: dict[str, Callable[[], Outcome]] = {
+    "frontier of a toy": toy,
+    "frontier on texts": on_texts,
+    "frontier of oracles": oracles,
+    "agreement": agreement,
+    "sweep": temperatures,
+    "sweep of two parameters": two_parameters,
+    "stress": small_study,
+    "plane": plane,
+}
