@@ -6,7 +6,7 @@ dealt to the two sides at random, or each group's own texts are.
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -148,25 +148,51 @@ def with_replies(source: Callable[[], Any], size: int) -> Callable[[np.random.Ge
     return draw
 
 
-def disjoint(source: Callable[[], Groups], per_side: int, each: int) -> Callable[[np.random.Generator], Draw]:
+# How many texts each of so many groups has.
+Sizes = Callable[[np.random.Generator, int], Sequence[int]]
+
+
+def every(size: int) -> Sizes:
+    """Groups of one size."""
+    return lambda _, n_groups: [size] * n_groups
+
+
+def between(fewest: int, most: int) -> Sizes:
+    """Groups of sizes drawn at random."""
+    return lambda rng, n_groups: rng.integers(fewest, most + 1, n_groups).tolist()
+
+
+def disjoint(
+    source: Callable[[], Groups], n_groups: tuple[int, int], sizes: tuple[Sizes, Sizes]
+) -> Callable[[np.random.Generator], Draw]:
     """Whole groups on each side, the texts of a group next to each other."""
 
     def draw(rng: np.random.Generator) -> Draw:
-        chosen = rng.choice(len(source()), 2 * per_side, replace=False)
-        return _side(source, chosen[:per_side], each, rng, "a"), _side(
-            source, chosen[per_side:], each, rng, "reference"
+        chosen = rng.choice(len(source()), sum(n_groups), replace=False)
+        sides = chosen[: n_groups[0]], chosen[n_groups[0] :]
+        candidate, reference = (
+            _side(source, side, size(rng, len(side)), rng, name)
+            for side, size, name in zip(sides, sizes, ("a", "reference"), strict=True)
         )
+        return candidate, reference
 
     return draw
 
 
-def _side(source: Callable[[], Groups], chosen: Any, each: int, rng: np.random.Generator, name: str) -> Sample:
-    """`each` consecutive texts of every chosen group; where in the group they begin is random."""
+def alike(source: Callable[[], Groups], per_side: int, each: int) -> Callable[[np.random.Generator], Draw]:
+    """Equally many groups of one size on both sides."""
+    return disjoint(source, (per_side, per_side), (every(each), every(each)))
+
+
+def _side(
+    source: Callable[[], Groups], chosen: Any, sizes: Sequence[int], rng: np.random.Generator, name: str
+) -> Sample:
+    """So many consecutive texts of every chosen group; where in the group they begin is random."""
     texts, names = [], []
-    for number in chosen:
-        begin = int(rng.integers(0, len(source()[number]) - each + 1))
-        texts += source()[number][begin : begin + each]
-        names += [f"group {number}"] * each
+    for number, size in zip(chosen, sizes, strict=True):
+        begin = int(rng.integers(0, len(source()[number]) - size + 1))
+        texts += source()[number][begin : begin + size]
+        names += [f"group {number}"] * size
     return Sample.of(texts, name=name, groups=pa.array(names))
 
 
@@ -224,13 +250,69 @@ INDEPENDENT = (
     Design("news", "300 v 300 sentences of news text", independent(news, (300, 300))),
 )
 GROUPED = (
-    Design("images", "50 v 50 images, five captions by people each", disjoint(images, 50, 5), "group"),
-    Design("prompts", "30 v 30 prompts, ten texts of one model each", disjoint(generated, 30, 10), "group"),
-    Design("speeches", "30 v 30 speeches, ten consecutive sentences each", disjoint(speeches, 30, 10), "group"),
-    Design("news topics", "30 v 30 topics, ten sentences of news text each", disjoint(topics, 30, 10), "group"),
+    Design(
+        "images",
+        "50 v 50 images, five captions by people each",
+        alike(images, 50, 5),
+        "group",
+    ),
+    Design(
+        "prompts",
+        "30 v 30 prompts, ten texts of one model each",
+        alike(generated, 30, 10),
+        "group",
+    ),
+    Design(
+        "speeches",
+        "30 v 30 speeches, ten consecutive sentences each",
+        alike(speeches, 30, 10),
+        "group",
+    ),
+    Design(
+        "news topics",
+        "30 v 30 topics, ten sentences of news text each",
+        alike(topics, 30, 10),
+        "group",
+    ),
 )
 SHARED = (
     Design("same prompts", "60 prompts, five v five texts of one model", same_groups(generated, 60, (5, 5)), "pair"),
     Design("same images", "100 images, two v three captions by people", same_groups(images, 100, (2, 3)), "pair"),
     Design("one per prompt", "300 prompts, one v one text of one model", same_groups(generated, 300, (1, 1)), "pair"),
+)
+# Groups whose sizes differ: `compare` draws equally many texts of each group where the two samples' sizes differ.
+UNEQUAL = (
+    Design(
+        "one v ten",
+        "30 prompts with one text of one model each v 30 with ten",
+        disjoint(generated, (30, 30), (every(1), every(10))),
+        "group",
+    ),
+    Design(
+        "one v five",
+        "60 prompts with one text of one model each v 60 with five",
+        disjoint(generated, (60, 60), (every(1), every(5))),
+        "group",
+    ),
+    Design(
+        "five v ten",
+        "30 prompts with five texts of one model each v 30 with ten",
+        disjoint(generated, (30, 30), (every(5), every(10))),
+        "group",
+    ),
+    Design(
+        "few v many groups",
+        "20 prompts with five texts of one model each v 80",
+        disjoint(generated, (20, 80), (every(5), every(5))),
+        "group",
+    ),
+    Design(
+        "mixed sizes",
+        "40 v 40 prompts with one to ten texts of one model each",
+        disjoint(generated, (40, 40), (between(1, 10), between(1, 10))),
+        "group",
+    ),
+    Design(
+        "one v nine, paired", "60 prompts, one v nine texts of one model", same_groups(generated, 60, (1, 9)), "pair"
+    ),
 )

@@ -28,6 +28,7 @@ from design_texts import (
     PREFIX_SHARES,
     REPLIES,
     SHARED,
+    UNEQUAL,
     Design,
     captions,
     images,
@@ -41,13 +42,14 @@ from design_texts import (
 from threadpoolctl import threadpool_limits
 
 from textassay.corpus.sample import Sample
+from textassay.corpus.sizes import cut_samples
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.minilm import minilm, minilm_int8
 from textassay.encoders.remembered import remember
 from textassay.encoders.vector_store import open_store
 from textassay.inference.dependence import check_dependence
 from textassay.inference.overall.bank import bank_description
-from textassay.inference.overall.test import OverallPlan, overall_test
+from textassay.inference.overall.test import Overall, OverallPlan, level_beside, overall_test
 from textassay.inference.p_values import is_significant
 from textassay.metrics.views import Material, Settings
 
@@ -55,7 +57,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".benchmarks" / "calibration_designs.jsonl"
 PAGE = ROOT / "docs" / "calibration-designs.md"
 LEVEL, RESAMPLES = 0.95, 199
-RUNS, PLAIN_RUNS, POWER_RUNS, WARNING_RUNS, SHUFFLED_RUNS = 400, 50, 30, 200, 50
+RUNS, PLAIN_RUNS, POWER_RUNS, WARNING_RUNS, SHUFFLED_RUNS, CLOSER_RUNS = 400, 50, 30, 200, 50, 100
 # A level further than two standard errors from 5 % may be chance: so many draws in all show whether it is.
 MANY_RUNS = 1600
 ENCODED, ENCODED_IMAGES = 4000, None
@@ -113,9 +115,21 @@ def drawn(design: Design, seed: int) -> tuple[Sample, Sample, np.random.Generato
 
 def p_of(candidate: Sample, reference: Sample, seed: int, settings: Settings | None = None) -> float | None:
     """The p-value of the overall test."""
+    return overall_of(candidate, reference, seed, settings).p_value
+
+
+def overall_of(candidate: Sample, reference: Sample, seed: int, settings: Settings | None = None) -> Overall:
+    """The overall test of the texts that `compare` tests: equally many of each group where the sizes differ."""
     settings = settings or Settings()
-    plan = OverallPlan(LEVEL, RESAMPLES, seed)
-    return overall_test(Material(candidate, settings), Material(reference, settings), plan=plan).p_value
+    cut = cut_samples(reference, {"a": candidate}, size="all", seed=seed, baseline=False)
+    parts = [Material(side, settings) for side in cut.tested["a"]]
+    return overall_test(parts[0], parts[1], plan=OverallPlan(LEVEL, RESAMPLES, seed))
+
+
+def called_closer(design: Design, seed: int) -> float | None:
+    """The p-value of the samples being closer than two independent ones are."""
+    candidate, reference, _ = drawn(design, seed)
+    return overall_of(candidate, reference, seed).closer
 
 
 def plain(design: Design, seed: int) -> float | None:
@@ -172,10 +186,11 @@ def all_jobs() -> list[Job]:
             for design in grouped
         ),
         *(Job("level", design, "plain", RUNS, plain) for design in INDEPENDENT),
-        *(Job("level", design, "by design", RUNS, by_design) for design in grouped),
+        *(Job("level", design, "by design", RUNS, by_design) for design in (*grouped, *UNEQUAL)),
+        *(Job("closer", design, "by design", CLOSER_RUNS, called_closer) for design in UNEQUAL),
         *(Job("level", design, "with encoder", RUNS, with_encoder) for design in WITH_ENCODER),
         *(Job("false warning", design, "as drawn", WARNING_RUNS, warned) for design in CHECKED),
-        *(Job("level", design, "plain", PLAIN_RUNS, plain) for design in grouped),
+        *(Job("level", design, "plain", PLAIN_RUNS, plain) for design in (*grouped, *UNEQUAL)),
     ]
 
 
@@ -249,7 +264,8 @@ def level(job: Job, found: dict[Key, Any]) -> str:
 
 
 def rejected(job: Job, found: dict[Key, Any]) -> int:
-    return sum(is_significant(p, LEVEL) for p in values(job, found))
+    level = level_beside(LEVEL) if job.part == "closer" else LEVEL
+    return sum(is_significant(p, level) for p in values(job, found))
 
 
 def page(jobs: list[Job], found: dict[Key, Any]) -> str:
@@ -262,7 +278,7 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
             return ""
         if "warning" in part:
             return f"{sum(bool(value) for value in values(job, found))} of {job.runs}"
-        return f"{rejected(job, found)} of {job.runs}" if "power" in part else level(job, found)
+        return level(job, found) if part == "level" else f"{rejected(job, found)} of {job.runs}"
 
     def option(design: Design) -> str:
         return f"`--{design.use}`" if design.use else "none"
@@ -276,8 +292,9 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
     tables = {
         "levels": [
             [d.name, d.texts, option(d), cell("level", d, "plain"), cell("level", d, "by design")]
-            for d in (*INDEPENDENT, *grouped)
+            for d in (*INDEPENDENT, *grouped, *UNEQUAL)
         ],
+        "closer": [[d.name, d.texts, cell("closer", d, "by design")] for d in UNEQUAL],
         "encoder": [[d.name, d.texts, option(d), cell("level", d, "with encoder")] for d in WITH_ENCODER],
         "power": [
             [
@@ -298,6 +315,7 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
         pooled=pooled([job for job in jobs if job.part == "level" and job.way != "with encoder"], found),
         resamples=RESAMPLES,
         levels=table(("design", "texts", "option", "plain", "with the option"), tables["levels"], 3),
+        closer=table(("design", "texts", "called closer"), tables["closer"], 2),
         encoder=table(("design", "texts", "option", "rejected"), tables["encoder"], 3),
         power=table(
             (
@@ -347,6 +365,9 @@ The texts:
   neighbours by TF-IDF. They share a topic and its words, but they are not a document.
 - **same prompts**, **same images**, **one per prompt**: the same groups on both sides, the texts of each group dealt
   at random.
+- **one v ten** to **mixed sizes**: the texts of *prompts*, in groups of unequal sizes or in unequal numbers of groups.
+  **One v nine**: the same prompts on both sides. As in `compare`, equally many texts are drawn from each group
+  where the sizes of the groups differ between the samples.
 
 ## Level
 
@@ -358,6 +379,11 @@ design needs.
 {levels}
 
 {pooled}
+
+Groups of unequal sizes must not make samples look closer to each other than independent samples are. How often that is
+said, at its level of 0.5 %:
+
+{closer}
 
 With sentence vectors by `minilm` in the bank:
 
