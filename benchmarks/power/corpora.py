@@ -34,7 +34,8 @@ Rng = np.random.Generator
 SEED = 18
 # Draws have a seed of their own: the bank was chosen on draws of another seed.
 DRAWS = 2018
-MODEL_TEXTS = 4000
+# Real texts of captions and of news that samples are drawn from, and texts of each other source.
+POOL, MODEL_TEXTS = 4000, 2000
 TOPICS, TOPIC_DIRECTIONS, TOPIC_SHARE = 10, 50, 0.1
 # The order of the n-gram generator, and its temperature where its texts are too alike.
 ORDER, LOW_TEMPERATURE = 3, 0.7

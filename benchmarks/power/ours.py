@@ -1,7 +1,7 @@
 """Our tests on a draw: the overall test with and without vectors, with static vectors, its members, and CND.
 
-The number of exchanges is fixed here. `compare` adds exchanges where a p-value is close to the level, which takes
-longer and hardly changes how often it is below it.
+The number of exchanges is fixed here, and smaller than in `compare`, which also adds exchanges where a p-value is close
+to the level. That takes longer and hardly changes how often it is below it.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from textassay.metrics.views import Material, Pool, Settings
 F32 = NDArray[np.float32]
 Floats = NDArray[np.float64]
 
-EXCHANGES = 999
+EXCHANGES = 399
 # In larger samples fewer exchanges save most of the time, and cost a little power.
 LARGE, FEWER_EXCHANGES = 1000, 199
 # The number is raised when the members' statistics or their combination change, so that results are not mixed.

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from answers import ANSWERS
-from corpora import DAMAGES, Corpus, Damage, Draw, draw, load
+from corpora import DAMAGES, POOL, Corpus, Damage, Draw, draw, load
 from old import Old
 from ours import OUR_VERSION, our_tests, static_tests
 from page import MAIN, write_page, write_table
@@ -34,12 +34,13 @@ from threadpoolctl import threadpool_limits
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "benchmarks" / "results" / "power.jsonl"
-CORPORA, SIZES, RUNS, POOL = ("captions", "news", *ANSWERS), (400, 200, 1000), 200, 10_000
+CORPORA, SIZES, RUNS = ("captions", "news", *ANSWERS), (400, 200, 1000), 200
 # So many runs of every damage are made before the next ones, so that an unfinished study is balanced.
 ROUND = 20
 # Tests that take long: their runs at most, by sample size.
 FEWER = {
     "static": {200: 40, 400: 0, 1000: 0},
+    "classifiers": {200: 40, 400: 40, 1000: 40},
     "aggregated": {200: 200, 400: 100, 1000: 40},
     "hyppo": {200: 200, 400: 100, 1000: 40},
     "old ngram": {200: 40, 400: 40, 1000: 0},

@@ -276,3 +276,13 @@ def test_one_word_is_singular() -> None:
     cut = found(["yes", "no"] * 60, [text for text in clean() if " " in text])["cut_off"]
     assert cut.message.startswith("100 % of candidate texts have exactly 1 word, the most that any has")
     assert cut.fix.endswith("cut both sides to 1 word")
+
+
+def test_texts_without_a_word_are_named_and_have_no_length() -> None:
+    marks = ["!!!", "...", "**", "😀", "--"] * 20
+    for candidate, reference, share in ((marks, clean(), "100 %"), (clean(), marks, "0 %")):
+        findings = found(candidate, reference)
+        assert findings["no_words"].message.startswith(f"{share} of candidate texts have no word, only marks")
+        assert not {"cut_off", "mean_length"} & findings.keys()
+    some = found([*marks[:20], *clean()], [*clean(), *clean()])
+    assert some["no_words"].candidate_share == 20 / (20 + len(clean()))

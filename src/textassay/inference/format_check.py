@@ -299,11 +299,11 @@ class _Found:
 def check_format(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer) -> tuple[Finding, ...]:
     """What differs in form: first what the tokens show, the widest gap first, then what they hide.
 
-    A finding needs a gap that matters (0.1 of the texts for habits of writing, 0.02 for Markdown,
-    emoji, LaTeX, web addresses, refusals and split contractions, 0.01 for junk, 0.05 for stock openings and a cut-off,
-    means further apart than 4 : 5 for length) and that is beyond
-    chance (Fisher's exact test, or Welch's t-test for means, with p < 1e-4). Up to 20,000 texts of each sample are
-    read, evenly spaced. For mean lengths, the shares are those of the texts longer than the reference's median.
+    A finding needs a gap that matters (0.1 of the texts for habits of writing, 0.02 for Markdown, emoji, LaTeX, web
+    addresses, refusals and split contractions, 0.01 for junk and texts without a word, 0.05 for stock openings and a
+    cut-off, means further apart than 4 : 5 for length) and that is beyond chance (Fisher's exact test, or Welch's
+    t-test for means, with p < 1e-4). Up to 20,000 texts of each sample are read, evenly spaced. For mean lengths, the
+    shares are those of the texts longer than the reference's median.
 
     Blank texts are counted in these samples. If a sample was cut to a smaller size before, the notes count those of the
     whole sample.
@@ -318,7 +318,7 @@ def check_format(candidate: Sample, reference: Sample, *, tokenizer: Tokenizer) 
     found = list(_blanks(candidate, reference))
     if len(candidate.texts) and len(reference.texts):
         texts = _evenly_spaced(candidate.texts), _evenly_spaced(reference.texts)
-        found += [*_traits(*texts, tokenizer), *_cut_offs(*texts, tokenizer), *_mean_lengths(*texts)]
+        found += [*_traits(*texts, tokenizer), *_lengths(*texts, tokenizer)]
     return tuple(each.finding for each in sorted(found, key=_place))
 
 
@@ -391,6 +391,22 @@ def _blank_share(sample: Sample) -> Share:
     return Share(blank, blank + len(sample.texts))
 
 
+def _lengths(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> Iterator[_Found]:
+    """Texts without a word, a cut-off, and mean lengths, which mean nothing where a sample has no word at all."""
+    mine, theirs = word_counts(candidate), word_counts(reference)
+    yield from _without_words(*(Share(int((counts == 0).sum()), len(counts)) for counts in (mine, theirs)))
+    if mine.any() and theirs.any():
+        yield from _cut_offs(candidate, reference, tokenizer)
+        yield from _mean_lengths(mine, theirs)
+
+
+def _without_words(mine: Share, theirs: Share) -> Iterator[_Found]:
+    if differ(mine, theirs, gap=JUNK):
+        message = f"{mine} of candidate texts have no word, only marks (reference {theirs})"
+        fix = f"find out why the {_fuller(mine, theirs)} has no words there"
+        yield _Found(Finding("no_words", message, mine.value, theirs.value, fix), seen=True)
+
+
 def _cut_offs(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> Iterator[_Found]:
     """The unit with the clearest spike, if any is one."""
     pairs = spikes(candidate, reference, tokenizer)
@@ -408,8 +424,7 @@ def _cut_offs(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) ->
     yield _Found(Finding("cut_off", message, mine.share.value, theirs.share.value, fix), seen=True)
 
 
-def _mean_lengths(candidate: pa.Array, reference: pa.Array) -> Iterator[_Found]:
-    mine, theirs = word_counts(candidate), word_counts(reference)
+def _mean_lengths(mine: I64, theirs: I64) -> Iterator[_Found]:
     if means_differ(mine, theirs):
         longer, usual = (float((lengths > np.median(theirs)).mean()) for lengths in (mine, theirs))
         message = f"candidate texts have {mine.mean():.1f} words on average (reference {theirs.mean():.1f})"
