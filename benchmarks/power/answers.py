@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -82,12 +83,7 @@ def answers(corpus: str, data: Path) -> tuple[list[str], dict[str, list[str]]]:
     """All texts of a corpus, undamaged ones first, and the damaged forms of each by key, in the same order."""
     base = _read(data, ANSWERS[corpus])
     wanted = [damage.key for damage in ANSWER_DAMAGES if corpus in damage.shares]
-    own = {
-        key: [_read(data, _FROM[key])[prompt] for prompt in base]
-        if key in _FROM
-        else _changed(key, list(base.values()))
-        for key in wanted
-    }
+    own = {key: _of_model(key, base, data) if key in _FROM else _changed(key, list(base.values())) for key in wanted}
     return [*base.values(), *(text for texts in own.values() for text in texts)], own
 
 
@@ -96,6 +92,7 @@ def _of_model(key: str, base: Mapping[str, str], data: Path) -> list[str]:
     return [others[prompt] for prompt in base]
 
 
+@cache
 def _read(data: Path, name: str) -> Mapping[str, str]:
     """Answers by prompt, for the prompts that every model answers with a text."""
     found = {path.stem: _by_prompt(path) for path in sorted((data / "llm").glob("*.json"))}

@@ -471,6 +471,16 @@ def test_copies_are_counted_and_are_no_difference() -> None:
     assert found.p_value > 0.5
 
 
+def test_no_exchanges_are_added_for_too_few_copies() -> None:
+    """Below 5 % of the texts nothing is said about copies, so their p-value is not refined beside the test's own."""
+    real = texts(1, 200)
+    few, more = (lexical(real[:copies] + texts(2, 200 - copies), real, n_resamples=99) for copies in (9, 14))
+    assert few.shared_texts == pytest.approx(0.045)
+    assert few.copied == 1 / 100
+    assert more.copied is not None
+    assert more.copied < 1 / 100
+
+
 @pytest.mark.parametrize(
     ("one", "other", "differs"),
     [

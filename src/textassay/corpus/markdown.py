@@ -1,7 +1,7 @@
 """Texts without their Markdown: the words that a reader sees, read by a Markdown parser."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -18,10 +18,11 @@ STRIPS = ("markdown",)
 _SIGNS = re.compile(r"[\n*_`#\[\]<>|~\\&+=-]|^\s*\d")
 
 
-def stripped(sample: Sample, strip: str | None) -> Sample:
+def stripped(sample: Sample, strip: str | None, words: Callable[[str], str] | None = None) -> Sample:
     """The sample without this kind of markup; as it is if `strip` is None.
 
-    A text that is nothing but markup becomes blank and is left out, with a note.
+    A text that is nothing but markup becomes blank and is left out, with a note. `words` is `plain_words`, or a form of
+    it that remembers texts.
 
     >>> stripped(Sample.of(["**Yes**, see [this](http://a.b)."]), "markdown").texts.to_pylist()
     ['Yes, see this.']
@@ -30,7 +31,8 @@ def stripped(sample: Sample, strip: str | None) -> Sample:
         return sample
     if strip not in STRIPS:
         raise InputError(Setting("strip", strip), f"; wanted {', '.join(STRIPS)}")
-    texts = [plain_words(text) if _SIGNS.search(text) else text.strip() for text in sample.texts.to_pylist()]
+    words = words or plain_words
+    texts = [words(text) if _SIGNS.search(text) else text.strip() for text in sample.texts.to_pylist()]
     array = pa.array(texts, type=TEXT)
     kept = np.array([bool(text.strip()) for text in texts])
     changed = replace(sample, texts=array, digest=digest_of(array))

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse import csr_array
 
 from textassay.corpus.arrays import F64, I64, Bool
@@ -208,6 +209,15 @@ def phrase_products(orders: Sequence[Incidence], n_texts: int, units: Units) -> 
     return found
 
 
+def _inverse(kernel: F64) -> F64:
+    """The inverse of a symmetric positive definite matrix, in half of the time of that of any matrix."""
+    factor, failed = dpotrf(kernel, lower=1)
+    lower, wrong = dpotri(factor, lower=1)
+    if failed or wrong:
+        return np.linalg.inv(kernel)
+    return np.asarray(np.tril(lower) + np.tril(lower, -1).T, dtype=np.float64)
+
+
 def ridge_on_units(products: F64, sizes: F64) -> PairMatrix:
     """Leave-one-out predictions of ridge regression of labels on the mean vectors of units, from inner products.
 
@@ -222,7 +232,7 @@ def ridge_on_units(products: F64, sizes: F64) -> PairMatrix:
     if penalty > ROUNDING * float(np.abs(products).max(initial=0.0)):
         # H = K (K + l)^-1 = 1 - l (K + l)^-1, and 1/n for the intercept.
         kernel[np.diag_indices(n)] += penalty
-        hat = -penalty * np.linalg.inv(kernel)
+        hat = -penalty * _inverse(kernel)
         hat[np.diag_indices(n)] += 1
         hat += 1 / n
         predicted = hat / (1 - np.diag(hat))[:, None] * np.outer(sizes[filled], sizes[filled])

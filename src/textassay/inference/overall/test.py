@@ -60,6 +60,8 @@ _SURE, _SURE_BESIDE = 3.0, 2.0
 _BATCHES = 8
 # Members that measure a distance: small values mean that the samples are alike.
 _DISTANCES = ("words", "bigrams", "mmd")
+# Copies of the reference are the main finding when they are at least this share of the texts.
+COPIED = 0.05
 # The part of the error rate that each of the two questions beside the overall test (copied? closer?) may use.
 _BESIDE = 0.1
 
@@ -303,7 +305,10 @@ def _shared_pairs(pool: Pool) -> float | None:
 
 
 def _shared_texts(pool: Pool, design: Design, masks: Bool, plan: OverallPlan) -> tuple[float, float]:
-    """The share of candidate texts that are in the reference, and the p-value of this many texts being in both."""
+    """The share of candidate texts that are in the reference, and the p-value of this many texts being in both.
+
+    Exchanges are added only where the share is large enough for the p-value to matter.
+    """
     counted, copies, in_both = text_counts(pool, design), 0.0, np.empty(0)
     while True:
         found = np.empty(len(masks) - len(in_both))
@@ -314,7 +319,7 @@ def _shared_texts(pool: Pool, design: Design, masks: Bool, plan: OverallPlan) ->
         in_both = np.concatenate((in_both, found))
         p = float(at_least(in_both)[0] / len(in_both))
         higher = plan.raised()
-        is_sure = not copies or not plan.is_unsure_beside(p, len(masks))
+        is_sure = copies < COPIED * len(pool.parts[0].sample) or not plan.is_unsure_beside(p, len(masks))
         if is_sure or higher is None or design.can_list(higher.n_resamples):
             return copies / len(pool.parts[0].sample), p
         plan, masks = higher, design.labellings(higher.n_resamples, plan.seed)

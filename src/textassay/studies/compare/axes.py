@@ -3,18 +3,16 @@
 Signs of Markdown are frequent n-grams, so a candidate that writes no bold would be far from one that does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from textassay.corpus.markdown import stripped
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.sizes import Cut
-from textassay.corpus.tokenizers import Tokenizer
 from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Job, measure_jobs
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result
 from textassay.metrics.registry import Request
-from textassay.metrics.views import Material, Settings
+from textassay.metrics.views import Material
 from textassay.studies.planes import plane_indexes
 
 # The name of real text among the candidates, which have names that are not empty.
@@ -22,22 +20,23 @@ REAL = ""
 
 
 def axes_without_markup(
-    requests: Sequence[Request], baseline: Sequence[Result], cut: Cut, tokenizer: Tokenizer, *, plan: Plan
+    requests: Sequence[Request],
+    baseline: Sequence[Result],
+    cut: Cut,
+    words: Callable[[Sample], Material],
+    *,
+    plan: Plan,
 ) -> dict[str, Mapping[str, Result]]:
     """Results of the two axes by label, for each candidate and for real text; empty where they cannot be measured.
 
-    Vectors are not made again, so a plane with a metric on vectors stays as it is.
+    `words` gives a sample without Markdown. Vectors are not made again, so a plane with a metric on vectors stays as it
+    is.
     """
     places = plane_indexes(dict(enumerate(baseline)))
     axes = [] if places is None else [requests[place] for place in places]
     has_other_views = any(axis.metric.reads_vectors or "train" in axis.metric.roles for axis in axes)
     if not axes or has_other_views or cut.why_no_baseline is not None:
         return {}
-    settings = Settings(tokenizer, strip="markdown")
-
-    def words(sample: Sample) -> Material:
-        return Material(stripped(sample, "markdown"), settings)
-
     base, described = words(cut.base), words(cut.plain)
     sides = {REAL: (words(cut.held_out), described)}
     for name, sample in cut.candidates.items():

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, combinations
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from textassay.corpus.files import unused_name
 from textassay.corpus.hashed_ngrams import Sequences
-from textassay.corpus.markdown import stripped
+from textassay.corpus.markdown import plain_words, stripped
 from textassay.corpus.printable import many
 from textassay.corpus.readers import as_sample, candidate_systems, named_candidates
 from textassay.corpus.sample import Sample, stream
@@ -52,6 +52,8 @@ from textassay.studies.outcome import Contest, settings_of_metrics
 
 # The exchanges that a quick run draws first; the overall test adds more where its p-value is close to a limit.
 QUICK_EXCHANGES = 199
+# Texts are parsed as Markdown for several samples that have many of them in common.
+_REMEMBER = lru_cache(maxsize=50_000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,7 +412,8 @@ class _Study:
     notes: tuple[str, ...]
     sight: Sight
     quick: bool = False
-    _without_markdown: dict[int, Material] = field(default_factory=dict, repr=False)
+    _without_markdown: dict[int, tuple[Sample, Material]] = field(default_factory=dict, repr=False)
+    _plain_words: Callable[[str], str] = field(default_factory=lambda: _REMEMBER(plain_words), repr=False)
 
     def run(self, engine: Engine) -> Comparison:
         """Build all views; measure and test; look for what differs; judge."""
@@ -517,8 +520,9 @@ class _Study:
         measurer = self.measurer
         if not (measurer.baseline and measurer.plan.n_resamples and any(finding.is_markup for finding in findings)):
             return {}
-        tokenizer = measurer.settings.tokenizer
-        return axes_without_markup(measurer.requests, baseline.results, measurer.cut, tokenizer, plan=measurer.plan)
+        return axes_without_markup(
+            measurer.requests, baseline.results, measurer.cut, self._words_of, plan=measurer.plan
+        )
 
     def _without_markup(self, name: str, findings: Sequence[Finding]) -> Callable[[], Overall | None]:
         """The overall test on words without Markdown where the samples differ in it, ready to run.
@@ -535,11 +539,13 @@ class _Study:
         return partial(overall_test, *sides, plan=plan)
 
     def _words_of(self, sample: Sample) -> Material:
-        """A sample without Markdown; the reference of several candidates is parsed and counted once."""
+        """A sample without Markdown; each sample is counted once, and each text is parsed once."""
         if id(sample) not in self._without_markdown:
             settings = ViewSettings(self.measurer.settings.tokenizer, strip="markdown")
-            self._without_markdown[id(sample)] = Material(stripped(sample, "markdown"), settings)
-        return self._without_markdown[id(sample)]
+            words = Material(stripped(sample, "markdown", self._plain_words), settings)
+            # With the sample itself, so that no other one gets its number.
+            self._without_markdown[id(sample)] = sample, words
+        return self._without_markdown[id(sample)][1]
 
     def _column(
         self, name: str, outcome: CandidateMeasured, *, warnings: Iterable[DependenceWarning], **found: Any

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from textassay.inference.effect_size import Separable
-from textassay.inference.overall.test import Overall, level_beside
+from textassay.inference.overall.test import COPIED, Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.metrics.effects import EFFECTS
@@ -20,8 +20,6 @@ from textassay.studies.planes import metric_of, rise_of
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
 COLLAPSED = 0.5
-# Copies of the reference are the main finding when they are at least this share of the texts.
-COPIED = 0.05
 # If only a larger share than this could have been found, "no difference found" would mean next to nothing.
 TOO_FEW = 0.5
 # Samples of which the candidate has fewer of its word pairs in common with the reference may be in two languages or
