@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from textassay.models.choose import get_model, save_model, train_model
     from textassay.studies.agreement.result import Agreement
     from textassay.studies.agreement.study import agree
+    from textassay.studies.answers.result import Answers
+    from textassay.studies.answers.study import answers
     from textassay.studies.compare.result import Comparison
     from textassay.studies.compare.study import compare
     from textassay.studies.conditional.result import Conditional
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agreement",
+    "Answers",
     "Comparison",
     "Conditional",
     "Frontier",
@@ -56,6 +59,7 @@ __all__ = [
     "Sweep",
     "__version__",
     "agree",
+    "answers",
     "compare",
     "conditional",
     "frontier",
@@ -79,6 +83,7 @@ __all__ = [
 # Imported on first use, so that the command line starts at once.
 _HOMES = {
     "Agreement": "textassay.studies.agreement.result",
+    "Answers": "textassay.studies.answers.result",
     "Comparison": "textassay.studies.compare.result",
     "Conditional": "textassay.studies.conditional.result",
     "Frontier": "textassay.studies.frontier.result",
@@ -97,6 +102,7 @@ _HOMES = {
     "Stress": "textassay.studies.stress.result",
     "Sweep": "textassay.studies.sweep.result",
     "agree": "textassay.studies.agreement.study",
+    "answers": "textassay.studies.answers.study",
     "compare": "textassay.studies.compare.study",
     "conditional": "textassay.studies.conditional.study",
     "frontier": "textassay.studies.frontier.study",

@@ -9,10 +9,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from textassay import InputError, Result, compare, conditional, huse, sweep, train_model
+from textassay import InputError, Result, answers, compare, conditional, huse, sweep, train_model
 from textassay.studies.outcome import Outcome
 
-KINDS = ("compare", "conditional", "huse", "sweep")
+KINDS = ("answers", "compare", "conditional", "huse", "sweep")
 WORDS = ("red", "blue", "green", "small", "big", "old", "new", "fast", "slow", "calm")
 
 
@@ -23,6 +23,9 @@ def outcome(kind: str, attempt: int = 0) -> Outcome:
     if kind == "compare":
         samples = [[" ".join(rng.choice(WORDS, 6)) for _ in range(20)] for _ in range(2)]
         return compare(*samples, metrics="cr,copying,bleu:n=2,distinct", n_resamples=19)
+    if kind == "answers":
+        records = [{"prompt": word, "text": f"{word} {other}"} for word in WORDS for other in ("", *WORDS[:3])]
+        return answers(records, metrics="wordings,distinct:n=3", n_resamples=19)
     if kind == "sweep":
         texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(40)]
         model = train_model("ngram:order=2", texts)

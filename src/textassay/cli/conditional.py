@@ -18,6 +18,9 @@ def conditional(
         list[str] | None,
         typer.Argument(metavar="CANDIDATES", help="Separate files of candidates, one file per system."),
     ] = None,
+    no_references: options.NoReferences = False,
+    by: options.By = None,
+    field: options.Field = None,
     metrics: options.ItemMetrics = None,
     distance: options.Distance = None,
     tokenizer: options.Tokenizer = "plain",
@@ -45,11 +48,14 @@ def conditional(
     why: options.WhyByItem = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare several candidates with several references per item.
+    """Compare candidates with references per item, or alone.
 
     Measures whether the candidates match the spread of the references, not only their mode. Prints the systems, the
     closest first, with a verdict, the items that differ, quality and diversity; with --table all metrics beside what
     references score against references, and with --why the items that differ most.
+
+    Without references it measures how different the answers to one prompt are, and prints the most repetitive prompts.
+    Such files may also have one text per record (prompt and text), or be those of known tools.
     """
     from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
     from textassay.corpus.item_set import read_items
@@ -62,7 +68,9 @@ def conditional(
     metric_names, distance_names = options.split(metrics), options.split(distance)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
-        item_set = read_items(items, candidates=candidates or [], encoding=encoding)
+        item_set = read_items(
+            items, candidates=candidates or [], encoding=encoding, needs_references=False, by=by, field=field
+        )
         progress.step(1)
         found = run(
             item_set,
@@ -78,6 +86,7 @@ def conditional(
             null=null,
             sensitivity=sensitivity,
             power=power,
+            references=not no_references,
             engine=engine,
             progress=progress,
         )

@@ -29,6 +29,14 @@ ItemMetrics = Annotated[
         "[default: score, trm and trm:variant=split with each distance, mmd, frechet]",
     ),
 ]
+NoReferences = Annotated[
+    bool,
+    typer.Option(
+        "--no-references",
+        help="Leave references out and measure how different the candidates of one item are. [default: if there are "
+        "no references]",
+    ),
+]
 Distance = Annotated[
     list[str] | None,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.rows import no_field
-from textassay.corpus.tables import AnySource, Expected, Table, open_source, read_tables
+from textassay.corpus.tables import AnySource, Expected, Opened, Table, open_source, read_tables
 from textassay.corpus.values import check_text, decode_json, kind_of
 from textassay.errors import InputError
 
@@ -22,13 +22,17 @@ IDS = ("id", "_id")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One item of one file. `place` is its place in messages; `id` is None where the file gives none."""
+    """One item of one file. `place` is its place in messages; `id` is None where the file gives none.
+
+    `partitions` are the classes of the candidates, where the file has them.
+    """
 
     place: str
     id: str | None
     references: tuple[str, ...] = ()
     candidates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     prompt: str | None = None
+    partitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def entry_of(record: Any, place: str) -> Entry:
@@ -286,11 +290,15 @@ def _long(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class ItemFile:
-    """The entries of a file, or of the files of a pattern; `fields` are those of the first record."""
+    """The entries of a file, or of the files of a pattern; `fields` are those of the first record.
+
+    The entries of `are_records` were gathered from records with one text each.
+    """
 
     where: str
     entries: list[Entry]
     fields: list[str]
+    are_records: bool = False
 
     @property
     def seen_fields(self) -> str:
@@ -302,17 +310,27 @@ def read_entries(
     source: AnySource, *, side: Side, name: str | None = None, encoding: str, notes: Counter[str]
 ) -> tuple[ItemFile, str]:
     """The items of a source, and its name; `side` says what captions and lines of text are."""
+    opened = open_items(source, side=side, name=name, encoding=encoding, notes=notes)
+    return item_file(opened, side=side), opened.name
+
+
+def open_items(source: AnySource, *, side: Side, name: str | None = None, encoding: str, notes: Counter[str]) -> Opened:
+    """Open a source of items; lines of text have only candidates."""
     is_base = side == "references"
     expected = Expected(
         texts=not is_base,
         unnamed="JSON or table" if is_base else "JSON or lines",
         record=" with 'references' and 'candidates'",
     )
-    opened = open_source(source, expected, name=name, kind="items", encoding=encoding, notes=notes)
+    return open_source(source, expected, name=name, kind="items", encoding=encoding, notes=notes)
+
+
+def item_file(opened: Opened, *, side: Side) -> ItemFile:
+    """The items of an opened source."""
     tables = read_tables(opened)
     entries = [entry for table in tables for entry in _entries(table, side)]
     names = next((list(table.fields) for table in tables if table.fields), [])
-    return ItemFile(opened.where, entries, [] if ANNOTATIONS in names else names), opened.name
+    return ItemFile(opened.where, entries, [] if ANNOTATIONS in names else names)
 
 
 def _entries(table: Table, side: Side) -> list[Entry]:

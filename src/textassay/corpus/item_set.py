@@ -5,7 +5,8 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import Protocol, Self
 
@@ -14,9 +15,11 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import I64
 from textassay.corpus.files import AnyPath, check_stdin_once, named_paths
+from textassay.corpus.formats.by_prompt import read_records_or_items, united
 from textassay.corpus.hashed_ngrams import Sequences
-from textassay.corpus.item_files import ItemFile, check_unique, joined, read_entries, system_of
+from textassay.corpus.item_files import ItemFile, Side, check_unique, joined, read_entries, system_of
 from textassay.corpus.printable import many, quoted
+from textassay.corpus.rows import Wanted
 from textassay.corpus.tables import AnySource, listed_notes
 from textassay.corpus.tokenizers import Tokenizer, Tokens, get_tokenizer
 from textassay.errors import InputError
@@ -55,7 +58,7 @@ def odd_about(items: Sequence[Written]) -> Iterator[str]:
 def _missing(items: Sequence[Written]) -> Iterator[str]:
     counts = {
         "no candidates": sum(not has_candidates(item) for item in items),
-        "no reference": sum(not item.references for item in items),
+        "no reference": sum(not item.references for item in items) if any(item.references for item in items) else 0,
         "one reference": sum(len(item.references) == 1 for item in items),
     }
     for what, count in counts.items():
@@ -94,12 +97,16 @@ _FIELD = "wanted a field 'candidates'"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One input with its references and the candidates of each system; either may be empty."""
+    """One input with its references and the candidates of each system; either may be empty.
+
+    `partitions` has the class of each candidate among those of its system, where the file has such classes.
+    """
 
     id: str
     references: tuple[str, ...]
     candidates: dict[str, tuple[str, ...]]
     prompt: str | None = None
+    partitions: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +144,9 @@ def read_items(
     name: str | None = None,
     encoding: str = "utf-8",
     needs_candidates: bool = True,
+    needs_references: bool = True,
+    by: str | None = None,
+    field: str | None = None,
 ) -> ItemSet:
     """Read items: references, and candidates of one or more systems, for each input.
 
@@ -166,6 +176,12 @@ def read_items(
         The encoding of text files.
     needs_candidates
         If False, items may have references alone, for a model that writes the candidates.
+    needs_references
+        If False, items may have candidates alone. The source, and further ones, may then also have records with one
+        text each (`prompt` and `text`, or the files of known tools), whose texts are gathered by prompt.
+    by, field
+        The fields of the system and of the text in such records; by default `model`, if there is one, and as for
+        `read_sample`.
 
     Returns
     -------
@@ -183,14 +199,18 @@ def read_items(
     check_stdin_once([source, *further.values()])
     notes: Counter[str] = Counter()
     given = source.items if isinstance(source, ItemSet) else source
-    base, called = read_entries(given, side="references", name=name, encoding=encoding, notes=notes)
-    systems = {
-        system: read_entries(value, side="candidates", name=system, encoding=encoding, notes=notes)[0]
-        for system, value in further.items()
-    }
+    read = partial(read_entries, encoding=encoding, notes=notes)
+    if not needs_references:
+        read = partial(read_records_or_items, encoding=encoding, notes=notes, records=Wanted(field, None, by))
+    base, called = read(given, side="references", name=name)
+    side: Side = "references" if base.are_records else "candidates"
+    systems = {system: read(value, side=side, name=system)[0] for system, value in further.items()}
+    if base.are_records:
+        entries = united(base, systems)
+        return _item_set(replace(base, entries=entries), {}, name=called, notes=notes, wanted="", bare=True)
     is_file = isinstance(source, str | os.PathLike)
     wanted = (_BEHIND if is_file else _FIELD) if needs_candidates else ""
-    return _item_set(base, systems, name=called, notes=notes, wanted=wanted)
+    return _item_set(base, systems, name=called, notes=notes, wanted=wanted, bare=not needs_references)
 
 
 def _systems(candidates: Mapping[str, AnySource] | Sequence[AnyPath] | AnyPath) -> dict[str, AnySource]:
@@ -200,12 +220,15 @@ def _systems(candidates: Mapping[str, AnySource] | Sequence[AnyPath] | AnyPath) 
 
 
 def _item_set(
-    base: ItemFile, systems: Mapping[str, ItemFile], *, name: str, notes: Counter[str], wanted: str
+    base: ItemFile, systems: Mapping[str, ItemFile], *, name: str, notes: Counter[str], wanted: str, bare: bool
 ) -> ItemSet:
-    """The items of a first file and of candidates by system; without candidates an error that says `wanted`."""
+    """The items of a first file and of candidates by system; without candidates an error that says `wanted`.
+
+    `bare` items may have no references.
+    """
     if not base.entries:
         raise InputError(f"{base.where}: no items; wanted 'references' and 'candidates' of at least one")
-    if not any(entry.references for entry in base.entries):
+    if not bare and not any(entry.references for entry in base.entries):
         raise InputError(f"no references in {base.where}{base.seen_fields}; wanted a field 'references'")
     ids = [str(number) if entry.id is None else entry.id for number, entry in enumerate(base.entries, 1)]
     check_unique(ids, [entry.place for entry in base.entries])
@@ -213,10 +236,10 @@ def _item_set(
     if wanted and not any(has_candidates(entry) for entry in entries):
         raise InputError(f"no candidates in {base.where}{base.seen_fields}; {wanted}")
     items = [
-        Item(id_, entry.references, dict(entry.candidates), entry.prompt)
+        Item(id_, entry.references, dict(entry.candidates), entry.prompt, dict(entry.partitions))
         for id_, entry in zip(ids, entries, strict=True)
     ]
-    if not wanted:
+    if not wanted and not bare:
         return ItemSet(name, _digest(items), tuple(items), listed_notes(notes))
     return ItemSet.of(items, name=name, notes=listed_notes(notes))
 

@@ -188,7 +188,9 @@ def _different(systems: pa.Array) -> list[str]:
 
 def _filtered(rows: Rows, mask: pa.Array) -> Rows:
     """The rows of which the mask is true."""
-    columns = {name: getattr(rows, name) for name in ("texts", "groups", "contexts", "ids", "finishes", "systems")}
+    columns = {
+        name: getattr(rows, name) for name in ("texts", "groups", "contexts", "ids", "finishes", "systems", "partition")
+    }
     return replace(rows, **{name: column.filter(mask) for name, column in columns.items() if column is not None})
 
 
@@ -247,11 +249,16 @@ def _read_rows(source: AnySource, wanted: Wanted, *, name: str | None, encoding:
         if isinstance(source, str) and source != STDIN and not os.path.lexists(source):
             raise InputError(str(error), PythonHint(" (a string is a path; pass texts as a list)")) from None
         raise
+    return opened_rows(opened, wanted, found), opened.name, found
+
+
+def opened_rows(opened: Opened, wanted: Wanted, found: Found) -> Rows:
+    """All rows of an opened source; what it is and what was left out is in the notes of what was found."""
     rows = concat_rows(list(_counted(opened, wanted, found)))
     _check_varied(rows.texts, found)
     if found.form is not None:
         found.notes[format_note(found.form, found.reading, len(rows))] = 1
-    return rows, opened.name, found
+    return rows
 
 
 def _counted(opened: Opened, wanted: Wanted, found: Found) -> Iterator[Rows]:

@@ -152,6 +152,7 @@ class Rows:
     ids: pa.Array | None = None
     finishes: pa.Array | None = None
     systems: pa.Array | None = None
+    partition: pa.Array | None = None
     prompt_field: str | None = None
     id_field: str | None = None
     # True for lines of text files, which have no fields.
@@ -171,7 +172,7 @@ def _rows(texts: pa.Array, layout: Layout, part: Table) -> Rows:
     finishes = None if layout.finish is None else _labels_of(part, layout.finish)
     systems = None if layout.system is None else _labels_of(part, layout.system)
     prompt = next(iter(layout.contexts), None)
-    return Rows(texts, groups, _together(contexts), ids, finishes, systems, prompt, layout.id)
+    return Rows(texts, groups, _together(contexts), ids, finishes, systems, None, prompt, layout.id)
 
 
 def _labels_of(part: Table, field: str) -> pa.Array:
@@ -187,6 +188,7 @@ def concat_rows(parts: Sequence[Rows]) -> Rows:
         _concat([(part.ids, len(part)) for part in parts]),
         _concat([(part.finishes, len(part)) for part in parts]),
         _concat([(part.systems, len(part)) for part in parts]),
+        _concat([(part.partition, len(part)) for part in parts]),
         next((part.prompt_field for part in parts if part.prompt_field is not None), None),
         next((part.id_field for part in parts if part.id_field is not None), None),
         any(part.are_lines for part in parts),
@@ -326,6 +328,7 @@ def _format_rows(table: OpenTable, form: Format, wanted: Wanted, found: Found) -
             labels([record.prompt_id for record in chunk]),
             labels([record.finish for record in chunk]),
             labels([record.system for record in chunk]),
+            labels([record.partition for record in chunk]),
             "prompt",
             "prompt_id",
         )

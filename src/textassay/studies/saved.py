@@ -15,6 +15,7 @@ from textassay.version import __version__
 # The keys that the JSON form of each study has besides `details`, and its class. The first that fits is taken.
 _STUDIES = (
     ({"reference", "candidates"}, "compare.result", "Comparison"),
+    ({"prompts", "systems"}, "answers.result", "Answers"),
     ({"items", "systems"}, "conditional.result", "Conditional"),
     ({"models", "boundary"}, "huse.plane", "HusePlane"),
     ({"settings", "best"}, "sweep.result", "Sweep"),
@@ -37,7 +38,8 @@ def read_results(path: AnyPath) -> Outcome:
     Returns
     -------
     Outcome
-        A `Comparison`, `Conditional`, `HuseResult`, `HusePlane`, `Sweep`, `Agreement`, `Stress` or `Frontier`.
+        A `Comparison`, `Conditional`, `Answers`, `HuseResult`, `HusePlane`, `Sweep`, `Agreement`, `Stress` or
+        `Frontier`.
     """
     return outcome_of(read_json(path), shortened(os.fsdecode(path)))
 

@@ -274,6 +274,41 @@ def _rating_means(f: "Finding") -> str:
     return f"HUSE-Q {f.value:.2f}; {means}"
 
 
+_TIMES = ("never", "once", "twice", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def _times(n: int) -> str:
+    """How often, in words up to twelve.
+
+    >>> _times(2), _times(10), _times(64)
+    ('twice', 'ten times', '64 times')
+    """
+    if n < len(_TIMES):
+        return _TIMES[n] + (" times" if n > 2 else "")
+    return f"{n:,} times"
+
+
+def _one_answer(f: "Finding") -> str:
+    often = _times(f.n[0]) if f.n[0] else "every time"
+    return f"one answer, {often}, on {_of_prompts(f)}"
+
+
+def _of_prompts(f: "Finding") -> str:
+    return f"{f.value:,.0f} of {many(f.n[1], 'prompt')}"
+
+
+def _per_prompt(f: "Finding") -> str:
+    """The mean of the metric that ranks the systems."""
+    span = f" ({number(f.ends[0])} to {number(f.ends[1])})" if f.ends else ""
+    return f"{number(f.value)} {f.metric} per {f'{f.n[0]:,} answers' if f.n[0] else 'prompt'} on average{span}"
+
+
+def _less_varied(f: "Finding") -> str:
+    way = "lower" if f.value < 0 else "higher"
+    on = f"{f.metric} {way} by {number(abs(f.value))} on {many(f.n[0], 'prompt')}"
+    return f"less varied than {shortened(f.names[0], 40)}: {on} ({cited_p(f.adjusted_p)})"
+
+
 SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     # All studies.
     "no test": "estimates only: no test was run",
@@ -360,6 +395,13 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "too few resamples": lambda f: (
         f"{f.n[0]:,} resamples are too few for any test to be significant; at least {f.n[1]:,} are needed"
     ),
+    # Answers to one prompt.
+    "one answer to prompts": _one_answer,
+    "one wording": lambda f: f"one wording on {_of_prompts(f)}",
+    "one meaning": lambda f: f"one meaning on {_of_prompts(f)}",
+    "per prompt": _per_prompt,
+    "less varied": _less_varied,
+    "no prompt twice": "no prompt with several answers",
     # Sweeps.
     "best setting": lambda f: f"{f.text} by {listed(f.names)}",
     "closest settings": lambda f: f"closest to the reference: {_settings(f)}",

@@ -33,6 +33,7 @@ def _read_own(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
             string(raw.get("reasoning")),
             finish_of(raw.get("finish")),
             label(raw.get("error")),
+            label(raw.get("partition")),
         )
 
 

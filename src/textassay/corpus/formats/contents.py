@@ -39,6 +39,8 @@ class Contents:
         for record in self.records:
             fields = asdict(record)
             del fields["error"]
+            if record.partition is None:
+                del fields["partition"]
             # Half a surrogate pair, which a prompt may hold, stays an escape: it cannot be written as UTF-8.
             yield json.dumps(fields, ensure_ascii=False).encode(errors="backslashreplace").decode() + "\n"
 

@@ -172,7 +172,7 @@ def _read_novelty_bench(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
     for raw in records:
         system, prompt, identity = label(raw.get("model")), string(raw.get("prompt")), label(raw.get("id"))
         for index, text in enumerate(items_at(raw, "generations")):
-            yield Record(string(text), system, prompt, identity, index)
+            yield Record(string(text), system, prompt, identity, index, partition=label(at(raw, "partition", index)))
 
 
 def _read_openai_evals(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:

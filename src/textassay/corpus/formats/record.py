@@ -52,7 +52,7 @@ class Record:
     """One generated text. `sample` numbers the texts of one prompt; None where the file does not number them.
 
     `finish` is stop, length, filter, tool, refusal or the tool's own word, None where the file has none. A record with
-    an `error` has no text.
+    an `error` has no text. `partition` is the class of the text among those of its prompt, where the file has one.
     """
 
     text: str | None = None
@@ -63,6 +63,7 @@ class Record:
     reasoning: str | None = None
     finish: str | None = None
     error: str | None = None
+    partition: str | None = None
 
     @property
     def prompt_name(self) -> str | None:

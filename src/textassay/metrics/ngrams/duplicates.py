@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from textassay.corpus.arrays import I64, U64, Bool
 from textassay.corpus.hashed_ngrams import Sequences, chain, mix, order_of, ranges, starts_of_runs, text_keys
@@ -130,6 +131,49 @@ def repetition(candidate: NearDuplicates, /, *, similarity: float = 0.8, shingle
         np.add.at(beside.T, here, present.T[there])
     repeated = (present > 1) | (beside > 0)
     return (repeated * present).sum(axis=-1) / candidate.n_texts
+
+
+@metric(
+    "wordings",
+    family="ngram",
+    aspect="diversity",
+    better="closer",
+    rise="more diverse",
+    bounds=(1.0, np.inf),
+    interval=None,
+    why_no_interval="a number of texts grows with the sample; over many prompts, conditional gives one",
+    test=None,
+    why_no_test="a number of texts grows with the sample; over many prompts, conditional compares systems",
+    paper="broder1997",
+    in_default=False,
+    minimum=1,
+    limits={"similarity": (0.5, 1.0)},
+)
+def wordings(candidate: NearDuplicates, /, *, similarity: float = 0.8, shingle: int = 2) -> float:
+    r"""Wordings: the number of different texts, where near duplicates count as one.
+
+    .. math:: \text{components of the graph on } 1, \ldots, n
+        \text{ with an edge where } J(S_i, S_j) \ge s
+
+    Near duplicates are those of `repetition`: sets S of n-grams (of `shingle` words) with a Jaccard similarity J of at
+    least s (`similarity`). Texts that are linked by a chain of near duplicates are one wording.
+
+    It sees how often a model answers one prompt with other words.
+
+    Misleading across numbers of texts, with which it grows. Two wordings may mean the same: see `meanings`.
+
+    It is always defined.
+    """
+    return float(wording_classes(candidate, similarity=similarity, shingle=shingle).max() + 1)
+
+
+def wording_classes(candidate: NearDuplicates, *, similarity: float = 0.8, shingle: int = 2) -> I64:
+    """The class of each text, with its near duplicates in the same one."""
+    n_classes = len(candidate.sizes)
+    pairs = candidate.neighbours(shingle, similarity)
+    links = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_classes, n_classes))
+    classes = connected_components(links, directed=False)[1][candidate.class_of]
+    return classes.astype(np.int64)
 
 
 def copied_shares(candidate: Sequences, train: Sequences, /, *, span: int = 8) -> Mapping[str, float]:

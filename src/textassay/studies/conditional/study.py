@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.measurable import left_out, no_encoder
 from textassay.metrics.registry import Request, listed, parse_requests
+from textassay.studies.answers.study import answers
 from textassay.studies.conditional.result import Conditional, ItemOutcome, Sensitivity, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.verdict import Evidence, judge_system
@@ -71,6 +72,7 @@ def conditional(
     null: str = "permutation",
     sensitivity: bool = False,
     power: float = 0.8,
+    references: bool = True,
     engine: str | Engine | None = None,
     progress: Progress | None = None,
 ) -> Conditional:
@@ -79,13 +81,31 @@ def conditional(
     `items` is a path, an `ItemSet`, or an iterable of items or plain objects with `references` and `candidates`.
     Metrics are written as on the command line (`["trm:distance=cider", "score:over=max"]`); without any, the default
     ones are measured with each of the distances. Distances are names, or your own functions of two texts by name.
+
+    Without any reference, or with `references=False`, there is nothing to compare with: the outcome is then that of
+    `answers`, an `Answers`, on how different the candidates of an item are.
     """
     _check(partitions, power, null)
     plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     workers = get_engine(engine)
     progress = progress or Silent()
     words = get_tokenizer(tokenizer)
-    chosen = read_items(items)
+    chosen = read_items(items, needs_references=False)
+    if not references or not any(item.references for item in chosen.items):
+        _check_without_references(distances, document_frequencies, null, sensitivity=sensitivity)
+        without = answers(
+            chosen,
+            metrics=metrics,
+            tokenizer="words" if tokenizer == "plain" else tokenizer,
+            encoder=encoder,
+            level=level,
+            n_resamples=n_resamples,
+            seed=seed,
+            engine=engine,
+            progress=progress,
+        )
+        # Type checkers see the outcome of items with references; `answers` has the type of the other one.
+        return cast(Conditional, without)
     requests, unmeasured = _choose(metrics, distances, encodes=can_encode(encoder))
     setup = _set_up(
         chosen,
@@ -107,6 +127,21 @@ def _check(partitions: int, power: float, null: str) -> None:
         raise InputError(Setting("power", power), "; wanted a number between 0 and 1, such as 0.8")
     if null not in ("permutation", "asymptotic"):
         raise InputError(Setting("null", null), "; wanted permutation or asymptotic")
+
+
+def _check_without_references(
+    distances: object, document_frequencies: str | None, null: str, *, sensitivity: bool
+) -> None:
+    """Refuse options that are about references."""
+    given = {
+        "distances": bool(distances),
+        "document_frequencies": document_frequencies is not None,
+        "null": null != "permutation",
+        "sensitivity": sensitivity,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise InputError("items without references, and ", Setting(name), "; it needs references")
 
 
 def _choose(

@@ -1,0 +1,1 @@
+"""Measure how different the answers to one prompt are, without references."""
