@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from answers import ANSWERS
-from corpora import DAMAGES, LOW_TEMPERATURE, ORDER, POOL
-from ours import EXCHANGES as OUR_EXCHANGES
-from ours import FEWER_EXCHANGES
+from corpora import DAMAGES, LOW_TEMPERATURE, ORDER
 from plot import plot
 from rivals import BANDWIDTHS, EXCHANGES
 
@@ -92,8 +90,7 @@ rejects.
 TESTS = f"""## Tests
 
 - **Overall test**: what `compare` reports first; its members are the rows below it that begin with a dot. With vectors
-  by `minilm:int8` and {OUR_EXCHANGES} exchanges ({FEWER_EXCHANGES} at n = 1,000). *Without vectors* leaves out the
-  members that read vectors.
+  by `minilm:int8` and 999 exchanges (199 at n = 1,000). *Without vectors* leaves out the members that read vectors.
 - **Logistic regression**: trained on half of the texts, exact binomial test of the number of right answers on the other
   half. On TF-IDF of words and word pairs (C = 10), and on vectors (C = 1).
 - **MMD** (Gaussian kernel, median distance as bandwidth) and **energy**: on vectors, {EXCHANGES} exchanges.
@@ -109,9 +106,9 @@ Numbers in brackets are binomial standard errors in units of the second decimal:
 """
 CAUSES = f"""## Damages
 
-The share is that of the candidate's texts. Captions: {POOL * 6 // 10:,} and {POOL * 4 // 10:,} texts of
-`coco/train.txt` and `coco/test.txt`. News: {POOL // 2:,} each of `news/valid.txt` and `news/test.txt`. *Unused text* is
-the rest of the training file of the captions, or of both files of news, from which no sample is drawn.
+The share is that of the candidate's texts. Captions: 6,000 and 4,000 texts of `coco/train.txt` and `coco/test.txt`.
+News: 5,000 each of `news/valid.txt` and `news/test.txt`. *Unused text* is the rest of the training file of the
+captions, or of both files of news, from which no sample is drawn.
 
 - **Model texts**: captions of an LSTM trained by maximum likelihood (`coco_models/mle.txt`). There are no model texts
   of news: there an n-gram model of order {ORDER} with Kneser-Ney smoothing, trained on unused text, writes them.
