@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.corpus.formats.examples import EXAMPLES, REFUSED, lm_eval
 from textassay.corpus.formats.contents import read_contents
+from textassay.corpus.formats.record import Record
 from textassay.corpus.readers import read_sample, read_systems
 from textassay.errors import InputError
 from textassay.studies.compare.study import compare
@@ -55,9 +56,67 @@ def test_converted_records_read_back_equal(name: str, tmp_path: Path, run_comman
     out = tmp_path / "records.jsonl"
     assert run_command("convert", source, "--out", str(out)).returncode == 0
     before, after = read_contents(source), read_contents(out)
+    assert list(after) == list(before)
     assert after.format == "textassay records"
-    assert after.records == before.records
     assert read_sample(out).digest == read_sample(source).digest
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_instances_of_every_eval_ever_are_the_same_texts(name: str, tmp_path: Path, run_command: Command) -> None:
+    source = written(tmp_path / "x.jsonl", EXAMPLES[name].records)
+    out = tmp_path / "x_samples.jsonl"
+    assert run_command("convert", source, "--every-eval-ever", str(out)).returncode == 0
+    before, found = list(read_contents(source)), read_contents(out)
+    after = list(found)
+    assert found.format == "Every Eval Ever instances"
+    assert not found.left_out
+    kept = ("prompt", "text", "reasoning", "finish")
+
+    def by_prompt(records: list[Record]) -> list[tuple[str, ...]]:
+        return sorted(tuple(getattr(record, name) or "" for name in kept) for record in records)
+
+    assert by_prompt(after) == by_prompt(before)
+    assert [record.system or "x" for record in before] == [record.system for record in after]
+    for line in out.read_text(encoding="utf-8").splitlines():
+        _check_instance(json.loads(line))
+
+
+def _check_instance(found: dict[str, Any]) -> None:
+    """What the schema of Every Eval Ever requires, except for the scores, which records do not have."""
+    for name in ("schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id", "sample_hash"):
+        assert isinstance(found[name], str)
+    assert found["interaction_type"] == "single_turn"
+    assert found["messages"] is None
+    assert found["answer_attribution"] == []
+    assert isinstance(found["input"]["raw"], str)
+    assert found["input"]["reference"] == []
+    assert all(isinstance(text, str) for text in found["output"]["raw"])
+    assert all(isinstance(value, str) for value in (found["metadata"] or {}).values())
+    known = {"schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id", "sample_hash", "metadata"}
+    assert set(found) == known | {"interaction_type", "input", "output", "messages", "answer_attribution"}
+
+
+def test_a_log_gives_the_same_numbers_through_every_eval_ever(tmp_path: Path, run_command: Command) -> None:
+    sides = [
+        [lm_eval(doc, [f"{WORDS[doc]} {WORDS[repeat]} {word}" for repeat in range(3)]) for doc in range(12)]
+        for word in ("cat", "dog")
+    ]
+    direct = [written(tmp_path / f"{number}.jsonl", side) for number, side in enumerate(sides)]
+    through = [str(tmp_path / f"{number}_samples.jsonl") for number in range(2)]
+    for log, instances in zip(direct, through, strict=True):
+        assert run_command("convert", log, "--every-eval-ever", instances).returncode == 0
+    options = ("--family", "ngram", "--resamples", "39", "--json", "-", "--no-timings", "--quiet")
+    one, other = (json.loads(run_command("compare", *files, *options).stdout) for files in (direct, through))
+    assert one["candidates"][0]["digest"] == other["candidates"][0]["digest"]
+    assert one["candidates"][0]["results"] == other["candidates"][0]["results"]
+    assert one["candidates"][0]["overall"] == other["candidates"][0]["overall"]
+    assert one["details"]["settings"] == other["details"]["settings"]
+
+
+def test_one_kind_of_records_is_written(tmp_path: Path, run_command: Command) -> None:
+    source = written(tmp_path / "x.jsonl", [{"text": "A cat."}])
+    for given in ((), ("--out", "-", "--every-eval-ever", "-")):
+        assert "wanted one of --out and --every-eval-ever" in run_command("convert", source, *given).stderr
 
 
 def test_plain_texts_become_records(tmp_path: Path, run_command: Command) -> None:

@@ -227,26 +227,27 @@ def _also_input(target: str) -> InputError:
     return InputError(f"{printable(target)}: is also an input; wanted another file for the output")
 
 
-def write(target: str, text: str) -> None:
-    """Write to standard output, or to a file by replacing it, so that it is never incomplete.
+def write(target: str, text: str | Iterable[str]) -> None:
+    """Write a text, or parts of whole lines, to standard output, or to a file by replacing it once it is complete.
 
     Symbolic links are followed. Pipes and devices are written to directly.
     """
     from textassay.corpus.files import replace_file
 
+    parts = [text] if isinstance(text, str) else text
     if target == STANDARD_OUTPUT:
-        _print(text)
+        _print(parts)
         return
     try:
         stream = _standard_stream(target)
         if stream is not None:
-            _write_through(stream, text)
+            _write_through(stream, parts)
         elif _is_special(target):
-            _write_to(target, text)
+            _write_to(target, parts)
         elif _is_opened(target):
             raise _also_input(target)
         else:
-            replace_file(target, text.encode())
+            replace_file(target, (part.encode() for part in parts))
     except OSError as error:
         raise _refusal(target, error) from None
 
@@ -308,9 +309,10 @@ def _write_and_report(target: str, make: Callable[[], str], *, quiet: bool) -> N
         sys.stderr.write(f"wrote {printable(target)}\n")
 
 
-def _print(text: str) -> None:
+def _print(parts: Iterable[str]) -> None:
     try:
-        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        for part in parts:
+            sys.stdout.write(part if part.endswith("\n") else f"{part}\n")
         sys.stdout.flush()
     except BrokenPipeError:  # a reader that stops early, such as head, is not an error
         raise
@@ -362,17 +364,17 @@ def _standard_stream(target: str) -> int | None:
     return None
 
 
-def _write_through(descriptor: int, text: str) -> None:
+def _write_through(descriptor: int, parts: Iterable[str]) -> None:
     # If the stream is redirected to a file, opening that file again would overwrite what the stream has written.
     sys.stdout.flush()
     sys.stderr.flush()
-    _write_to(os.dup(descriptor), text)
+    _write_to(os.dup(descriptor), parts)
 
 
-def _write_to(target: str | int, text: str) -> None:
+def _write_to(target: str | int, parts: Iterable[str]) -> None:
     """Write to a pipe or a device: its exact text, but to a terminal by whatever name only what is safe."""
     with open(target, "w", encoding="utf-8", newline="\n") as file:
-        file.write(printable_lines(text) if file.isatty() else text)
+        file.writelines(map(printable_lines, parts) if file.isatty() else parts)
 
 
 def _refusal(target: str, error: OSError) -> InputError:

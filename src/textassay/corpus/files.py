@@ -420,15 +420,16 @@ def write_failures_named(where: str) -> Iterator[None]:
         raise InputError(f"{where}: cannot be written ({_one_line(reason).lower()})") from None
 
 
-def replace_file(path: AnyPath, content: bytes) -> None:
+def replace_file(path: AnyPath, content: bytes | Iterable[bytes]) -> None:
     """Write a file completely or not at all: a temporary file beside it takes its place. Links are followed."""
+    parts = [content] if isinstance(content, bytes) else content
     target = os.path.realpath(os.path.expanduser(path))
     folder, name = os.path.split(target)
     with write_failures_named(shortened(os.fsdecode(path))):
         handle, temporary = tempfile.mkstemp(prefix=f".{name[:40]}.", dir=folder)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
+                file.writelines(parts)
             os.chmod(temporary, _mode_of(target))
             os.replace(temporary, target)
         except BaseException:
@@ -502,11 +503,20 @@ def check_encoding(encoding: str) -> str:
     return "utf-8" if name == "utf-8-sig" else name
 
 
-def text_blocks(blocks: Iterable[bytes], where: str, *, encoding: str, notes: Counter[str]) -> Iterator[str]:
-    """Decoded text in pieces; each but the last ends with a line break, so that no line is ever in two pieces."""
+def decoded_blocks(blocks: Iterable[bytes], where: str, *, encoding: str, notes: Counter[str]) -> Iterator[str]:
+    """Decoded text in pieces, without a byte order mark."""
+    texts = _decoded(blocks, where, encoding)
+    first = next((text for text in texts if text), "")
+    if first.startswith(MARK):
+        notes[MARK_NOTE] += 1
+    return chain([first.removeprefix(MARK)], texts)
+
+
+def whole_lines(texts: Iterable[str]) -> Iterator[str]:
+    """Text in other pieces: each but the last ends with a line break, so that no line is ever in two pieces."""
     # A line longer than many blocks is joined once, at its end: adding block to block would be quadratic.
     pending: list[str] = []
-    for text in _without_mark(_decoded(blocks, where, encoding), notes):
+    for text in texts:
         cut = text.rfind("\n") + 1
         if cut:
             yield "".join((*pending, text[:cut]))
@@ -515,13 +525,6 @@ def text_blocks(blocks: Iterable[bytes], where: str, *, encoding: str, notes: Co
             pending.append(text)
     if rest := "".join(pending):
         yield rest
-
-
-def _without_mark(texts: Iterator[str], notes: Counter[str]) -> Iterator[str]:
-    first = next((text for text in texts if text), "")
-    if first.startswith(MARK):
-        notes[MARK_NOTE] += 1
-    return chain([first.removeprefix(MARK)], texts)
 
 
 def _decoded(blocks: Iterable[bytes], where: str, encoding: str) -> Iterator[str]:

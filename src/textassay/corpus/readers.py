@@ -14,7 +14,7 @@ from textassay.corpus.formats.opened import format_note, shown_counts
 from textassay.corpus.formats.record import TextKind, checked_kind
 from textassay.corpus.formats.requests import read_requests
 from textassay.corpus.printable import many, quoted, share
-from textassay.corpus.rows import Found, Rows, Wanted, concat_rows, table_rows
+from textassay.corpus.rows import COLUMNS, Found, Rows, Wanted, concat_rows, table_rows
 from textassay.corpus.sample import TEXT, GeneratedTexts, Sample, is_not_blank
 from textassay.corpus.tables import AnySource, Expected, Opened, listed_notes, open_source
 from textassay.corpus.values import kind_of
@@ -188,9 +188,7 @@ def _different(systems: pa.Array) -> list[str]:
 
 def _filtered(rows: Rows, mask: pa.Array) -> Rows:
     """The rows of which the mask is true."""
-    columns = {
-        name: getattr(rows, name) for name in ("texts", "groups", "contexts", "ids", "finishes", "systems", "partition")
-    }
+    columns = {name: getattr(rows, name) for name in ("texts", *COLUMNS)}
     return replace(rows, **{name: column.filter(mask) for name, column in columns.items() if column is not None})
 
 
@@ -254,7 +252,7 @@ def _read_rows(source: AnySource, wanted: Wanted, *, name: str | None, encoding:
 
 def opened_rows(opened: Opened, wanted: Wanted, found: Found) -> Rows:
     """All rows of an opened source; what it is and what was left out is in the notes of what was found."""
-    rows = concat_rows(list(_counted(opened, wanted, found)))
+    rows = concat_rows(_counted(opened, wanted, found))
     _check_varied(rows.texts, found)
     if found.form is not None:
         found.notes[format_note(found.form, found.reading, len(rows))] = 1
@@ -294,8 +292,12 @@ def _check_varied(texts: pa.Array, found: Found) -> None:
     """Refuse a field that the reader chose and that hardly varies: it has labels, not generated texts."""
     if found.chosen is None or len(texts) < _FEWEST_TEXTS:
         return
+    most = max(1, int(_LEAST_SHARE * len(texts)))
+    # Counting takes the memory of the texts, and nearly always the first ones tell.
+    if pc.count_distinct(texts.slice(0, 2 * most)).as_py() > most:
+        return
     different = pc.count_distinct(texts).as_py()
-    if different == 1 or different <= _LEAST_SHARE * len(texts):
+    if different <= most:
         chosen, where = found.chosen
         seen = f"the only field with strings, {quoted([chosen])}, has {many(different, 'different value')}"
         raise InputError(

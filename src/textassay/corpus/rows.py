@@ -3,10 +3,11 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -162,6 +163,10 @@ class Rows:
         return len(self.texts)
 
 
+# The columns of rows beside the texts.
+COLUMNS = ("groups", "contexts", "ids", "finishes", "systems", "partition")
+
+
 def _rows(texts: pa.Array, layout: Layout, part: Table) -> Rows:
     groups = None
     if layout.group is not None:
@@ -179,20 +184,38 @@ def _labels_of(part: Table, field: str) -> pa.Array:
     return labels(column_values(part.column(field)))
 
 
-def concat_rows(parts: Sequence[Rows]) -> Rows:
+def concat_rows(parts: Iterable[Rows]) -> Rows:
     """Several runs as one; a column that only some of them have is null in the others."""
-    return Rows(
-        pa.concat_arrays([part.texts for part in parts]),
-        _concat([(part.groups, len(part)) for part in parts]),
-        _concat([(part.contexts, len(part)) for part in parts]),
-        _concat([(part.ids, len(part)) for part in parts]),
-        _concat([(part.finishes, len(part)) for part in parts]),
-        _concat([(part.systems, len(part)) for part in parts]),
-        _concat([(part.partition, len(part)) for part in parts]),
-        next((part.prompt_field for part in parts if part.prompt_field is not None), None),
-        next((part.id_field for part in parts if part.id_field is not None), None),
-        any(part.are_lines for part in parts),
-    )
+    texts = _Texts()
+    columns: dict[str, list[tuple[pa.Array | None, int]]] = {name: [] for name in COLUMNS}
+    prompt_field = id_field = None
+    are_lines = False
+    for part in parts:
+        texts.append(part.texts)
+        for name, found in columns.items():
+            found.append((getattr(part, name), len(part)))
+        prompt_field, id_field = prompt_field or part.prompt_field, id_field or part.id_field
+        are_lines = are_lines or part.are_lines
+    joined = {name: _concat(found) for name, found in columns.items()}
+    return Rows(texts.array(), **joined, prompt_field=prompt_field, id_field=id_field, are_lines=are_lines)
+
+
+class _Texts:
+    """The texts of many runs, each copied once, so that a run is freed before the next one is read."""
+
+    def __init__(self) -> None:
+        self._content, self._ends = bytearray(), [np.zeros(1, np.int64)]
+
+    def append(self, texts: pa.Array) -> None:
+        _, offsets, content = texts.buffers()
+        bounds = np.frombuffer(offsets, np.int64, len(texts) + 1, 8 * texts.offset) if len(texts) else np.zeros(1, int)
+        self._ends.append(bounds[1:] - bounds[0] + len(self._content))
+        if content is not None:
+            self._content += memoryview(content)[bounds[0] : bounds[-1]]
+
+    def array(self) -> pa.Array:
+        ends = np.concatenate(self._ends)
+        return pa.Array.from_buffers(TEXT, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(self._content)])
 
 
 def labels(values: Column) -> pa.Array:

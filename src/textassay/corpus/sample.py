@@ -198,9 +198,15 @@ def _group_array(groups: Iterable[Any] | pa.Array, size: int, name: str) -> pa.A
     return groups.cast(TEXT)
 
 
+# Trimmed texts are copies, so only so many are trimmed at a time.
+_TRIMMED = 10_000
+
+
 def is_not_blank(texts: pa.Array) -> pa.Array:
     """True where a text holds anything but white space."""
-    return pc.fill_null(pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0), False)
+    parts = [texts.slice(start, _TRIMMED) for start in range(0, max(len(texts), 1), _TRIMMED)]
+    filled = [pc.greater(pc.binary_length(pc.utf8_trim_whitespace(part)), 0) for part in parts]
+    return pc.fill_null(pa.concat_arrays(filled), False)
 
 
 def as_text_array(texts: Iterable[str] | pa.Array, name: str) -> pa.Array:

@@ -25,18 +25,20 @@ from textassay.corpus.files import (
     Source,
     byte_blocks,
     check_encoding,
+    decoded_blocks,
     line_texts,
     name_of,
     sources_of,
-    text_blocks,
+    whole_lines,
 )
 from textassay.corpus.formats.inspect_files import inspect_logs, is_zip
+from textassay.corpus.formats.json_documents import document_parts
+from textassay.corpus.formats.recognise import LISTS, has_list
 from textassay.corpus.parquet import parquet_batches, parquet_layout
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.process_settings import long_csv_fields
 from textassay.corpus.values import (
     Column,
-    decode_json,
     decode_line,
     has_all,
     has_json_lines,
@@ -227,19 +229,21 @@ def _open_file(file: Source, expected: Expected, encoding: str, budget: Budget, 
         return _open_records(logs, f"{file.where}: sample ", file.where, expected, f"an object{expected.record}")
     is_lines = file.kind == "lines" or (file.kind is None and expected.unnamed == "lines")
     unpacked = byte_blocks(file, budget, per_line=PER_LINE if is_lines else PER_RECORD, notes=notes)
-    blocks = text_blocks(unpacked, file.where, encoding=encoding, notes=notes)
-    kind, blocks = (file.kind, blocks) if file.kind else _detected(blocks, expected)
+    pieces = decoded_blocks(unpacked, file.where, encoding=encoding, notes=notes)
+    kind, pieces = (file.kind, pieces) if file.kind else _detected(pieces, expected)
+    wanted = f"an object{expected.record}"
+    if kind == "json":
+        first = next(pieces, "")
+        pieces = chain([first], pieces)
+        if not has_json_lines(first):
+            parts = document_parts(pieces, file.where, budget, lists=LISTS, has_list=has_list)
+            return _open_records(_of_document(parts), f"{file.where}: record ", file.where, expected, wanted)
+    blocks = whole_lines(pieces)
     if kind == "lines":
         return _open_lines(blocks, file.where)
-    blocks = _charged_values(blocks, budget, file.where, is_document=kind == "json")
+    blocks = _charged_values(blocks, budget, file.where)
     if kind in _DELIMITERS:
         return _open_delimited(blocks, file.where, _DELIMITERS[kind], expected, notes)
-    if kind == "json":
-        text = "".join(blocks)
-        if not has_json_lines(text):
-            return _open_document(text, file.where, expected)
-        blocks = iter([text])
-    wanted = f"an object{expected.record}"
     return _open_records(_decoded(blocks, file.where, notes), f"{file.where}:", file.where, expected, wanted)
 
 
@@ -250,14 +254,14 @@ def _is_zip(file: Source) -> bool:
     return found
 
 
-def _charged_values(blocks: Iterable[str], budget: Budget, where: str, *, is_document: bool) -> Iterator[str]:
+def _charged_values(blocks: Iterable[str], budget: Budget, where: str) -> Iterator[str]:
     """Blocks whose values are charged before they are decoded, where they are decoded in one piece.
 
-    The values of a short line are freed before the next block is read. A document, or a line of many blocks, may
-    consist of empty values, which take many times the memory of their characters.
+    The values of a short line are freed before the next block is read. A line of many blocks may consist of empty
+    values, which take many times the memory of their characters.
     """
     for block in blocks:
-        if is_document or len(block) > 2 * BLOCK:
+        if len(block) > 2 * BLOCK:
             budget.charge(PER_VALUE * sum(map(block.count, "[{,\t")), where)
         yield block
 
@@ -372,14 +376,6 @@ def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
         yield chunk
 
 
-def _open_document(text: str, where: str, expected: Expected) -> OpenTable:
-    document = decode_json(text, where) if text.strip() else []
-    # A file with one line of JSON Lines is a document too.
-    values = document if isinstance(document, list) else [document]
-    wanted = f"an object{expected.record}"
-    return _open_records(_numbered(iter(values)), f"{where}: record ", where, expected, wanted)
-
-
 # Values with their numbers.
 Chunk: TypeAlias = tuple[Sequence[int], list[Any]]
 
@@ -389,6 +385,17 @@ def _numbered(values: Iterator[Any]) -> Iterator[Chunk]:
     while chunk := list(islice(values, _ROWS)):
         yield range(start, start + len(chunk)), chunk
         start += len(chunk)
+
+
+def _of_document(parts: Iterator[Any]) -> Iterator[Chunk]:
+    """The records of a document that is a list, part by part; any other document is a record, each part of it too."""
+    start = 1
+    for part in parts:
+        values = part if isinstance(part, list) else [part]
+        for index in range(0, len(values), _ROWS):
+            chunk = values[index : index + _ROWS]
+            yield range(start, start + len(chunk)), chunk
+            start += len(chunk) if isinstance(part, list) else 0
 
 
 def _decoded(blocks: Iterable[str], where: str, notes: Counter[str]) -> Iterator[Chunk]:

@@ -33,7 +33,7 @@ def json_lines(block: str) -> list[str]:
 def decode_line(line: str, where: str, number: int) -> Any:
     """The value of one line, None for a blank one; the place of a line that is in order is never written out."""
     try:
-        value, end = _DECODER.raw_decode(line)
+        value, end = DECODER.raw_decode(line)
         if end == len(line):
             return value
     except (ValueError, RecursionError):
@@ -65,14 +65,23 @@ def decode_json(text: str, where: str) -> Any:
     textassay.errors.InputError: real.jsonl:3: not valid JSON: the key 'text' appears twice
     """
     try:
-        return _DECODER.decode(text)
+        return DECODER.decode(text)
     except json.JSONDecodeError as error:
-        line = f"line {error.lineno}, " if error.lineno > 1 else ""
-        raise InputError(f"{where}: not valid JSON: {error.msg} ({line}column {error.colno})") from None
-    except RecursionError:
-        raise InputError(f"{where}: not valid JSON: nested too deeply") from None
-    except ValueError as error:
-        raise InputError(f"{where}: not valid JSON: {shortened(str(error))}") from None
+        raise not_json(where, error.msg, error.lineno, error.colno) from None
+    except (ValueError, RecursionError) as error:
+        raise not_json(where, error) from None
+
+
+def not_json(where: str, fault: str | Exception, line: int = 0, column: int = 0) -> InputError:
+    """The error for what is not valid JSON, with its line and column where they are known."""
+    seen = "nested too deeply" if isinstance(fault, RecursionError) else shortened(str(fault))
+    place = f" ({f'line {line}, ' if line > 1 else ''}column {column})" if column else ""
+    return InputError(f"{where}: not valid JSON: {seen}{place}")
+
+
+def json_line(fields: dict[str, Any]) -> str:
+    """A line of JSON. Half a surrogate pair, which a prompt may hold, stays an escape: UTF-8 cannot have it."""
+    return json.dumps(fields, ensure_ascii=False).encode(errors="backslashreplace").decode() + "\n"
 
 
 def read_json(path: AnyPath) -> Any:
@@ -110,7 +119,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 # Not pyarrow.json: it takes its types from the first block, joins lines that are broken, and counts no lines.
-_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
 
 
 def string_array(texts: list[str], where: str, *, start: int = 1) -> pa.Array:

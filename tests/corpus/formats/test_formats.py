@@ -202,6 +202,17 @@ def test_files_of_two_formats_in_one_pattern_are_refused(tmp_path: Path) -> None
     assert "wanted files of one format" in refusal(tmp_path / "*.jsonl")
 
 
+def test_equal_numbers_of_different_prompts_are_no_duplicates(tmp_path: Path) -> None:
+    """Files of several tasks number the documents of each."""
+    for task in ("a", "b"):
+        arguments = {"gen_args_0": {"arg_0": f"Question of {task}", "arg_1": {"until": []}}}
+        jsonl(tmp_path / f"samples_{task}.jsonl", [lm_eval(0, ["Yes"], arguments=arguments)])
+    sample = read_sample(tmp_path / "samples_*.jsonl")
+    assert sample.texts.to_pylist() == ["Yes", "Yes"]
+    # Two runs that were appended to one file are one.
+    assert len(read_sample([lm_eval(0, ["Yes"]), lm_eval(0, ["Yes"])])) == 1
+
+
 def test_steps_are_deduplicated_over_files(tmp_path: Path) -> None:
     for step in (1, 2):
         rows = [{"step": step, "prompt": "Q", "completion": text, "advantage": 0.0} for text in ("A", "B")]

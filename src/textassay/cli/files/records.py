@@ -36,7 +36,13 @@ def describe(
 
 def convert(
     source: Source,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE|-", help="Where to write the records (JSON Lines).")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE|-", help="Where to write the records (JSON Lines).")
+    ] = None,
+    every_eval_ever: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|-", help="Where to write the records as instances of Every Eval Ever (JSON Lines)."),
+    ] = None,
     field: options.Field = None,
     text: options.TextKind = "answer",
     prompts_from: options.PromptsFrom = None,
@@ -47,19 +53,27 @@ def convert(
     """Write the records of a file as JSON Lines.
 
     A record has the fields system, prompt, prompt_id, sample, text, reasoning and finish. Reads the files of other
-    tools and plain texts; what is left out is printed with counts. All commands read the records.
+    tools and plain texts; what is left out is printed with counts. All commands read the records, and the instances of
+    Every Eval Ever, which have one line per system and prompt and no scores.
     """
     from textassay.cli.outputs import check_writable, write
     from textassay.corpus.formats.contents import read_contents
+    from textassay.corpus.formats.every_eval_ever import instance_lines
     from textassay.corpus.formats.opened import shown_counts
     from textassay.corpus.formats.record import checked_kind
     from textassay.corpus.printable import many, printable
+    from textassay.errors import InputError
 
     del max_input  # applied when it is parsed
-    check_writable([out], inputs=[source, *([prompts_from] if prompts_from else [])])
+    if (out is None) == (every_eval_ever is None):
+        raise InputError("convert: wanted one of --out and --every-eval-ever")
+    check_writable([out, every_eval_ever], inputs=[source, *([prompts_from] if prompts_from else [])])
     kind = checked_kind(text)
     found = read_contents(source, field=field, encoding=encoding, text=kind, prompts_from=prompts_from)
-    write(out, "".join(found.lines()))
+    if every_eval_ever is not None:
+        write(every_eval_ever, instance_lines(found, name=found.name))
+    elif out is not None:
+        write(out, found.lines())
     if not quiet:
         left = f"; left out: {shown_counts(found.left_out)}" if found.left_out else ""
-        sys.stderr.write(f"note: {printable(found.name)}: {found.format}: {many(len(found.records), 'record')}{left}\n")
+        sys.stderr.write(f"note: {printable(found.name)}: {found.format}: {many(found.n, 'record')}{left}\n")

@@ -1,6 +1,5 @@
 """What a file has: its format and all its records, from the files of known tools and from plain texts alike."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -12,56 +11,100 @@ from textassay.corpus.formats.requests import read_requests
 from textassay.corpus.printable import many, printable, quoted, shortened
 from textassay.corpus.rows import Found, Rows, Wanted, table_rows
 from textassay.corpus.sample import is_not_blank
-from textassay.corpus.tables import AnySource, Expected, listed_notes, open_source
-from textassay.corpus.values import check_text
+from textassay.corpus.tables import TEXT_FIELD, AnySource, Expected, OpenTable, listed_notes, open_source
+from textassay.corpus.values import check_text, json_line
 from textassay.errors import InputError
 
 _BLANK = "blank text|blank texts"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(eq=False)
 class Contents:
-    """The records of a source, the name of its format, the field of its texts, and what was left out and kept.
+    """The records of a source, which can be read once, and after that what was left out and kept.
 
-    `field` is None where texts have no fields, such as lines.
+    `field` is that of the texts, None where texts have no fields, such as lines.
     """
 
     name: str
-    format: str
-    field: str | None
-    records: list[Record]
-    left_out: Counter[str]
-    kept: Counter[str]
-    notes: tuple[str, ...]
+    where: str
+    _tables: Iterator[OpenTable]
+    _wanted: Wanted
+    _found: Found
+    n: int = 0
+    field: str | None = None
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return "plain texts" if self._found.form is None else self._found.form.name
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """What was left out so far, by reason."""
+        return self._found.reading.left_out
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else there is to say about the files."""
+        return listed_notes(self._found.notes)
+
+    def __iter__(self) -> Iterator[Record]:
+        """The records; an error at the end if there were none."""
+        for table in self._tables:
+            for record in self._records_of(table):
+                self.n += 1
+                check_text(record.text or "", f"{self.where}: text {self.n}")
+                yield record
+        if not self.n:
+            counts = shown_counts(self.left_out)
+            seen = f"{self.format}, no text left ({counts})" if counts else "empty"
+            raise InputError(f"{self.where}: {seen}; wanted at least one text")
+
+    def _records_of(self, table: OpenTable) -> Iterator[Record]:
+        wanted, found = self._wanted, self._found
+        form = format_of(table) if wanted.text is None else None
+        if form is not None:
+            found.enter(form, table.head.where)
+            self.field = form.text
+            for chunk in records_of(table, form, found.reading, text=wanted.kind, prompts=wanted.prompts):
+                yield from chunk
+            return
+        for rows in table_rows(table, wanted, found):
+            yield from _plain_records(rows, found.reading)
+        if table.head.fields:
+            self.field = found.chosen[0] if found.chosen is not None else wanted.text or TEXT_FIELD
 
     def lines(self) -> Iterator[str]:
         """The records as JSON Lines, which are read back as the same records."""
-        for record in self.records:
+        for record in self:
             fields = asdict(record)
             del fields["error"]
             if record.partition is None:
                 del fields["partition"]
-            # Half a surrogate pair, which a prompt may hold, stays an escape: it cannot be written as UTF-8.
-            yield json.dumps(fields, ensure_ascii=False).encode(errors="backslashreplace").decode() + "\n"
+            yield json_line(fields)
 
     def described(self, most: int = 3) -> str:
         """What the source is, how many systems, prompts and repeats it has, and its first records, for a terminal."""
-        systems = Counter(record.system for record in self.records)
-        prompts = Counter((record.system, record.prompt_name) for record in self.records)
+        systems: Counter[str | None] = Counter()
+        prompts: Counter[tuple[str | None, str | None]] = Counter()
+        first: list[Record] = []
+        for record in self:
+            systems[record.system] += 1
+            prompts[record.system, record.prompt_name] += 1
+            first += [record] if len(first) < most else []
         named = [name for name in systems if name is not None]
-        has_prompts = any(record.prompt_name is not None for record in self.records)
-        field = "no fields" if self.field is None else f"field {quoted([self.field])}"
+        has_prompts = any(name is not None for _, name in prompts)
         facts = {
             "format": self.format,
-            "texts": f"{len(self.records):,} ({field})",
+            "texts": f"{self.n:,} ({'no fields' if self.field is None else f'field {quoted([self.field])}'})",
             "systems": f"{len(named)}: {quoted(named)}" if named else "not stated",
             "prompts": _prompts(prompts) if has_prompts else "not stated",
             "left out": shown_counts(self.left_out) or "nothing",
         }
-        if self.kept:
-            facts["kept"] = shown_counts(self.kept)
+        if kept := self._found.reading.kept:
+            facts["kept"] = shown_counts(kept)
         lines = [f"{label:<10}{value}" for label, value in facts.items()]
-        for number, record in enumerate(self.records[:most], 1):
+        for number, record in enumerate(first, 1):
             lines += ["", f"text {number}", *_described(record)]
         return "\n".join([printable(self.name), *lines, *(f"note: {printable(note)}" for note in self.notes)])
 
@@ -88,36 +131,12 @@ def read_contents(
     text: TextKind = "answer",
     prompts_from: AnySource | None = None,
 ) -> Contents:
-    """All records of a source, with the prompts of their requests if these are given; an error where it has none."""
+    """The records of a source, with the prompts of their requests if these are given."""
     found = Found(Counter())
-    wanted = Wanted(field, kind=text, prompts=read_requests(prompts_from) if prompts_from is not None else None)
+    prompts = read_requests(prompts_from) if prompts_from is not None else None
     expected = Expected(texts=True, unnamed="JSON or table" if field is not None else "lines")
     opened = open_source(source, expected, name=None, kind="sample", encoding=encoding, notes=found.notes)
-    reading, chosen = found.reading, field
-    records: list[Record] = []
-    for table in opened.tables:
-        form = format_of(table) if field is None else None
-        if form is not None:
-            found.enter(form, table.head.where)
-            chosen = form.text
-            records += (
-                record
-                for chunk in records_of(table, form, reading, text=text, prompts=wanted.prompts)
-                for record in chunk
-            )
-            continue
-        for rows in table_rows(table, wanted, found):
-            records += _plain_records(rows, reading)
-        if table.head.fields:
-            chosen = found.chosen[0] if found.chosen is not None else field or "text"
-    kind = "plain texts" if found.form is None else found.form.name
-    if not records:
-        counts = shown_counts(reading.left_out)
-        seen = f"{kind}, no text left ({counts})" if counts else "empty"
-        raise InputError(f"{opened.where}: {seen}; wanted at least one text")
-    for number, record in enumerate(records, 1):
-        check_text(record.text or "", f"{opened.where}: text {number}")
-    return Contents(opened.name, kind, chosen, records, reading.left_out, reading.kept, listed_notes(found.notes))
+    return Contents(opened.name, opened.where, opened.tables, Wanted(field, kind=text, prompts=prompts), found)
 
 
 def _plain_records(rows: Rows, reading: Reading) -> Iterator[Record]:

@@ -17,7 +17,8 @@ class Format:
     `fields` are sets of fields at the top of a record of which it has at least one whole set, and `column` is a pattern
     that one of its fields has; `matches` looks deeper.
     `text` is the path of the texts, for notes. `prompt` and `prompt_id` are the tool's own names for the fields of the
-    prompt and of its id, by which groups can be asked for besides `prompt` and `prompt_id`.
+    prompt and of its id, by which groups can be asked for besides `prompt` and `prompt_id`. `lists` are the paths of
+    keys at which one JSON document has all records; of a long document they are read in parts.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Format:
     prompt: tuple[str, ...] = ()
     prompt_id: tuple[str, ...] = ()
     column: re.Pattern[str] | None = None
+    lists: tuple[str, ...] = ()
 
     def may_have(self, present: set[str]) -> bool:
         """Whether a record with these fields may be of this format."""

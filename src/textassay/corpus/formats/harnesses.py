@@ -1,8 +1,9 @@
-"""Logs of evaluation harnesses: lm-evaluation-harness, inspect, HELM, Every Eval Ever, lighteval, OpenAI evals, ..."""
+"""Logs of evaluation harnesses: lm-evaluation-harness, inspect, HELM, lighteval, NoveltyBench, OpenAI evals, ..."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from textassay.corpus.formats import every_eval_ever
 from textassay.corpus.formats.format import Format, Raw, any_record, needs, without_texts
 from textassay.corpus.formats.record import (
     Reading,
@@ -141,21 +142,6 @@ def _read_helm_predictions(records: Iterator[Raw], _: Reading) -> Iterator[Recor
         yield Record(string(raw.get("predicted_text")), prompt_id=identity, sample=trial, reasoning=thought)
 
 
-def _read_every_eval(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
-    for raw in records:
-        system, identity = label(raw.get("model_id")), label(raw.get("sample_id"))
-        prompt = prompt_of(at(raw, "input", "raw"))
-        error = label(raw.get("error"))
-        raw_texts = at(raw, "output", "raw")
-        texts = raw_texts if isinstance(raw_texts, list) else [raw_texts]
-        if raw_texts is None:
-            said = [m for m in items_at(raw, "messages") if at(m, "role") == "assistant"]
-            texts = [at(said, -1, "content")]
-        for index, text in enumerate(texts):
-            content, reasoning = content_of(text)
-            yield Record(content, system, prompt, identity, index, reasoning, error=error)
-
-
 def _read_lighteval(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
     for raw in records:
         prompt, identity = prompt_of(at(raw, "doc", "query")), label(at(raw, "doc", "id"))
@@ -224,6 +210,7 @@ FORMATS = (
         _read_inspect,
         prompt=("input",),
         prompt_id=("id",),
+        lists=("samples",),
     ),
     Format(
         "HELM scenario state",
@@ -232,6 +219,7 @@ FORMATS = (
         lambda raw: isinstance(raw["request_states"], list),
         _read_helm,
         prompt_id=("instance_id",),
+        lists=("request_states",),
     ),
     without_texts(
         "HELM per-instance statistics",
@@ -247,15 +235,7 @@ FORMATS = (
         _read_helm_predictions,
         prompt_id=("instance_id",),
     ),
-    Format(
-        "Every Eval Ever instances",
-        "output.raw[*]",
-        (needs("sample_id", "model_id", "input"),),
-        lambda raw: isinstance(raw["input"], Mapping) and ("output" in raw or "messages" in raw),
-        _read_every_eval,
-        prompt=("input",),
-        prompt_id=("sample_id",),
-    ),
+    every_eval_ever.FORMAT,
     Format(
         "lighteval details",
         "model_response.text[*]",
@@ -286,6 +266,7 @@ FORMATS = (
         (needs("convos"),),
         lambda raw: isinstance(at(raw, "convos", 0), list),
         _read_simple_evals,
+        lists=("convos",),
     ),
     without_texts(
         "lm-evaluation-harness results",

@@ -1,9 +1,9 @@
 """Opened tables whose records a known tool wrote: recognised by the first record, read as records with a text."""
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
+from textassay.corpus.files import BLOCK
 from textassay.corpus.formats.format import Format
 from textassay.corpus.formats.recognise import possible_formats, recognise
 from textassay.corpus.formats.record import Reading, Record, Refusal, TextKind, kept_records, with_prompts
@@ -11,6 +11,9 @@ from textassay.corpus.printable import listed, many
 from textassay.corpus.tables import TEXT_FIELD, OpenTable, Table
 from textassay.corpus.values import python_values
 from textassay.errors import InputError
+
+# What a record takes besides its characters.
+_RECORD = 300
 
 
 def format_of(table: OpenTable) -> Format | None:
@@ -45,10 +48,23 @@ def records_of(
     try:
         kept = kept_records(form.read(raw, reading), reading, text)
         kept = kept if prompts is None else with_prompts(kept, prompts, reading)
-        while chunk := list(islice(kept, 10_000)):
-            yield chunk
+        yield from _chunks(kept)
     except Refusal as error:
         raise InputError(f"{table.head.where}: {form.name}: {error}") from None
+
+
+def _chunks(records: Iterator[Record]) -> Iterator[list[Record]]:
+    """Lists of records that take some megabytes at the most."""
+    chunk: list[Record] = []
+    size = 0
+    for record in records:
+        chunk.append(record)
+        size += _RECORD + len(record.text or "") + len(record.reasoning or "") + len(record.prompt or "")
+        if size > BLOCK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def row_mappings(part: Table) -> Iterator[Mapping[str, Any]]:

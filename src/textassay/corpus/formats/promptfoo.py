@@ -112,7 +112,14 @@ def _is_csv(raw: Raw) -> bool:
 
 
 FORMATS = (
-    Format("promptfoo results", "results[*].response.output", (needs("results"),), _is_document, _read_document),
+    Format(
+        "promptfoo results",
+        "results[*].response.output",
+        (needs("results"),),
+        _is_document,
+        _read_document,
+        lists=("results", "results.results"),
+    ),
     Format("promptfoo results", "response.output", (needs("prompt", "score", "success"),), _is_result, _read_lines),
     Format("promptfoo table", "the columns of the outputs", (needs(),), _is_csv, _read_csv, column=_HEADER),
 )

@@ -12,6 +12,15 @@ FORMATS: tuple[Format, ...] = tuple(
     chain(harnesses.FORMATS, batches.FORMATS, promptfoo.FORMATS, traces.FORMATS, trainers.FORMATS, chat.FORMATS)
 )
 
+# The paths where documents of these formats have their records.
+LISTS = frozenset(tuple(path.split(".")) for form in FORMATS for path in form.lists)
+
+
+def has_list(document: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    """Whether a document, or its beginning, is of a format that has its records at this path."""
+    form = recognise(document)
+    return form is not None and ".".join(path) in form.lists
+
 
 def possible_formats(names: Sequence[str]) -> list[Format]:
     """The formats whose records may have these fields."""

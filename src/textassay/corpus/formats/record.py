@@ -111,8 +111,8 @@ def _digest(parts: tuple[object, ...]) -> bytes:
 def kept_records(records: Iterator[Record], reading: Reading, text: TextKind = "answer") -> Iterator[Record]:
     """The records with a text; the others are counted by reason, and so are exact duplicates.
 
-    A record is a duplicate if system, prompt, number of the sample and text are those of another one. A record that
-    the file does not number is a further sample of its prompt.
+    A record is a duplicate if system, prompt, id, number of the sample and text are those of another one: files of
+    several tasks number the prompts of each. A record that the file does not number is a further sample of its prompt.
     """
     for record in records:
         if record.error is not None:
@@ -125,7 +125,7 @@ def kept_records(records: Iterator[Record], reading: Reading, text: TextKind = "
             continue
         if found.sample is None:
             found = replace(found, sample=reading.number(found.system, found.prompt_name))
-        elif not reading.is_new(found.system, found.prompt_name, found.sample, content):
+        elif not reading.is_new(found.system, found.prompt_id, found.prompt, found.sample, content):
             reading.left_out["duplicate|duplicates"] += 1
             continue
         if found.finish == "length":

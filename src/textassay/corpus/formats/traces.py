@@ -219,6 +219,7 @@ FORMATS = (
         ),
         _is_otel,
         _read_otel,
+        lists=("resourceSpans", "resourceSpans.scopeSpans", "resourceSpans.scopeSpans.spans"),
     ),
     Format(
         "LiteLLM log",
@@ -243,6 +244,7 @@ FORMATS = (
         lambda raw: isinstance(at(raw.get("testRunData", raw), "testCases"), list),
         _read_deepeval,
         prompt=("input",),
+        lists=("testCases", "testRunData.testCases"),
     ),
     Format(
         "Ragas samples",
@@ -258,6 +260,7 @@ FORMATS = (
         (needs("columns", "data"),),
         lambda raw: isinstance(raw["columns"], list) and isinstance(raw["data"], list),
         _read_split,
+        lists=("data",),
     ),
     Format(
         "OpenAI hosted evaluation items",
