@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import Command, Outcome, piped
 from tests.cli.refusal import assert_refused
+from tests.corpus.ratings.test_annotations import argilla
 from textassay.cli.main import run
 from textassay.metrics.ratings.votes import MOST_NEIGHBOURS
 from textassay.metrics.registry import all_metrics
@@ -319,3 +320,14 @@ def test_ratings_from_a_pipe_are_read_once(tmp_path: Path, run_command: Command)
     from_pipe, from_file = (run_command("huse", source, *FAST, "--json", "-") for source in (pipe, path))
     scores = [[r["estimate"] for r in json.loads(done.stdout)["results"]] for done in (from_pipe, from_file)]
     assert scores[0] == scores[1]
+
+
+def test_ratings_of_an_export(tmp_path: Path, run_command: Command) -> None:
+    records = argilla()
+    two = [{**record, "tone.responses": [1, 2, 3], "tone.responses.users": ["7", "8", "9"]} for record in records]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(two), encoding="utf-8")
+    assert "wanted one, --rating NAME" in run_command("huse", str(path)).stderr
+    options = ("-m", "huse_q", "--k", "3", "--resamples", "0", "--json", "-", "--quiet")
+    found = json.loads(run_command("huse", str(path), "--rating", "tone", *options).stdout)
+    assert found["results"][0]["metric"] == "huse_q"

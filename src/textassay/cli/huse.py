@@ -16,13 +16,14 @@ def huse(
         list[str],
         typer.Argument(
             metavar="RATINGS",
-            help="Rated texts, one row per rating or per item: .csv, .tsv, .jsonl, .json, .parquet, or -. Several "
-            "files, or a column model, are several models in one plane.",
+            help="Rated texts, one row per rating or per item: .csv, .tsv, .jsonl, .json, .parquet, or -; exports of "
+            "Label Studio and Argilla. Several files, or a column model, are several models in one plane.",
         ),
     ],
     log_probs: options.LogProbs = None,
     model: options.Model = None,
     scale: options.Scale = None,
+    rating: options.Rating = None,
     metrics: options.HuseMetrics = None,
     k: options.Neighbours = 16,
     variant: options.Variant = "released",
@@ -66,7 +67,7 @@ def huse(
     metric_names = options.split(metrics)
     targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "bibtex": bibtex, "report": report}
     is_read_twice = model is None and len(ratings) == 1 and not is_stream(ratings[0])
-    names = models_in(ratings[0], encoding=encoding) if is_read_twice else []
+    names = models_in(ratings[0], encoding=encoding, rating=rating) if is_read_twice else []
     if len(ratings) > 1 or len(names) > 1:
         _check_plane(metric_names, log_probs)
         with ProgressBar(quiet=quiet) as progress:
@@ -75,7 +76,7 @@ def huse(
             parts = parts if len(ratings) > 1 else {name: (ratings[0], name) for name in names}
             plane = huse_plane(
                 {
-                    name: read_ratings(path, model=source, scale=bounds, encoding=encoding)
+                    name: read_ratings(path, model=source, scale=bounds, encoding=encoding, rating=rating)
                     for name, (path, source) in parts.items()
                 },
                 k=k,
@@ -98,6 +99,7 @@ def huse(
             scale=bounds,
             encoding=encoding,
             needs_log_probs=reads_log_probs(metric_names),
+            rating=rating,
         )
         progress.step(1)
         found = run(

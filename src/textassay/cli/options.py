@@ -309,6 +309,14 @@ Scale = Annotated[
         metavar="LOW-HIGH", help="The lowest and the highest rating of the scale. [default: those in the file]"
     ),
 ]
+Rating = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The column of the ratings, or the question of an export of Label Studio or Argilla. [default: rating, or "
+        "the only question with numbers]",
+    ),
+]
 Neighbours = Annotated[
     int, typer.Option("--k", metavar="N", min=1, max=1000, help="Number of nearest neighbours that classify an item.")
 ]

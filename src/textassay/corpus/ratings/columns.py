@@ -36,6 +36,15 @@ def _plain(name: str) -> str:
 _ROLES = {_plain(name): role for role, names in _NAMES.items() for name in names}
 
 
+def role_of(name: str) -> str | None:
+    """What a column with this name means, None if it has no known meaning.
+
+    >>> role_of("Human Judgment"), role_of("colour")
+    ('rating', None)
+    """
+    return _ROLES.get(_plain(name))
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Cells by what they mean. `names` is what the columns are called, `head` the place of the header.
@@ -65,13 +74,13 @@ class Columns:
         raise InputError(f"{self.head}: no column {wanted}; {seen}", *hint)
 
 
-def columns_of(tables: Sequence[Table], where: str) -> Columns:
-    """The columns of one or more tables, one below the other."""
+def columns_of(tables: Sequence[Table], where: str, *, rating: str | None = None) -> Columns:
+    """The columns of one or more tables, one below the other; `rating` is the name of that of the ratings."""
     names: dict[str, str] = {}
     cells: dict[str, list[Any]] = {}
     rows = 0
     for table in tables:
-        for role, place in _roles(table).items():
+        for role, place in _roles(table, rating).items():
             name = table.fields[place]
             names.setdefault(role, name.strip())
             # By position where there are columns, because two of them may have one name.
@@ -102,12 +111,14 @@ def is_blank(cell: Any) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
-def _roles(table: Table) -> dict[str, int]:
+def _roles(table: Table, rating: str | None) -> dict[str, int]:
     """The place of each column that is known; two that mean the same are an error."""
     found: dict[str, int] = {}
+    if rating is not None and rating not in table.fields:
+        raise InputError(f"{table.head}: no column {quoted([rating])}; columns are {quoted(list(table.fields))}")
     for place, name in enumerate(table.fields):
-        role = _ROLES.get(_plain(name))
-        if role is None:
+        role = "rating" if name == rating else role_of(name)
+        if role is None or (role == "rating" and rating not in (None, name)):
             continue
         if role in found:
             raise _both(table, (found[role], place), f"mean the {role.replace('_', ' ')}")

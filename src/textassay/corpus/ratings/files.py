@@ -11,6 +11,7 @@ import numpy as np
 from textassay.corpus.arrays import F64, I64
 from textassay.corpus.files import check_stdin_once
 from textassay.corpus.printable import many, quoted, shortened
+from textassay.corpus.ratings.annotations import flat_tables
 from textassay.corpus.ratings.columns import (
     HUMAN,
     Columns,
@@ -32,7 +33,7 @@ from textassay.corpus.ratings.columns import (
     values_of,
 )
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems, check_reading, checked
-from textassay.corpus.tables import AnySource, Expected, Opened, Table, listed_notes, open_source, read_tables
+from textassay.corpus.tables import AnySource, Expected, listed_notes, open_source, read_tables
 from textassay.errors import InputError, Setting
 
 _LOG_PROBS = Setting("log_probs", "FILE")
@@ -320,10 +321,11 @@ def _given_lengths(facts: Facts, kept: list[int], notes: list[str]) -> list[int]
 _EXPECTED = Expected(record=" with one field per column")
 
 
-def models_in(source: AnySource, *, encoding: str = "utf-8") -> list[str]:
+def models_in(source: AnySource, *, encoding: str = "utf-8", rating: str | None = None) -> list[str]:
     """The models in the column `model` of a table of ratings; none without such a column."""
     opened = open_source(source, _EXPECTED, name=None, kind="ratings", encoding=encoding, notes=Counter())
-    return models_of(columns_of(read_tables(opened, wanted="one row per rating"), opened.where))
+    tables, column = flat_tables(read_tables(opened, wanted="one row per rating"), rating, Counter())
+    return models_of(columns_of(tables, opened.where, rating=column))
 
 
 def read_ratings(
@@ -334,6 +336,7 @@ def read_ratings(
     scale: tuple[float, float] | None = None,
     encoding: str = "utf-8",
     needs_log_probs: bool = True,
+    rating: str | None = None,
 ) -> RatedItems:
     """Read ratings of texts by people and by a model, with the log-probability of each text under the model.
 
@@ -347,6 +350,9 @@ def read_ratings(
       to all.
     - `rater`, `item`, `context`, `rating_label`: if known. With a rater, or with several rows per item and source, a
       row is one rating; otherwise it is one item.
+
+    The exports of Label Studio (JSON) and Argilla have one row per answer: the fields of a task or record, and its
+    metadata, are the columns beside the rating and the rater.
 
     The names in the released files of the paper (`HumanJudgement`, `ModelProbability`, `Label`, `LengthOfUtterance`)
     mean the same.
@@ -368,6 +374,8 @@ def read_ratings(
         The encoding of text files.
     needs_log_probs
         If False, a table may lack log-probabilities, which is enough for HUSE-Q.
+    rating
+        The column of the ratings; in the exports of Label Studio and Argilla, the question that they answer.
 
     Returns
     -------
@@ -383,23 +391,23 @@ def read_ratings(
     """
     check_reading(model, scale)
     if isinstance(source, RatedItems):
-        given = {"log_probs": log_probs, "model": model, "scale": scale}
+        given = {"log_probs": log_probs, "model": model, "scale": scale, "rating": rating}
         if names := [name for name, option in given.items() if option is not None]:
             raise InputError(f"ratings: RatedItems are complete; wanted no {' and no '.join(names)} with them")
         return checked(source)
     check_stdin_once([source, log_probs])
     notes: Counter[str] = Counter()
-    read: list[tuple[Opened, list[Table]]] = []
-    parts = [(source, "ratings", "rating"), *([(log_probs, "log_probs", "item")] if log_probs is not None else [])]
-    for part, kind, row in parts:
-        opened = open_source(part, _EXPECTED, name=None, kind=kind, encoding=encoding, notes=notes)
-        read.append((opened, read_tables(opened, wanted=f"one row per {row}")))
+    opened = open_source(source, _EXPECTED, name=None, kind="ratings", encoding=encoding, notes=notes)
+    tables, column = flat_tables(read_tables(opened, wanted="one row per rating"), rating, notes)
+    second: Columns | None = None
+    if log_probs is not None:
+        other = open_source(log_probs, _EXPECTED, name=None, kind="log_probs", encoding=encoding, notes=notes)
+        second = columns_of(read_tables(other, wanted="one row per item"), other.where)
     listed = listed_notes(notes)
-    columns, *second = [columns_of(tables, opened.where) for opened, tables in read]
     rated = rated_items(
-        columns,
-        name=read[0][0].name,
-        log_probs=second[0] if second else None,
+        columns_of(tables, opened.where, rating=column),
+        name=opened.name,
+        log_probs=second,
         model=model,
         scale=scale,
         needs_log_probs=needs_log_probs,
