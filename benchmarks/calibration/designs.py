@@ -185,12 +185,13 @@ def all_jobs() -> list[Job]:
             for way in ("plain", "by design")
             for design in grouped
         ),
-        *(Job("level", design, "plain", RUNS, plain) for design in INDEPENDENT),
-        *(Job("level", design, "by design", RUNS, by_design) for design in (*grouped, *UNEQUAL)),
+        *(Job("level", design, "by design", RUNS, by_design) for design in UNEQUAL),
         *(Job("closer", design, "by design", CLOSER_RUNS, called_closer) for design in UNEQUAL),
+        *(Job("level", design, "plain", PLAIN_RUNS, plain) for design in (*UNEQUAL, *grouped)),
+        *(Job("level", design, "by design", RUNS, by_design) for design in grouped),
+        *(Job("level", design, "plain", RUNS, plain) for design in INDEPENDENT),
         *(Job("level", design, "with encoder", RUNS, with_encoder) for design in WITH_ENCODER),
         *(Job("false warning", design, "as drawn", WARNING_RUNS, warned) for design in CHECKED),
-        *(Job("level", design, "plain", PLAIN_RUNS, plain) for design in (*grouped, *UNEQUAL)),
     ]
 
 
@@ -280,9 +281,6 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
             return f"{sum(bool(value) for value in values(job, found))} of {job.runs}"
         return level(job, found) if part == "level" else f"{rejected(job, found)} of {job.runs}"
 
-    def option(design: Design) -> str:
-        return f"`--{design.use}`" if design.use else "none"
-
     def kinds(design: Design) -> str:
         job = at["warning", design.name, design.texts, "as drawn"]
         seen = Counter(kind for value in values(job, found) for kind in value)
@@ -290,11 +288,6 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
 
     grouped = (*GROUPED, *SHARED)
     tables = {
-        "levels": [
-            [d.name, d.texts, option(d), cell("level", d, "plain"), cell("level", d, "by design")]
-            for d in (*INDEPENDENT, *grouped, *UNEQUAL)
-        ],
-        "closer": [[d.name, d.texts, cell("closer", d, "by design")] for d in UNEQUAL],
         "encoder": [[d.name, d.texts, option(d), cell("level", d, "with encoder")] for d in WITH_ENCODER],
         "power": [
             [
@@ -312,10 +305,7 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
     power_runs = max(job.runs for job in jobs if job.part == "power 0.15")
     return TEXT.format(
         power_runs=power_runs,
-        pooled=pooled([job for job in jobs if job.part == "level" and job.way != "with encoder"], found),
-        resamples=RESAMPLES,
-        levels=table(("design", "texts", "option", "plain", "with the option"), tables["levels"], 3),
-        closer=table(("design", "texts", "called closer"), tables["closer"], 2),
+        level_section=level_section(jobs, found),
         encoder=table(("design", "texts", "option", "rejected"), tables["encoder"], 3),
         power=table(
             (
@@ -329,6 +319,32 @@ def page(jobs: list[Job], found: dict[Key, Any]) -> str:
         warnings=table(("design", "texts", "groups together", "kinds", "shuffled"), tables["warnings"], 2),
         false_warnings=table(("texts", "sizes", "warned"), tables["false warnings"], 2),
     )
+
+
+def level_section(jobs: list[Job], found: dict[Key, Any]) -> str:
+    """The levels without an encoder, and how often unequal groups are called closer, from the draws that there are."""
+    levels = [job for job in jobs if job.part == "level" and job.way != "with encoder"]
+    there = [job for job in levels if made(job, found, job.runs)]
+    at = {(job.design.name, job.design.texts, job.way): level(job, found) for job in there}
+    rows = [
+        [d.name, d.texts, option(d), *(at.get((d.name, d.texts, way), "") for way in ("plain", "by design"))]
+        for d in (*INDEPENDENT, *GROUPED, *SHARED, *UNEQUAL)
+    ]
+    closer = [replace(job, runs=made(job, found, job.runs)) for job in jobs if job.part == "closer"]
+    return LEVEL_TEXT.format(
+        resamples=RESAMPLES,
+        levels=table(("design", "texts", "option", "plain", "with the option"), rows, 3),
+        pooled=pooled(there, found),
+        closer=table(
+            ("design", "texts", "called closer"),
+            [[job.design.name, job.design.texts, f"{rejected(job, found)} of {job.runs}"] for job in closer],
+            2,
+        ),
+    )
+
+
+def option(design: Design) -> str:
+    return f"`--{design.use}`" if design.use else "none"
 
 
 def pooled(jobs: list[Job], found: dict[Key, Any]) -> str:
@@ -348,6 +364,26 @@ def table(header: tuple[str, ...], rows: list[list[str]], n_left: int) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
 
 
+LEVELS, AFTER_LEVELS = "\n## Level\n", "\nWith sentence vectors by `minilm` in the bank:\n"
+LEVEL_TEXT = """
+Share of null draws that the overall test rejects at 5 %, and the number of draws, without an encoder, {resamples}
+exchanges (more where the p-value is close to 5 %). Wanted: 2 to 8 % with the option. Where the share is further than
+two standard errors from 5 %, more draws were made, and their share follows. *Plain* leaves out the option that the
+design needs.
+
+{levels}
+
+{pooled}
+
+Groups of unequal sizes must not make samples look closer to each other than independent samples are. How often that is
+said, at its level of 0.5 %:
+
+{closer}
+"""
+EARLIER = """
+The tables below are older than the table of levels: they are of the overall test before it had the members length,
+markup and punctuation, and the classifier on words and word pairs.
+"""
 TEXT = """# Calibration of designs
 
 Texts of one prompt or document are not independent. This page measures what the overall test does with such texts, with
@@ -370,21 +406,7 @@ The texts:
   where the sizes of the groups differ between the samples.
 
 ## Level
-
-Share of null draws that the overall test rejects at 5 %, and the number of draws, without an encoder, {resamples}
-exchanges (more where the p-value is close to 5 %). Wanted: 2 to 8 % with the option. Where the share is further than
-two standard errors from 5 %, more draws were made, and their share follows. *Plain* leaves out the option that the
-design needs.
-
-{levels}
-
-{pooled}
-
-Groups of unequal sizes must not make samples look closer to each other than independent samples are. How often that is
-said, at its level of 0.5 %:
-
-{closer}
-
+{level_section}
 With sentence vectors by `minilm` in the bank:
 
 {encoder}
@@ -434,6 +456,8 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--runs", type=int, default=RUNS, help="draws per level (default: %(default)s)")
     parser.add_argument("--many", type=int, default=MANY_RUNS, help="draws where a level is far from 5 %%")
+    parser.add_argument("--levels", action="store_true", help="only the section of levels, without an encoder")
+    parser.add_argument("--page", action="store_true", help="with --levels: write the section from what there is")
     parser.add_argument("--only", default="", help="only the jobs whose description contains this text; no page")
     chosen = parser.parse_args()
     jobs = all_jobs()
@@ -451,9 +475,15 @@ def main() -> None:
     wanted = [
         replace(job, runs=max(job.runs, made(job, found, RUNS))) if job.part == "level" else job for job in wanted
     ]
-    for sentence in work(wanted, found, path, chosen.many):
+    if chosen.levels:
+        wanted = [job for job in wanted if job.part in ("level", "closer") and job.way != "with encoder"]
+    for sentence in work(wanted, found, path, chosen.many) if not chosen.page else ():
         print(sentence, file=sys.stderr, flush=True)
-    if not chosen.only:
+    if chosen.levels:
+        head, below = TEXT.partition(LEVELS)[0], PAGE.read_text(encoding="utf-8").partition(AFTER_LEVELS)[2]
+        section = level_section(wanted, found)
+        PAGE.write_text(head + LEVELS + section + EARLIER + AFTER_LEVELS + below, encoding="utf-8")
+    elif not chosen.only:
         text = page(wanted, found)
         if path is not None:
             PAGE.write_text(text, encoding="utf-8")

@@ -161,6 +161,24 @@ SITUATIONS = (
     Situation("markov", "Markov news", markov_news, _file("news/test.txt"), _file("news/valid.txt")),
 )
 
+
+def _answers(model: str) -> Callable[[], list[str]]:
+    return lambda: answers(model)
+
+
+@cache
+def answers(model: str) -> list[str]:
+    """The outputs of a language model, one per instruction."""
+    rows = json.loads((SHARED / "llm" / f"{model}.json").read_text(encoding="utf-8"))
+    return [row["output"] for row in rows if row["output"].strip()]
+
+
+ANSWERS = (
+    Situation("gpt-3.5", "GPT-3.5 v GPT-4", _answers("gpt-3.5-turbo-1106"), *(_answers("gpt4_0613"),) * 2),
+    Situation("gpt-4o", "GPT-4o v GPT-4", _answers("gpt-4o-2024-05-13"), *(_answers("gpt4_0613"),) * 2),
+)
+ANSWER_SIZES, ANSWER_DRAWS = (100, 200), 200
+
 FAMILIES = {
     "ngram": Family(
         "the n-gram family",
@@ -260,7 +278,7 @@ def write_table(name: str, rows: tuple[list[Row], list[Row]], splits: int) -> No
 
 def drawn_roles(situation: Situation, size: int, seed: int, settings: Settings) -> dict[str, Material]:
     """A candidate and a reference of this size, drawn without replacement, and the whole training file."""
-    rng = np.random.default_rng([seed, size, [each.name for each in SITUATIONS].index(situation.name)])
+    rng = np.random.default_rng([seed, size, [each.name for each in (*SITUATIONS, *ANSWERS)].index(situation.name)])
     heap, others = situation.candidate(), situation.reference()
     if heap is others:
         places = rng.choice(len(heap), 2 * size, replace=False)
@@ -276,7 +294,7 @@ def drawn_roles(situation: Situation, size: int, seed: int, settings: Settings) 
 
 @cache
 def _trained_on(name: str) -> Material:
-    source = next(each.train for each in SITUATIONS if each.name == name)
+    source = next(each.train for each in (*SITUATIONS, *ANSWERS) if each.name == name)
     return Material(Sample.of(source(), name="train"))
 
 
@@ -375,8 +393,7 @@ def alternatives_section(
     ]
     for request in FAMILIES[name].alternative_requests:
         shares = [found[situation.name, size, request.label] for situation, size in places]
-        cells = ["no interval" if np.isnan(share) else f"{share:.1%}" for share in shares]
-        text.append(f"| {request.label} | {' | '.join(cells)} |")
+        text.append(f"| {request.label} | {' | '.join(map(_percentage, shares))} |")
     return "\n".join(text) + "\n"
 
 
@@ -395,13 +412,62 @@ def calibrate_alternatives(name: str, *, smoke: bool) -> None:
         page.write_text(f"{first.rstrip()}\n\n{section}", encoding="utf-8")
 
 
+ANSWERS_HEADING, NEXT_HEADING = "\n## Answers of language models\n", "\n## "
+
+
+def calibrate_answers(*, smoke: bool) -> None:
+    """Coverage on outputs of language models; the section replaces the one of the page unless this is a smoke run."""
+    family, draws = FAMILIES["ngram"], 3 if smoke else ANSWER_DRAWS
+    places = [(situation, size) for situation in ANSWERS for size in ANSWER_SIZES]
+    made = [
+        draw
+        for situation, size in places
+        for seed in range(draws)
+        for draw in draw_metrics(
+            family.alternative_requests, situation, size, seed, settings=Settings(), intervals=True
+        )
+    ]
+    found = coverage(made)
+    about = f"""
+        Share of 95 % intervals that hold the metric's expected value at this sample size, {draws} draws of outputs of
+        language models per cell. They have lists, tables and code. A few texts make a large part of some sums over
+        n-grams, and a sample without such a text does not show how much larger its value could have been. So intervals
+        of `nrr`, `cnd` and `cr` hold the expected value less often than on captions. Made by
+        `python benchmarks/calibration/samples.py --answers`.
+    """
+    rows = [
+        [request.label, *(_percentage(found[situation.name, size, request.label]) for situation, size in places)]
+        for request in family.alternative_requests
+    ]
+    heads = ["metric", *(f"{situation.title}, n = {size}" for situation, size in places)]
+    lines_ = [
+        textwrap.fill(" ".join(about.split()), 120, break_on_hyphens=False),
+        "",
+        *(f"| {' | '.join(cells)} |" for cells in (heads, ["---", *(["---:"] * len(places))], *rows)),
+    ]
+    section = "\n".join(lines_)
+    print(section)
+    if not smoke:
+        before, _, after = family.table.read_text(encoding="utf-8").partition(ANSWERS_HEADING)
+        rest = "".join(after.partition(NEXT_HEADING)[1:])
+        family.table.write_text(f"{before.rstrip()}\n{ANSWERS_HEADING}\n{section}\n{rest}", encoding="utf-8")
+
+
+def _percentage(share: float) -> str:
+    return "no interval" if np.isnan(share) else f"{share:.1%}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Calibrate the tests and intervals of a family of metrics.")
     parser.add_argument("family", nargs="?", choices=FAMILIES, default="ngram")
     parser.add_argument("splits", nargs="?", type=int, default=SPLITS)
     parser.add_argument("--alternatives", action="store_true", help="generated text against real text")
+    parser.add_argument("--answers", action="store_true", help="outputs of language models, intervals only")
     parser.add_argument("--smoke", action="store_true", help="a few draws, nothing written")
     given = parser.parse_args()
+    if given.answers:
+        calibrate_answers(smoke=given.smoke)
+        return
     if given.alternatives:
         calibrate_alternatives(given.family, smoke=given.smoke)
         return
