@@ -32,10 +32,9 @@ def answers(
         first, second = by_prompt(mine), by_prompt(real)
         prompts = rng.permutation(sorted(first.keys() & second.keys())).tolist()
         n = min(n, len(prompts) // 2)
-        changed = [change(first[prompt]) for prompt in prompts[: round(share * n)]]
-        return [*changed, *(first[prompt] for prompt in prompts[len(changed) : n])], [
-            second[prompt] for prompt in prompts[n : 2 * n]
-        ]
+        changed = set(rng.choice(n, round(share * n), replace=False).tolist())
+        candidate = [change(first[prompt]) if k in changed else first[prompt] for k, prompt in enumerate(prompts[:n])]
+        return candidate, [second[prompt] for prompt in prompts[n : 2 * n]]
 
     return draw
 

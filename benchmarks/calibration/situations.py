@@ -369,6 +369,12 @@ SITUATIONS = (
     ),
     Situation("answers, truncated", "all cut to nine tenths", answers(BASE, BASE, cut_short), size=400),
     Situation("answers, reasoning tags", "reasoning in 10 %", answers(BASE, BASE, reasoned, share=0.1), size=400),
+    Situation(
+        "answers, other language",
+        "GPT-3.5 with every word replaced with a made-up one",
+        answers(BASE, BASE, other_words),
+        size=400,
+    ),
     Situation("long documents, null", "20 news sentences each", long_same, SAME, 100),
     Situation("long documents, other ends", "the last fifth of each is captions", long_other_end, FOUND, 100),
 )

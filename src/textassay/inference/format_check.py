@@ -273,6 +273,10 @@ TRAITS: tuple[Trait, ...] = (
 )
 
 
+# Findings on capitals.
+CASE = ("upper_case", "initial_capital", "all_capitals")
+
+
 def most_common_match(texts: pa.Array, trait: Trait) -> str:
     """What the trait's pattern most often finds first in a text, safe to print and short."""
     matching = texts.filter(pa.array(shows(texts, trait)))[:_CITED_FROM]

@@ -438,3 +438,16 @@ def test_the_overall_test_uses_an_encoder_that_was_named() -> None:
     assert overalls[0] == overalls[1]
     assert overalls[0] is not None
     assert "mmd" in [member.name for member in overalls[0].members]
+
+
+def test_capitals_are_no_diversity() -> None:
+    """Words with capitals are other words for the tokenizer, and texts are no more diverse for that."""
+    rng = np.random.default_rng(0)
+    texts = [" ".join(word.title() if rng.random() < 0.5 else word for word in text.split()) for text in corpus(1, 300)]
+    lower = [text.lower() for text in corpus(2, 300)]
+    for mine, real in ((texts, lower), (lower, texts)):
+        verdict = compare(real, {"x": mine}, metrics="distinct,entropy,cr", n_resamples=99)["x"].verdict
+        assert verdict is not None
+        kinds = {finding.kind for finding in verdict.findings}
+        assert {"differs", "format differs"} <= kinds
+        assert not kinds & {"more diverse", "less diverse", "fewer common phrases", "diversity unclear"}

@@ -22,7 +22,7 @@ from textassay.encoders.remembered import Remembered, show_all
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence, check_order
-from textassay.inference.format_check import Finding, check_format
+from textassay.inference.format_check import CASE, Finding, check_format
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Job, Measured, measure_jobs, paired_difference, views_of_job
 from textassay.inference.overall.bank import views_of_bank
@@ -52,6 +52,8 @@ from textassay.studies.outcome import Contest, settings_of_metrics
 
 # The exchanges that a quick run draws first; the overall test adds more where its p-value is close to a limit.
 QUICK_EXCHANGES = 199
+# From this gap in capitals on, the words of two samples do not compare.
+_MOST_CASE = 0.5
 # Texts are parsed as Markdown for several samples that have many of them in common.
 _REMEMBER = lru_cache(maxsize=50_000)
 
@@ -582,6 +584,7 @@ class _Study:
                 warnings=column.warnings,
                 doubtful=doubtful,
                 format_differs=any(not finding.harmless for finding in column.findings),
+                case_differs=any(map(_is_of_case, column.findings)),
                 without_markup=column.overall_without_markup,
             )
             yield replace(column, verdict=verdict)
@@ -619,6 +622,12 @@ class _Study:
                 f"raised to {plan.n_resamples:,} resamples, because correcting for {many(len(columns), 'candidate')}"
                 f" at level {plan.level:g} needs them"
             )
+
+
+def _is_of_case(finding: Finding) -> bool:
+    """Whether at least half of the texts of one sample have capitals that the other one's lack, for the tokenizer."""
+    gap = abs(finding.candidate_share - finding.reference_share)
+    return finding.kind in CASE and not finding.harmless and gap >= _MOST_CASE
 
 
 def _stated(sign: DependenceWarning) -> str:

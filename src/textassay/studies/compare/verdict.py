@@ -104,10 +104,13 @@ def judge(
     warnings: Sequence[str] = (),
     doubtful: bool = False,
     format_differs: bool = False,
+    case_differs: bool = False,
     without_markup: Overall | None = None,
 ) -> Verdict:
     """What can be claimed about a candidate; `format_differs` is true if metrics are affected by the format.
 
+    With `case_differs` most texts of one sample have capitals that the other one lacks: words with and without them are
+    different words then, so nothing is said about wording and diversity that metrics on words show.
     `warnings` are signs that its texts are not independent; with `doubtful` the reference shows such signs.
     `without_markup` is the overall test on words without Markdown, where the samples differ in it. Then metrics count
     markup as words, so nothing is said about wording and diversity beyond what this test shows.
@@ -126,10 +129,11 @@ def judge(
         return _nothing_found(overall, copies, setting, warnings)
     collapse = list(_repetition(usable, tested=True))
     difference = _difference(overall, setting.level, doubtful=doubtful or bool(warnings))
+    comparable = [row for row in usable if row.reads_vectors] if case_differs else usable
     wording = [
-        *_diversity(usable, overall, setting.sight),
-        *_quality(usable, setting),
-        *_reach(usable, setting),
+        *_diversity(comparable, overall, setting.sight),
+        *_quality(comparable, setting),
+        *_reach(comparable, setting),
     ]
     details = [
         *_size(overall.separable),
