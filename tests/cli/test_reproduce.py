@@ -9,9 +9,10 @@ import pytest
 
 from tests.reproduce.test_figure_8 import captions, folder_of
 from textassay.cli.main import run
-from textassay.report.former.charts.figures import figure
-from textassay.report.former.reproduction import render_markdown
+from textassay.cli.reproduce import figure
+from textassay.report import markdown
 from textassay.reproduce.catalogue import PAPERS, REPRODUCTIONS
+from textassay.reproduce.document import document
 from textassay.reproduce.result import Reproduction
 
 NAME = "trm-figure-8"
@@ -167,7 +168,7 @@ def test_all_of_them_run_at_the_smallest_scale(data: Path, tmp_path: Path, capsy
         assert (found.name, found.options["scale"]) == (name, "smoke")
         assert found.claims, name
         assert found.conclusion.endswith("."), name
-        assert f"textassay reproduce {name}" in render_markdown(found)
+        assert f"textassay reproduce {name}" in markdown.text(document(found))
         if found.has_figure:
             assert (tmp_path / f"{name}.svg").read_text(encoding="utf-8") == figure(found)
     assert {path.stem for path in tmp_path.glob("*.md")} == set(PAPERS)

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from textassay.cli.reproduce import figure
 from textassay.errors import InputError
 from textassay.metrics.registry import citation
-from textassay.report.former.charts.figures import figure
-from textassay.report.former.reproduction import render_page
+from textassay.report import markdown
 from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS, find_files, reproduce
+from textassay.reproduce.document import page as page_of
 from textassay.reproduce.result import Reproduction
 
 COMMITTED = ROOT / "docs" / "reproductions"
@@ -38,11 +39,11 @@ def test_the_page_of_a_paper_is_written_from_its_results(prefix: str, paper: str
         pytest.skip("nothing of this paper is reproduced")
     missing = [(each.what, each.reason) for each in NOT_REBUILT if each.paper == paper]
     page = (COMMITTED / f"{prefix}.md").read_text(encoding="utf-8")
-    assert page == render_page(paper, made, missing)
+    assert page == markdown.text(page_of(paper, made, missing))
     assert page.partition("\n")[0].removeprefix("# Reproduced: ") in citation(paper)
     assert not page.startswith("# Reproduced: Chan"), "the title of the paper, not its authors"
     assert f"reproductions/{prefix}.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert all(f"](#{each.name})" in page and each.conclusion for each in made)
+    assert all(f"\n## {each.name}\n" in page and each.conclusion for each in made)
 
 
 def test_entries_name_their_paper_and_sizes() -> None:

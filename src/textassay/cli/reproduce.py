@@ -153,7 +153,6 @@ def _report(found: "Reproduction", seconds: float, *, quiet: bool) -> None:
 def _write(found: "Reproduction", folder: Path) -> None:
     """The numbers and the figure of a reproduction."""
     from textassay.cli.outputs import write
-    from textassay.report.former.charts.figures import figure
 
     write(str(folder / f"{found.name}.json"), found.to_json(indent=1) + "\n")
     if found.has_figure:
@@ -163,8 +162,9 @@ def _write(found: "Reproduction", folder: Path) -> None:
 def _write_pages(folder: Path, papers: set[str]) -> None:
     """The pages of some papers, from all results in the folder; last, because a file that was read is not replaced."""
     from textassay.cli.outputs import write
-    from textassay.report.former.reproduction import render_page
+    from textassay.report.markdown import text
     from textassay.reproduce.catalogue import NOT_REBUILT, PAPERS, REPRODUCTIONS
+    from textassay.reproduce.document import page
 
     for prefix, paper in PAPERS.items():
         names = [name for name, entry in REPRODUCTIONS.items() if entry.paper == paper and paper in papers]
@@ -172,7 +172,7 @@ def _write_pages(folder: Path, papers: set[str]) -> None:
         made = [_read(path) for path in there]
         missing = [(each.what, each.reason) for each in NOT_REBUILT if each.paper == paper]
         if made:
-            write(str(folder / f"{prefix}.md"), render_page(paper, made, missing))
+            write(str(folder / f"{prefix}.md"), text(page(paper, made, missing)))
 
 
 def _read(path: Path) -> "Reproduction":
@@ -190,20 +190,33 @@ def _read(path: Path) -> "Reproduction":
 def _deliver(found: "Reproduction", *, json: str | None, markdown: str | None, svg: str | None, quiet: bool) -> None:
     """Write the outputs, and print the tables unless an output goes to standard output."""
     from textassay.cli.outputs import Output, deliver, output_console
-    from textassay.report.former.charts.figures import figure
-    from textassay.report.former.reproduction import render, render_markdown
+    from textassay.report.markdown import text
+    from textassay.report.terminal import render
+    from textassay.reproduce.document import document
 
     outputs: list[Output] = [
         (json, lambda: found.to_json(indent=2)),
-        (markdown, lambda: render_markdown(found, picture=_relative_path(markdown, svg))),
+        (markdown, lambda: text(document(found, picture=_relative_path(markdown, svg)))),
         (svg, lambda: figure(found)),
     ]
-    deliver(outputs, table=lambda: output_console().print(render(found)), quiet=quiet)
+    console = output_console()
+    deliver(outputs, table=lambda: console.print(render(document(found), width=console.width)), quiet=quiet)
 
 
-def _relative_path(markdown: str | None, svg: str | None) -> str | None:
+def figure(found: "Reproduction") -> str:
+    """The figure as an SVG file; a reproduction that is a table has none."""
+    from textassay.report.picture import picture
+    from textassay.reproduce.document import plots
+
+    drawn = plots(found)
+    if not drawn:
+        raise InputError(f"--svg: {found.name} is a table and has no figure; wanted --markdown or --json")
+    return picture(drawn, title=found.title, summary=found.design).svg
+
+
+def _relative_path(markdown: str | None, svg: str | None) -> str:
     """The path from the Markdown file to the figure, if both are written."""
     if markdown is None or svg in (None, "-"):
-        return None
+        return ""
     folder = Path.cwd() if markdown == "-" else Path(markdown).parent
     return Path(os.path.relpath(str(svg), folder)).as_posix()

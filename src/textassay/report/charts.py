@@ -72,11 +72,12 @@ def forms_of(plot: Plot, *, is_picture: bool = False) -> tuple[Form, ...]:
 
 
 def legend(plot: Plot) -> list[tuple[Markup, str]]:
-    """The marks and names of the layers that have a name, each once."""
+    """The marks and names of the layers that have a name, each once; a mark explains an area of the same name."""
     if not plot.legend:
         return []
+    # In the order of the layers; of two entries of one name the last, because areas are drawn first.
     found = [entry for layer in plot.layers for entry in _legend_of(layer)]
-    return list({str(drawn) + name: (drawn, name) for drawn, name in found if name}.values())
+    return list({name: (drawn, name) for drawn, name in found if name}.values())
 
 
 def _legend_of(layer: Layer) -> Iterator[tuple[Markup, str]]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import groupby
+from urllib.parse import quote as quoted_path
 
 from textassay.corpus.printable import printable, shortened
 from textassay.document.blocks import (
@@ -30,7 +31,7 @@ from textassay.document.blocks import (
 from textassay.report.tones import tone_of_decision
 
 # Sentences, names and quotes may quote texts of any length.
-_LONGEST, _LONGEST_QUOTE = 400, 240
+_LONGEST, _LONGEST_QUOTE, _LONGEST_PARAGRAPH = 400, 240, 2000
 # Rows of a summary; the tables below it have all candidates.
 _MOST_ROWS = 30
 # Characters that could start a tag, a link, a code span or a table cell inside a line.
@@ -57,13 +58,13 @@ def escaped(line: str, *, most: int = _LONGEST) -> str:
     return _SPECIAL.sub(r"\\\1", shortened(line, most))
 
 
-def paragraph(line: str) -> str:
+def paragraph(line: str, *, most: int = _LONGEST) -> str:
     r"""The text as a line of its own: its beginning makes no list either.
 
     >>> print(paragraph("- no list"), paragraph("1. nor here"))
     \- no list 1\. nor here
     """
-    return _BEGINNING.sub(r"\1\2\\\3", escaped(line))
+    return _BEGINNING.sub(r"\1\2\\\3", escaped(line, most=most))
 
 
 def _bullets(lines: Iterable[str]) -> list[str]:
@@ -72,7 +73,7 @@ def _bullets(lines: Iterable[str]) -> list[str]:
 
 def _summary(summary: Summary) -> Iterator[list[str]]:
     yield [paragraph(summary.context)] if summary.context else []
-    yield [f"**{escaped(summary.sentence)}**"] if summary.sentence else []
+    yield [f"**{escaped(summary.sentence, most=_LONGEST_PARAGRAPH)}**"] if summary.sentence else []
     shown = summary.rows[:_MOST_ROWS]
     if shown:
         yield _summary_table(summary, shown)
@@ -110,12 +111,13 @@ def _block(block: Block, top: int) -> Iterator[list[str]]:
         case Summary():
             yield from _summary(block)
         case Text():
-            yield from ([paragraph(one)] for one in block.paragraphs)
+            yield from ([paragraph(one, most=_LONGEST_PARAGRAPH)] for one in block.paragraphs)
         case Table():
             yield from _table(block, top)
         case Chart():
             lines = (block.plot.title, block.plot.summary, block.caption, *block.remarks)
-            yield [f"*Chart:* {'. '.join(escaped(line).rstrip('.') for line in lines if line)}"]
+            said = ". ".join(dict.fromkeys(escaped(line).rstrip(".") for line in lines if line))
+            yield [f"![{said}]({quoted_path(block.file)})" if block.file else f"*Chart:* {said}"]
         case Facts():
             yield _bullets(f"{term}: {value}" for term, value in block.pairs)
         case Signatures():

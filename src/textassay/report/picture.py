@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -42,27 +42,30 @@ def image(svg: str, title: str) -> Markup:
 
 
 def picture(plots: Sequence[Plot], *, title: str, summary: str = "") -> Picture:
-    """The plots below each other, small ones in two columns, as one drawing."""
+    """The plots below each other, small ones in two columns, as one drawing; one legend if all have the same."""
     panels = [_Panel.of(plot, alone=len(plots) == 1) for plot in plots]
+    shared = panels[0].legend if len({panel.legend for panel in panels}) == 1 and len(panels) > 1 else ()
+    panels = [replace(panel, legend=()) if shared else panel for panel in panels]
     n_columns = 1 if len(panels) == 1 or any(panel.form is WIDE for panel in panels) else 2
     rows = [panels[start : start + n_columns] for start in range(0, len(panels), n_columns)]
     widths = [max(row[at].width for row in rows if at < len(row)) for at in range(min(n_columns, len(panels)))]
     width = sum(widths) + _GAP * (len(widths) - 1) + 2 * _MARGIN
     is_titled = len(panels) > 1 or title != panels[0].plot.title
+    width = max(width, min(1.05 * text_width(title, _TITLE_FONT) + 2 * _MARGIN, WIDE.width) if is_titled else 0.0)
     y = _MARGIN + (_TITLE if is_titled else 0.0)
     parts = [words(fitted(title, width - 2 * _MARGIN, _TITLE_FONT), _MARGIN, 24.0, "file-title")] if is_titled else []
     for at, row in enumerate(rows):
         for column, panel in enumerate(row):
             x = _MARGIN + sum(widths[:column]) + _GAP * column
-            parts += panel.drawn(x, y, id_=f"p{at}-{column}")
+            parts.append(panel.drawn(x, y, id_=f"p{at}-{column}"))
         y += max(panel.height for panel in row) + _GAP
-    height = y - _GAP + _MARGIN
-    style = element("style", asset("chart.css"))
+    parts.append(_moved(_keys(shared, width - 2 * _MARGIN), _MARGIN, y))
+    height = y + (_keys_height(shared, width - 2 * _MARGIN) if shared else _MARGIN - _GAP)
     whole = element(
         "svg",
         element("title", title),
         element("desc", summary or "; ".join(panel.plot.summary for panel in panels if panel.plot.summary)),
-        style,
+        element("style", asset("chart.css")),
         rectangle(0.0, 0.0, width, height, "paper"),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
@@ -95,29 +98,39 @@ class _Panel:
     @property
     def height(self) -> float:
         """With title and legend."""
-        rows = max((row for *_, row in self._entries()), default=-1) + 1
-        return _TITLE + self.inner + (6.0 + _LEGEND_ROW * rows if rows else 0.0)
+        keys = _keys_height(self.legend, self.width)
+        return _TITLE + self.inner + (6.0 + keys if keys else 0.0)
 
-    def drawn(self, x: float, y: float, *, id_: str) -> list[Markup]:
+    def drawn(self, x: float, y: float, *, id_: str) -> Markup:
         """The panel at this place."""
-        shown = words(fitted(self.plot.title, self.width, _PANEL_FONT), 0.0, 14.0, "panel-title")
-        parts = [shown, _moved(draw(self.plot, self.form, id_=id_), 0.0, _TITLE)]
-        for drawn, name, left, row in self._entries():
-            line = _TITLE + self.inner + 6.0 + _LEGEND_ROW * row
-            key = element("svg", drawn, x=left, y=line, width=14.0, height=14.0, viewBox="0 0 16 16")
-            parts += [key, words(name, left + 19.0, line + 11.5, "key-name")]
-        return [_moved(Markup("").join(parts), x, y)]
+        title = words(fitted(self.plot.title, self.width, _PANEL_FONT), 0.0, 14.0, "panel-title")
+        keys = _moved(_keys(self.legend, self.width), 0.0, _TITLE + self.inner + 6.0)
+        return _moved(title + _moved(draw(self.plot, self.form, id_=id_), 0.0, _TITLE) + keys, x, y)
 
-    def _entries(self) -> Iterator[tuple[Markup, str, float, int]]:
-        """The marks and names of the legend, each with its left end and its row."""
-        left, row = 0.0, 0
-        for drawn, name in self.legend:
-            shown = fitted(name, self.width - 24.0, _NAME_FONT)
-            room = text_width(shown, _NAME_FONT) + 34.0
-            if left and left + room - 14.0 > self.width:
-                left, row = 0.0, row + 1
-            yield drawn, shown, left, row
-            left += room
+
+def _keys(entries: Sequence[tuple[Markup, str]], width: float) -> Markup:
+    """The marks and names of a legend, in as many rows as they need."""
+    parts = []
+    for drawn, name, left, top in _key_places(entries, width):
+        key = element("svg", drawn, x=left, y=top, width=14.0, height=14.0, viewBox="0 0 16 16")
+        parts += [key, words(name, left + 19.0, top + 11.5, "key-name")]
+    return Markup("").join(parts)
+
+
+def _keys_height(entries: Sequence[tuple[Markup, str]], width: float) -> float:
+    return max((top + _LEGEND_ROW for *_, top in _key_places(entries, width)), default=0.0)
+
+
+def _key_places(entries: Sequence[tuple[Markup, str]], width: float) -> Iterator[tuple[Markup, str, float, float]]:
+    """Each mark with its name, its left end and its top."""
+    left = top = 0.0
+    for drawn, name in entries:
+        shown = fitted(name, width - 24.0, _NAME_FONT)
+        room = text_width(shown, _NAME_FONT) + 34.0
+        if left and left + room - 14.0 > width:
+            left, top = 0.0, top + _LEGEND_ROW
+        yield drawn, shown, left, top
+        left += room
 
 
 def _moved(drawn: Markup, x: float, y: float) -> Markup:

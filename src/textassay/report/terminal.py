@@ -43,7 +43,7 @@ MARK = "*"
 _GAP, _LEAST = 2, 12
 _MOST_NAME = 24
 # Sentences, names and quotes may quote texts of any length.
-_LONGEST, _LONGEST_QUOTE = 400, 240
+_LONGEST, _LONGEST_QUOTE, _LONGEST_PARAGRAPH = 400, 240, 2000
 # The rows of a summary where there is no screen to fill.
 _MOST_ROWS = 30
 
@@ -140,7 +140,7 @@ def _largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
 def _answer(summary: Summary, width: int, n: int, reasons: dict[int, list[str]]) -> Group:
     """The summary with its first `n` rows and these reasons by candidate."""
     shown = summary.rows[:n]
-    head = [_heading(summary, width), *([_line(summary.sentence)] if summary.sentence else [])]
+    head = [_heading(summary, width), *([_line(summary.sentence, most=_LONGEST_PARAGRAPH)] if summary.sentence else [])]
     table: list[RenderableType] = [_layout(summary, shown, width).table] if shown else []
     indent = 3 if shown and _is_ranked(shown) else 0
     below = [*_hidden(summary.rows[n:]), *([summary.left_out] if summary.left_out else []), *_few(summary.ties)]
@@ -305,7 +305,7 @@ def _block(block: Block, width: int, top: int) -> Iterator[RenderableType]:
         case Summary():
             yield _summary(block, width, None, whole=True)
         case Text():
-            yield from map(_line, block.paragraphs)
+            yield from (_line(paragraph, most=_LONGEST_PARAGRAPH) for paragraph in block.paragraphs)
         case Table():
             yield from _table(block, width, top)
         case Chart():

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from textassay.cli.reproduce import figure
 from textassay.errors import InputError
-from textassay.report.former.charts.figures import figure
-from textassay.report.former.reproduction import render_markdown
+from textassay.report import markdown
 from textassay.reproduce.catalogue import reproduce
+from textassay.reproduce.document import document
 from textassay.studies.huse.study import huse
 
 
@@ -20,7 +21,7 @@ def test_table_1(data: Path) -> None:
         published, ours, low, high, items, _ = row.numbers
         assert round(float(ours or 0), 2) == round(float(items or 0), 2) == published
         assert (low or 9) < (ours or 0) < (high or 0)
-    assert "| HUSE-Q | 0.58 | 0.58 |" in render_markdown(table)
+    assert "| HUSE-Q | 0.58 | 0.58 |" in markdown.text(document(table))
     with pytest.raises(InputError, match="huse-table-1 is a table and has no figure"):
         figure(table)
 
@@ -53,7 +54,7 @@ def test_figure_5(data: Path) -> None:
     assert means == sorted(means, reverse=True)
     # Single parts of 50 items vary by more than 0.1.
     assert [claim.decision for claim in found.claims] == ["undecided", "holds"]
-    assert figure(found).count("<polyline") == 4
+    assert figure(found).count('class="curve') == 4
 
 
 def test_only_the_whole_table_is_the_published_one(data: Path) -> None:

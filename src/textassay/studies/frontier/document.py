@@ -127,7 +127,7 @@ def _summary(found: Frontier) -> Summary:
         columns=("QDisc", "DRate", "quality", "diversity"),
         rows=tuple(_summary_row(case, ranks) for case in sorted(every, key=lambda case: _order(case.analysis))),
         hints=("All numbers: --table", "Theory: --why", "Report: --report FILE.html"),
-        picture=gap_plot(every),
+        picture=gap_plot(sorted(every, key=lambda case: _order(case.analysis))),
         noun="pair",
     )
 
