@@ -213,9 +213,8 @@ def _inverse(kernel: F64) -> F64:
     """The inverse of a symmetric positive definite matrix, in half of the time of that of any matrix."""
     factor, failed = dpotrf(kernel, lower=1)
     lower, wrong = dpotri(factor, lower=1)
-    if failed or wrong:
-        return np.linalg.inv(kernel)
-    return np.asarray(np.tril(lower) + np.tril(lower, -1).T, dtype=np.float64)
+    found = np.linalg.inv(kernel) if failed or wrong else np.tril(lower) + np.tril(lower, -1).T
+    return np.asarray(found, dtype=np.float64)
 
 
 def ridge_on_units(products: F64, sizes: F64) -> PairMatrix:
