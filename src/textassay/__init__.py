@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from textassay.studies.huse.plane import HusePlane, huse_plane
     from textassay.studies.huse.result import HuseResult
     from textassay.studies.huse.study import huse
+    from textassay.studies.plan.result import SizePlan
+    from textassay.studies.plan.study import plan
     from textassay.studies.saved import read_results
     from textassay.studies.stress.result import Stress
     from textassay.studies.stress.study import stress
@@ -55,6 +57,7 @@ __all__ = [
     "RatedItems",
     "Result",
     "Sample",
+    "SizePlan",
     "Stress",
     "Sweep",
     "__version__",
@@ -68,6 +71,7 @@ __all__ = [
     "huse_plane",
     "metrics",
     "own_pair",
+    "plan",
     "read_items",
     "read_ratings",
     "read_results",
@@ -99,6 +103,7 @@ _HOMES = {
     "RatedItems": "textassay.corpus.ratings.rated_items",
     "Result": "textassay.inference.result",
     "Sample": "textassay.corpus.sample",
+    "SizePlan": "textassay.studies.plan.result",
     "Stress": "textassay.studies.stress.result",
     "Sweep": "textassay.studies.sweep.result",
     "agree": "textassay.studies.agreement.study",
@@ -111,6 +116,7 @@ _HOMES = {
     "huse_plane": "textassay.studies.huse.plane",
     "metrics": "textassay.metrics",
     "own_pair": "textassay.studies.frontier.own_functions",
+    "plan": "textassay.studies.plan.study",
     "read_items": "textassay.corpus.item_set",
     "read_ratings": "textassay.corpus.ratings.files",
     "read_results": "textassay.studies.saved",

@@ -20,6 +20,7 @@ from textassay.cli import (
     stress,
 )
 from textassay.cli.files import cache, digest, records
+from textassay.cli.gate import plan
 from textassay.cli.main import INTERRUPTED
 from textassay.cli.models import prepare, sample, score, sweep, train
 from textassay.cli.survey import app as survey
@@ -40,6 +41,7 @@ app.command("huse")(huse.huse)
 app.command("frontier")(frontier.frontier)
 app.command("agree")(agree.agree)
 app.command("stress")(stress.stress)
+app.command("plan")(plan.plan)
 app.command("prepare")(prepare.prepare)
 app.command("train")(train.train)
 app.command("sample")(sample.sample)

@@ -21,6 +21,7 @@ _STUDIES = (
     ({"settings", "best"}, "sweep.result", "Sweep"),
     ({"gold", "metrics"}, "agreement.result", "Agreement"),
     ({"damages", "strengths"}, "stress.result", "Stress"),
+    ({"margin", "rounds"}, "plan.result", "SizePlan"),
     ({"sources"}, "frontier.result", "Frontier"),
     ({"results"}, "huse.result", "HuseResult"),
 )
@@ -38,8 +39,8 @@ def read_results(path: AnyPath) -> Outcome:
     Returns
     -------
     Outcome
-        A `Comparison`, `Conditional`, `Answers`, `HuseResult`, `HusePlane`, `Sweep`, `Agreement`, `Stress` or
-        `Frontier`.
+        A `Comparison`, `Conditional`, `Answers`, `HuseResult`, `HusePlane`, `Sweep`, `Agreement`, `Stress`, `SizePlan`
+        or `Frontier`.
     """
     return outcome_of(read_json(path), shortened(os.fsdecode(path)))
 

@@ -402,6 +402,30 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "per prompt": _per_prompt,
     "less varied": _less_varied,
     "no prompt twice": "no prompt with several answers",
+    # Plans.
+    "size to pass": lambda f: (
+        f"about {round_number(f.value):,} {f.text}s per sample: two samples of one source then pass a margin of"
+        f" {share(f.baseline)} in {share(f.part('power'))} of gates"
+    ),
+    "size to decide": lambda f: (
+        f"about {round_number(f.value):,} {f.text}s per sample: a gate at {share(f.baseline)} is then decided in"
+        f" {share(f.part('power'))} of cases"
+    ),
+    "no size decides": lambda f: (
+        f"no number of {f.text}s is likely to decide: what a classifier separates is at the margin of"
+        f" {share(f.baseline)}, or it does not find the contaminant"
+    ),
+    "measured gates": lambda f: (
+        f"with {f.n[0]:,} {f.text}s per sample, {share(f.part('passed'))} of {f.part('trials'):,.0f} trials passed and"
+        f" {share(f.part('failed'))} failed"
+    ),
+    "extrapolated size": lambda f: (
+        f"samples of at most {f.n[0]:,} {f.text}s could be drawn, so {round_number(f.n[1]):,} is extrapolated"
+    ),
+    "margin below spread": lambda f: (
+        f"the margin of {share(f.baseline)} is below what two samples of {f.n[0]:,} {f.text}s of one source may differ"
+        f" by ({share(f.value)}): with so few, no gate can pass"
+    ),
     # Sweeps.
     "best setting": lambda f: f"{f.text} by {listed(f.names)}",
     "closest settings": lambda f: f"closest to the reference: {_settings(f)}",

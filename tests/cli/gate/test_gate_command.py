@@ -32,16 +32,16 @@ def gate(run_command: Command) -> Command:
 
 
 def test_the_exit_code_is_the_decision(gate: Command, texts: Callable[[str, list[str]], str]) -> None:
-    real, other = texts("real.txt", corpus(1, 300)), texts("other.txt", corpus(8, 300, words=OTHER))
-    rule = ("--max-separable", "20%", "--contaminant", other)
-    cases = {"same": corpus(2, 300), "mixed": mixture(3, 300, 0.6), "few": corpus(5, 40)}
+    real, other = texts("real.txt", corpus(1, 200)), texts("other.txt", corpus(8, 200, words=OTHER))
+    rule = ("--max-separable", "30%", "--contaminant", other)
+    cases = {"same": corpus(2, 200), "mixed": mixture(3, 200, 0.7), "few": corpus(5, 21)}
     files = {name: texts(f"{name}.txt", lines) for name, lines in cases.items()}
     codes = {name: gate(real, file, *rule).returncode for name, file in files.items()}
     assert codes == {"same": 0, "mixed": 1, "few": 3}
-    assert gate(real, files["few"], *rule, "--undecided", "fail").returncode == 1
     assert gate(real, files["mixed"], "--fail-on", "collapsed,copied").returncode == 0
-    assert gate(real, files["mixed"], "--fail-on", "collapsed,differs").returncode == 1
-    assert "✗ fail" in gate(real, files["mixed"], "--fail-on", "differs").stdout
+    shown = gate(real, files["mixed"], "--fail-on", "collapsed,differs")
+    assert shown.returncode == 1
+    assert "✗ fail" in shown.stdout
 
 
 def test_bad_rules_are_one_line(gate: Command, texts: Callable[[str, list[str]], str], tmp_path: Path) -> None:

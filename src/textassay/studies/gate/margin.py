@@ -43,7 +43,7 @@ Parts = Mapping[str, float]
 
 # Runs until the mean is known well enough, and the largest samples of a run: more texts find more, so a bound from
 # fewer texts is on the safe side.
-_FEWEST_RUNS, MOST_RUNS, _MOST_TEXTS = 10, 40, 2_000
+FEWEST_RUNS, MOST_RUNS, _MOST_TEXTS = 10, 40, 2_000
 # The mean of the runs is known well enough if it is this many standard errors away from the limit that it decides.
 _SURE = 4.0
 # Where a classifier finds less of the contaminant than this share of it, its learning curve is not known.
@@ -149,6 +149,7 @@ def contaminated(
     contaminant: Sample | None,
     seed: int,
     limit: float = math.nan,
+    most_runs: int = MOST_RUNS,
 ) -> Contamination:
     """What the classifier separates of texts with this share of the contaminant, on as many texts.
 
@@ -159,7 +160,8 @@ def contaminated(
     for mine, theirs in _runs(*sides, share=share, contaminant=contaminant, seed=seed):
         parts = separated(*(Material(sample, candidate.settings) for sample in (mine, theirs)))
         values.append(difference(parts) if parts else 0.0)
-        if len(values) >= _FEWEST_RUNS and abs(np.mean(values) - limit) > _SURE * _error(values):
+        is_clear = len(values) >= FEWEST_RUNS and abs(np.mean(values) - limit) > _SURE * _error(values)
+        if is_clear or len(values) == most_runs:
             break
     n = min(side.count_independent() for side in sides)
     name = SHUFFLED if contaminant is None else contaminant.name
@@ -222,7 +224,7 @@ def texts_needed(
     """About how many texts per sample decide in four of five cases, if this share is what the classifier separates.
 
     Widths shrink with the root of the number of texts n, and what the classifier finds of a contaminant grows as
-    n / (n + c), which fits captions, news and outputs of language models (docs/decisions.md).
+    n / (n + c), which fits captions, news and outputs of language models (benchmarks/decision.py).
     """
     quantiles = CROSS_FITTED * float(ndtri(level))
     down, up = (width * math.sqrt(n) * (1 + float(ndtri(POWER)) / quantiles) for width in margins)

@@ -112,19 +112,17 @@ def _check_margin(margin: float) -> None:
 _SHARE = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<percent>%?)")
 
 
-def share_of(value: float | str) -> float:
+def share_of(value: float | str, setting: str = "max_separable") -> float:
     """A share from a number or a text; whole numbers need a percent sign.
 
     >>> share_of("10%"), share_of("0.1"), share_of(0.1), share_of("2.5 %")
     (0.1, 0.1, 0.1, 0.025)
     """
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if not math.isfinite(value) or value > 1:
-            raise InputError(Setting("max_separable", value), "; wanted a share below 1, such as 0.1")
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     found = _SHARE.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None or (not found["percent"] and float(found["number"]) > 1):
-        raise InputError(Setting("max_separable", value), "; wanted a share such as 10% or 0.1")
+        raise InputError(Setting(setting, value), "; wanted a share such as 10% or 0.1")
     return float(found["number"]) / (100 if found["percent"] else 1)
 
 

@@ -1,0 +1,1 @@
+"""Plan: how many texts does a decision need?"""

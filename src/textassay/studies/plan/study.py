@@ -1,0 +1,154 @@
+"""Plan: how many texts does a gate need, by trials on the user's own texts with the same bounds?"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.markdown import stripped
+from textassay.corpus.readers import as_sample
+from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.engines.base import Engine, get_engine
+from textassay.errors import InputError, Setting
+from textassay.inference.plan import Plan, Progress, Silent
+from textassay.metrics.learned.separable import FEWEST_UNITS
+from textassay.metrics.views import Settings
+from textassay.studies.gate.rules import GateRules
+from textassay.studies.gate.study import read_contaminant
+from textassay.studies.outcome import settings_of
+from textassay.studies.plan.result import Predicted, Round, SizePlan
+from textassay.studies.plan.trials import Trials, run_trials
+from textassay.studies.plan.verdict import judge
+
+# The first round, and how near the planned size must be to that of the last round for it to be the last one.
+_FIRST, _NEAR, _MOST_ROUNDS = 200, 0.1, 5
+# Rounds before the last one find the size roughly.
+_ROUGH_TRIALS = 40
+_CURVE = 30
+
+
+def plan(
+    reference: Any,
+    pilot: Any = None,
+    *,
+    margin: float | str = 0.1,
+    power: float = 0.8,
+    contaminant: Any = None,
+    tokenizer: str = "words",
+    lowercase: bool = False,
+    strip: str | None = None,
+    group: str | None = None,
+    n_runs: int = 100,
+    level: float = 0.95,
+    seed: int = 0,
+    engine: str | Engine | None = None,
+    progress: Progress | None = None,
+) -> SizePlan:
+    """Find how many texts per sample a gate at this margin needs.
+
+    Without a pilot, two samples of one source should pass: samples of the reference are compared with each other. With
+    a pilot, a sample of a candidate, the gate should decide either way: samples of the pilot are compared with samples
+    of the reference.
+
+    Parameters
+    ----------
+    reference, pilot
+        Texts as for `compare`: a path, a `Sample`, or a list of texts.
+    margin : float or str
+        The margin of the separable share, such as 0.1 or "10%".
+    power : float
+        The share of gates that should be decided.
+    contaminant : optional
+        The texts of which a candidate may have at most the margin, as for `compare`.
+    group : str, optional
+        The field of the prompt or document of a text. Groups are then counted, not texts.
+    n_runs : int
+        The trials of the last round.
+
+    Returns
+    -------
+    SizePlan
+        `needed` is the number of texts, or of groups, per sample.
+
+    Examples
+    --------
+    >>> import textassay as ta
+    >>> texts = [f"the {pet} saw {n} {what}" for pet in ("cat", "dog") for n in range(30) for what in ("birds", "mice")]
+    >>> ta.plan(texts, margin="50%", n_runs=20).needed > 20
+    True
+    """
+    checked = Plan(level, 999, seed).checked()
+    rules = GateRules(max_separable=margin, contaminant=contaminant).checked(checked)
+    _check(power, n_runs)
+    real, other = (
+        None if source is None else stripped(as_sample(source, name, group=group), strip)
+        for source, name in ((reference, "reference"), (pilot, "pilot"))
+    )
+    assert real is not None
+    available = _available(real, other)
+    share = rules.margin
+    assert share is not None
+    bank = read_contaminant(contaminant, real, strip)
+    words = Settings(get_tokenizer(tokenizer, lowercase=lowercase), None, strip)
+    workers, shown = get_engine(engine), progress or Silent()
+    shown.start("planning", _MOST_ROUNDS)
+
+    def trials(n: int, count: int) -> Trials:
+        found = run_trials(
+            real, other, words, n=n, margin=share, contaminant=bank, n_trials=count, level=level, seed=seed,
+            engine=workers,
+        )  # fmt: skip
+        shown.step(1)
+        return found
+
+    made = [trials(min(_FIRST, available), min(_ROUGH_TRIALS, n_runs))]
+    while len(made) < _MOST_ROUNDS:
+        wanted = made[-1].needed(power)
+        size = available if wanted is None else min(max(wanted, FEWEST_UNITS), available)
+        is_near = abs(math.log(size / made[-1].n)) <= _NEAR
+        if is_near and len(made[-1].values) >= n_runs:
+            break
+        made.append(trials(size, n_runs if is_near or len(made) >= _MOST_ROUNDS - 2 else min(_ROUGH_TRIALS, n_runs)))
+    last = made[-1]
+    needed = last.needed(power)
+    sizes = sorted({*np.geomspace(20, 4 * max(needed or last.n, last.n), _CURVE).astype(int).tolist(), last.n})
+    rounds = tuple(
+        Round(each.n, len(each.values), *each.decided(), each.found.found, float(each.up.mean())) for each in made
+    )
+    unit = "text" if real.groups is None else "group"
+    return SizePlan(
+        margin=share,
+        power=power,
+        needed=needed,
+        unit=unit,
+        available=available,
+        reference=real.name,
+        pilot="" if other is None else other.name,
+        contaminant=last.found.contaminant,
+        rounds=rounds,
+        curve=tuple(Predicted(n, *last.decided(n)) for n in sizes),
+        verdict=judge(last, needed, power=power, available=available, unit=unit, has_pilot=other is not None),
+        level=level,
+        labels=(),
+        notes=tuple(f"{each.name}: {note}" for each in (real, other) if each is not None for note in each.notes),
+        settings=settings_of(Plan(level, 0, seed), tokenizer=words.tokenizer.name, strip=strip, seed=seed),
+    )
+
+
+def _check(power: float, n_runs: int) -> None:
+    if not 0.5 <= power < 1:
+        raise InputError(Setting("power", power), "; wanted at least 0.5 and below 1, such as 0.8")
+    if not 20 <= n_runs <= 10_000:
+        raise InputError(Setting("n_runs", n_runs), "; wanted 20 to 10,000")
+
+
+def _available(reference: Sample, pilot: Sample | None) -> int:
+    """How many texts or groups one sample of a trial can have: a half of the reference, if there is no pilot."""
+    n = reference.count_independent()
+    found = n // 2 if pilot is None else min(n, pilot.count_independent())
+    if found < FEWEST_UNITS:
+        wanted = FEWEST_UNITS * (2 if pilot is None else 1)
+        what = "texts" if reference.groups is None else "groups"
+        raise InputError(f"{reference.name}: {n:,} {what}; planning draws two samples, wanted at least {wanted}")
+    return found

@@ -1,0 +1,102 @@
+"""The number of texts that a gate needs: trials, scaling, pilots, groups, and margins that are too small."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.laws import corpus
+from tests.studies.gate.test_gate import OTHER, mixture
+from textassay import InputError, Sample, SizePlan, plan, read_results
+from textassay.studies.gate.margin import Contamination
+from textassay.studies.plan.trials import Trials
+
+FAST: dict[str, Any] = {"tokenizer": "whitespace", "n_runs": 20, "contaminant": corpus(9, 2000, words=OTHER)}
+
+
+@pytest.fixture(scope="module")
+def planned() -> SizePlan:
+    return plan(corpus(1, 600), margin="50%", **FAST)
+
+
+def trials(n: int, found: float, values: list[float], width: float) -> Trials:
+    contamination = Contamination(0.1, found, 0.0, 40, n, "news")
+    spread = np.full(len(values), width)
+    return Trials(n, np.array(values), spread, spread, contamination, 0.95, np.zeros(len(values)))
+
+
+def test_trials_pass_where_their_upper_bound_is_below_what_is_found() -> None:
+    made = trials(100, 0.08, [-0.02, 0.0, 0.02, 0.3], 0.065)
+    assert made.decided() == (0.5, 0.25)
+
+
+def test_more_texts_narrow_the_bounds_and_find_more() -> None:
+    made = trials(100, 0.05, [-0.02, 0.02] * 20, 0.08)
+    shares = [made.decided(n)[0] for n in (100, 200, 400, 1600)]
+    assert shares == sorted(shares)
+    needed = made.needed(0.8)
+    assert needed is not None
+    # 0.02 and 0.08 shrink with the root; 0.05 of 0.1 found by 100 texts is n / (n + 100) of it by n texts.
+    narrowest = math.sqrt(100 / needed) * 0.1
+    assert narrowest == pytest.approx(0.1 * needed / (needed + 100), rel=0.02)
+
+
+def test_a_plan_names_a_number_and_what_was_measured(planned: SizePlan) -> None:
+    assert planned.needed is not None
+    assert 20 < planned.needed < 300
+    assert (planned.unit, planned.available) == ("text", 300)
+    last = planned.rounds[-1]
+    assert last.n_trials == 20
+    assert last.failed == 0
+    shares = [each.passed for each in planned.curve]
+    assert shares[0] < 0.8 < shares[-1]
+    assert "texts per sample" in str(planned)
+
+
+def test_a_plan_is_read_back(planned: SizePlan, tmp_path: Any) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(planned.to_json(), encoding="utf-8")
+    assert read_results(path) == planned
+    assert planned.to_csv().splitlines()[0] == "n,passed,failed"
+    assert f"{planned.needed:,}" in planned.to_markdown()
+
+
+def test_a_pilot_far_from_the_reference_needs_few_texts() -> None:
+    found = plan(corpus(1, 120), mixture(2, 120, 0.7), margin=0.1, **FAST)
+    assert found.needed is not None
+    assert found.needed < 100
+    assert found.rounds[-1].failed > 0.8
+
+
+def test_groups_are_counted_where_there_are_groups() -> None:
+    texts = corpus(1, 120)
+    real = Sample.of(texts, name="real", groups=[str(index // 2) for index in range(120)])
+    found = plan(real, margin="40%", **FAST)
+    assert (found.unit, found.available) == ("group", 30)
+    assert "groups per sample" in str(found)
+
+
+def test_a_margin_below_chance_is_pointed_out() -> None:
+    found = plan(corpus(1, 120), margin="2%", **FAST)
+    kinds = {finding.kind for finding in found.verdict.findings}
+    assert "margin below spread" in kinds
+    assert "may differ by" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"power": 0.2}, "at least 0.5"),
+        ({"n_runs": 3}, "wanted 20 to"),
+        ({"margin": 0}, "no number of texts"),
+    ],
+)
+def test_plans_without_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plan(corpus(1, 60), **options)
+
+
+def test_too_few_texts_to_draw_two_samples_are_refused() -> None:
+    with pytest.raises(InputError, match="39 texts; planning draws two samples, wanted at least 40"):
+        plan(corpus(1, 39))
