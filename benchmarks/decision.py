@@ -1,0 +1,404 @@
+"""Gates on texts whose truth is known: how often they pass, fail, stay undecided and flip, beside rules of thresholds.
+
+`python benchmarks/decision.py` draws samples again and again and writes docs/decisions.md. Results are kept in
+.benchmarks/decision.jsonl, so that a run that was stopped goes on where it was; `--page` writes the page from what
+there is. `--smoke` makes very few draws on few texts and prints the page.
+
+The number of texts is planned on one part of a corpus (`textassay plan`), and gates are run on draws from the other
+part. A fresh draw is two samples of one source; in a mixture, each text of the candidate is of another source with a
+probability of exactly the margin. The rules of thresholds decide on the same draws.
+"""
+
+import argparse
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import roc_auc_score
+from threadpoolctl import threadpool_limits
+
+from textassay import plan
+from textassay.corpus.sample import Sample, stream
+from textassay.corpus.tokenizers import get_tokenizer
+from textassay.inference.intervals import wilson
+from textassay.inference.plan import Plan
+from textassay.metrics.views import Material, Settings
+from textassay.studies.gate.margin import bounds
+from textassay.studies.stress.damages import Lexicon, shuffled
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("TEXTASSAY_DATA", ROOT.parent / "shared" / "data"))
+KEPT, PAGE = ROOT / ".benchmarks" / "decision.jsonl", ROOT / "docs" / "decisions.md"
+SETTINGS = Settings(get_tokenizer("words"), None, None)
+GENERATORS = ("mle", "seqgan", "rankgan", "maligan", "leakgan", "textgan")
+Texts = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A source with a margin: `pilot` texts are planned on, `rest` are drawn from, `banks` are mixed in."""
+
+    name: str
+    margin: float
+    power: float
+    pilot: Texts
+    rest: Texts
+    banks: dict[str, Texts]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Runs of each row, trials of a plan, and the runs that are repeated."""
+
+    runs: int = 400
+    trials: int = 100
+    repeated: int = 40
+    most_texts: int = 10**9
+
+
+SMOKE = Scale(2, 20, 1, 150)
+
+
+@cache
+def lines(name: str) -> list[str]:
+    """The texts of a file."""
+    return [line.strip() for line in (DATA / name).read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def captions(scale: Scale) -> Corpus:
+    """Captions; news and shuffled captions are mixed in."""
+    del scale
+    real = lines("coco/train.txt")
+    pilot, rest = real[:8000], real[8000:]
+    rng = stream(0, "decision", "captions")
+    banks = {
+        "news": lines("news/valid.txt"),
+        "shuffled captions": [shuffled(text, Lexicon.of([]), rng) for text in rest[:5000]],
+    }
+    return Corpus("captions", 0.1, 0.9, pilot, rest, banks)
+
+
+def outputs(scale: Scale) -> Corpus:
+    """Outputs of ten language models, planned on one half of the prompts and drawn from the other half."""
+    del scale
+    by_prompt: dict[str, list[str]] = {}
+    for path in sorted((DATA / "llm").glob("*.json")):
+        for row in json.loads(path.read_text(encoding="utf-8")):
+            if row["output"].strip():
+                by_prompt.setdefault(row["instruction"], []).append(row["output"])
+    prompts = sorted(by_prompt)
+    order = stream(0, "decision", "prompts").permutation(len(prompts))
+    halves = [[text for index in part for text in by_prompt[prompts[index]]] for part in np.array_split(order, 2)]
+    return Corpus("outputs of language models", 0.2, 0.8, halves[0], halves[1], {"news": lines("news/valid.txt")})
+
+
+CORPORA: dict[str, Callable[[Scale], Corpus]] = {"captions": captions, "outputs": outputs}
+
+
+def drawn(corpus: Corpus, n: int, bank: str | None, number: int) -> tuple[list[str], list[str]]:
+    """Candidate and reference: disjoint draws, and each text of the candidate replaced with a chance of the margin."""
+    rng = stream(0, "decision", corpus.name, n, number)
+    order = rng.permutation(len(corpus.rest))[: 2 * n]
+    mine, theirs = ([corpus.rest[index] for index in part] for part in np.array_split(order, 2))
+    if bank is not None:
+        others = corpus.banks[bank]
+        chosen = rng.random(n) < corpus.margin
+        picked = rng.permutation(len(others))[:n]
+        mine = [others[index] if yes else text for text, yes, index in zip(mine, chosen, picked, strict=True)]
+    return mine, theirs
+
+
+def gate(mine: Texts, theirs: Texts, margin: float, contaminant: Texts | None = None, seed: int = 0) -> str:
+    """The decision of the gate by its bounds alone; a gate fails only if the overall test rejects as well."""
+    sides = [Material(Sample.of(list(texts)), SETTINGS) for texts in (mine, theirs)]
+    other = None if contaminant is None else Sample.of(list(contaminant), name="contaminant")
+    found = bounds(*sides, margin=margin, contaminant=other, plan=Plan(seed=seed))
+    if found is None:
+        return "undecided"
+    return "fail" if found.low > margin else "pass" if found.high <= margin else "undecided"
+
+
+# Rules of thresholds, of the kinds that other tools have. Each returns whether the candidate passes.
+
+
+def domain_classifier(mine: Texts, theirs: Texts, number: int) -> bool:
+    """A classifier on words tells the samples apart with an area of at most 0.55, or of chance in small samples."""
+    texts, labels = [*mine, *theirs], np.repeat([1, 0], [len(mine), len(theirs)])
+    rng = stream(0, "decision", "classifier", number)
+    order = rng.permutation(len(texts))
+    learned, held_out = np.array_split(order, 2)
+    words = TfidfVectorizer(sublinear_tf=True, max_df=0.5, stop_words="english")
+    features = words.fit_transform([texts[index] for index in learned])
+    model = SGDClassifier(alpha=0.0001, max_iter=50, penalty="l1", loss="modified_huber", random_state=0)
+    model.fit(features, labels[learned])
+    scores = model.decision_function(words.transform([texts[index] for index in held_out]))
+    area = roc_auc_score(labels[held_out], scores)
+    if len(theirs) > 1000:
+        return bool(area <= 0.55)
+    chance = [roc_auc_score(labels[held_out], rng.random(len(held_out))) for _ in range(200)]
+    return bool(area <= np.quantile(chance, 0.95))
+
+
+def distance_of_words(mine: Texts, theirs: Texts, number: int) -> bool:
+    """The Jensen-Shannon distance of the two word distributions is below 0.1."""
+    del number
+    words = CountVectorizer().fit([*mine, *theirs])
+    p, q = (np.asarray(words.transform(list(texts)).sum(axis=0)).ravel() for texts in (mine, theirs))
+    p, q = p / p.sum(), q / q.sum()
+    middle = (p + q) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = [np.where(each > 0, each * np.log2(each / middle), 0.0).sum() for each in (p, q)]
+    return bool(math.sqrt(max(sum(terms) / 2, 0.0)) < 0.1)
+
+
+def mean_score(mine: Texts, theirs: Texts, number: int) -> bool:
+    """The mean of a score per text is not below that of the reference: here the share of longer words."""
+    del number
+    means = [
+        np.mean([np.mean([len(word) >= 4 for word in text.split()]) for text in texts]) for texts in (mine, theirs)
+    ]
+    return bool(means[0] >= means[1])
+
+
+RULES: dict[str, Callable[[Texts, Texts, int], bool]] = {
+    "a domain classifier's area (as evidently)": domain_classifier,
+    "distance of word distributions below 0.1": distance_of_words,
+    "mean score not below the baseline (as promptfoo)": mean_score,
+}
+
+
+# Work, kept by name.
+
+
+def read_kept() -> dict[str, Any]:
+    """What earlier runs found, by key."""
+    if not KEPT.exists():
+        return {}
+    found = (json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines() if line.strip())
+    return {row["key"]: row["value"] for row in found}
+
+
+class Work:
+    """Runs pieces of work once, and keeps what they return."""
+
+    def __init__(self, *, keep: bool, run: bool) -> None:
+        self.kept, self.keep, self.run = (read_kept() if keep else {}), keep, run
+
+    def do(self, key: str, work: Callable[[], Any]) -> Any:
+        """The result of a piece of work; None if it is not there and nothing is to be run."""
+        if key not in self.kept and self.run:
+            self.kept[key] = work()
+            if self.keep:
+                KEPT.parent.mkdir(exist_ok=True)
+                with KEPT.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"key": key, "value": self.kept[key]}) + "\n")
+        return self.kept.get(key)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of the table: what is mixed in (None: a fresh draw), and the contaminant that the gate is told."""
+
+    bank: str | None
+    contaminant: str | None = None
+    most_runs: int = 400
+
+    def title(self, margin: float) -> str:
+        """The row's head."""
+        mixed = "fresh draws of one source" if self.bank is None else f"{100 * margin:g} % {self.bank}"
+        return f"{mixed}, `--contaminant` {self.contaminant}" if self.contaminant else mixed
+
+
+def cases(corpus: Corpus) -> list[Case]:
+    """Fresh draws first, then mixtures at the margin, then mixtures of which the gate knows the contaminant."""
+    others = [Case(bank, most_runs=200 if bank == "news" else 400) for bank in corpus.banks]
+    return [Case(None), Case(None, "news", 200), *others, Case("news", "news")]
+
+
+def planned(work: Work, corpus: Corpus, contaminant: str | None, scale: Scale) -> dict[str, Any] | None:
+    """The number of texts that `textassay plan` asks for, from the pilot."""
+
+    def make() -> dict[str, Any]:
+        bank = None if contaminant is None else list(corpus.banks[contaminant])
+        found = plan(
+            list(corpus.pilot),
+            margin=corpus.margin,
+            power=corpus.power,
+            contaminant=bank,
+            n_runs=scale.trials,
+            engine="local:1",
+        )
+        return {"needed": found.needed, "rounds": [vars(each) for each in found.rounds]}
+
+    found: dict[str, Any] | None = work.do(f"plan|{corpus.name}|{contaminant}", make)
+    return found
+
+
+def decisions(work: Work, corpus: Corpus, case: Case, n: int, runs: int, *, seed: int = 0) -> list[str]:
+    """The decisions of the gate in each run."""
+
+    def one(number: int) -> str:
+        bank = None if case.contaminant is None else corpus.banks[case.contaminant]
+        return gate(*drawn(corpus, n, case.bank, number), corpus.margin, bank, seed)
+
+    key = f"gate|{corpus.name}|{case.bank}|{case.contaminant}|{n}|{seed}"
+    found = (work.do(f"{key}|{number}", lambda number=number: one(number)) for number in range(runs))  # type: ignore[misc]
+    return [each for each in found if each is not None]
+
+
+def rule_passes(work: Work, corpus: Corpus, case: Case, n: int, runs: int, name: str) -> list[bool]:
+    """Whether a rule of thresholds passes, in each run."""
+    key = f"rule|{name}|{corpus.name}|{case.bank}|{n}"
+    found = (
+        work.do(f"{key}|{number}", lambda number=number: RULES[name](*drawn(corpus, n, case.bank, number), number))  # type: ignore[misc]
+        for number in range(runs)
+    )
+    return [each for each in found if each is not None]
+
+
+# The page.
+
+_HEAD = """# Decisions
+
+How often a [gate](decide.md) passes, fails or stays undecided where the truth is known. Made by
+`python benchmarks/decision.py`; the number of runs is in each row. The number of texts was planned with
+`textassay plan` on one part of a corpus, and gates were run on draws from the other part.
+"""
+
+
+def page(work: Work, scale: Scale, names: Sequence[str]) -> Iterator[str]:
+    """The lines of the page."""
+    yield _HEAD
+    for name in names:
+        corpus = CORPORA[name](scale)
+        yield from gates_of(work, corpus, scale)
+    if "captions" in names:
+        yield from flips(work, scale)
+        yield from generators(work, scale)
+
+
+def gates_of(work: Work, corpus: Corpus, scale: Scale) -> Iterator[str]:
+    """The table of a corpus: gates, then rules of thresholds on the same draws."""
+    yield f"\n## {corpus.name[0].upper()}{corpus.name[1:]}, margin {100 * corpus.margin:g} %\n"
+    sizes = {}
+    for contaminant in dict.fromkeys(case.contaminant for case in cases(corpus)):
+        found = planned(work, corpus, contaminant, scale)
+        if found is not None and found["needed"] is not None:
+            sizes[contaminant] = min(found["needed"], scale.most_texts, len(corpus.rest) // 2)
+            last = found["rounds"][-1]
+            told = "the default contaminant" if contaminant is None else f"`--contaminant` {contaminant}"
+            yield (
+                f"- Planned with {told} for a power of {100 * corpus.power:g} %: {sizes[contaminant]:,} texts per"
+                f" sample, from {last['n_trials']} trials with {last['n']:,} texts."
+            )
+    yield "\n| draws | texts | runs | pass | fail | undecided |\n| --- | ---: | ---: | ---: | ---: | ---: |"
+    for case in cases(corpus):
+        if case.contaminant in sizes:
+            yield _gate_row(work, corpus, case, sizes[case.contaminant], scale)
+    if None not in sizes:
+        return
+    yield "\nRules of thresholds on the same draws, which pass or fail and know no third decision:\n"
+    shown = [case for case in cases(corpus) if case.contaminant is None]
+    yield f"| rule | runs | {' | '.join(f'{case.title(corpus.margin)}: pass' for case in shown)} |"
+    yield f"| --- | ---: |{' ---: |' * len(shown)}"
+    for rule in RULES:
+        cells = [rule_passes(work, corpus, case, sizes[None], min(scale.runs, case.most_runs), rule) for case in shown]
+        if all(cells):
+            runs = " / ".join(str(len(each)) for each in cells)
+            yield f"| {rule} | {runs} | {' | '.join(_share(np.mean(each)) for each in cells)} |"
+
+
+def _gate_row(work: Work, corpus: Corpus, case: Case, n: int, scale: Scale) -> str:
+    found = decisions(work, corpus, case, n, min(scale.runs, case.most_runs))
+    cells = []
+    for decision in ("pass", "fail", "undecided"):
+        hits = found.count(decision)
+        low, high = wilson(hits / len(found), len(found), 0.95) if found else (0.0, 1.0)
+        cells.append(f"{_share(hits / max(len(found), 1))} ({_share(low)} to {_share(high)})")
+    return f"| {case.title(corpus.margin)} | {n:,} | {len(found)} | {' | '.join(cells)} |"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def flips(work: Work, scale: Scale) -> Iterator[str]:
+    """The same inputs decided twice, and with another seed."""
+    corpus = captions(scale)
+    found = planned(work, corpus, None, scale)
+    if found is None or found["needed"] is None:
+        return
+    n = min(found["needed"], scale.most_texts)
+    first = decisions(work, corpus, Case(None), n, scale.repeated)
+    again = [
+        work.do(f"again|{n}|{number}", lambda number=number: gate(*drawn(corpus, n, None, number), corpus.margin))  # type: ignore[misc]
+        for number in range(scale.repeated)
+    ]
+    other = decisions(work, corpus, Case(None), n, scale.repeated, seed=1)
+    yield "\n## Flips\n"
+    yield (
+        "The share of byte-identical inputs that are decided in another way the second time. [An A/A test of a gate"
+        " that asks a language model](https://github.com/dotnet/skills/issues/952) flipped 27 % of its verdicts.\n"
+    )
+    yield "| second run | inputs | flipped |\n| --- | ---: | ---: |"
+    for title, second in (("the same command", again), ("another `--seed`", other)):
+        pairs = [(one, two) for one, two in zip(first, second, strict=False) if two is not None]
+        if pairs:
+            yield f"| {title} | {len(pairs)} | {_share(np.mean([one != two for one, two in pairs]))} |"
+
+
+def generators(work: Work, scale: Scale) -> Iterator[str]:
+    """The six generators of Texygen and held-out captions, at 10 %."""
+    yield "\n## Generators of captions\n"
+    yield "Against captions of the same file that the generators were trained on, margin 10 %.\n"
+    yield "| candidate | texts | decision | bounds | texts that would decide |\n| --- | ---: | --- | --- | ---: |"
+    corpus = captions(scale)
+    found = planned(work, corpus, None, scale)
+    n = min((found or {}).get("needed") or 800, scale.most_texts)
+    for name, size in (("held-out captions", n), ("held-out captions", 50), *((each, n) for each in GENERATORS)):
+
+        def one(name: str = name, size: int = size) -> dict[str, Any]:
+            real = lines("coco_models/real_train.txt")
+            mine = real[size : 2 * size] if name.startswith("held") else lines(f"coco_models/{name}.txt")[:size]
+            sides = [Material(Sample.of(texts), SETTINGS) for texts in (mine, real[:size])]
+            got = bounds(*sides, margin=0.1, contaminant=None, plan=Plan())
+            assert got is not None
+            return {"low": got.low, "high": got.high, "needed": got.needed}
+
+        got = work.do(f"generator|{name}|{size}", one)
+        if got is not None:
+            decision = "fail" if got["low"] > 0.1 else "pass" if got["high"] <= 0.1 else "undecided"
+            needed = f"{got['needed']:,}" if decision == "undecided" and got["needed"] else ""
+            yield f"| {name} | {size:,} | {decision} | {_share(got['low'])} to {_share(got['high'])} | {needed} |"
+
+
+def main() -> None:
+    """Run what is missing and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--smoke", action="store_true", help="very few draws; print the page")
+    parser.add_argument("--page", action="store_true", help="write the page from what there is")
+    parser.add_argument("corpora", nargs="*", choices=[*CORPORA, []], help="the corpora to run (default: all)")
+    given = parser.parse_args()
+    names = given.corpora or (["captions"] if given.smoke else list(CORPORA))
+    work = Work(keep=not given.smoke, run=not given.page)
+    with threadpool_limits(1):
+        # In steps, so that a run that is stopped has some runs of every row.
+        for runs in () if given.smoke or given.page else (100, 200):
+            list(page(work, Scale(runs), names))
+        text = "\n".join(page(work, SMOKE if given.smoke else Scale(), names)) + "\n"
+    if given.smoke:
+        print(text)
+    elif set(names) == set(CORPORA):
+        PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
