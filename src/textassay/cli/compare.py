@@ -47,7 +47,7 @@ def compare(
     resamples: options.Resamples = 999,
     quick: options.Quick = False,
     seed: options.Seed = 0,
-    engine: options.Engine = "local",
+    engine: options.ClusterEngine = "local",
     json: options.Json = None,
     no_timings: options.NoTimings = False,
     csv: options.Csv = None,

@@ -169,11 +169,67 @@ class Source:
     path: str
     kind: str | None
     codec: str | None
+    # The number of the span that is read, None for the whole file.
+    span: int | None = None
 
     @property
     def where(self) -> str:
         """How messages call it."""
-        return "stdin" if self.path == STDIN else shortened(self.path)
+        called = "stdin" if self.path == STDIN else shortened(self.path)
+        return f"{called} (part {self.span + 1})" if self.span else called
+
+
+# Lines that begin within this many bytes are a span.
+SPAN_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a file: the lines that begin in its stretch of `SPAN_BYTES` bytes, or a row group of a Parquet file."""
+
+    path: str
+    number: int
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def bytes(self) -> tuple[int, int]:
+        """Where its lines begin and end in a file of lines."""
+        with open_regular(self.path) as file:
+            return _line_from(file, self.number * SPAN_BYTES), _line_from(file, (self.number + 1) * SPAN_BYTES)
+
+    def is_empty(self) -> bool:
+        """Whether no line begins in it, in a file of lines."""
+        begin, end = self.bytes()
+        return begin >= end
+
+
+def _line_from(file: BinaryIO, place: int) -> int:
+    """Where the first line begins that does not begin before this place."""
+    if place == 0:
+        return 0
+    file.seek(place - 1)
+    file.readline()
+    return file.tell()
+
+
+def is_cut_by_lines(path: str) -> bool:
+    """Whether a file has one text or record per line and can be read from any line on."""
+    source = _source(path)
+    return source.codec is None and source.kind in ("lines", "jsonl")
+
+
+def count_spans(path: str, encoding: str = "utf-8") -> int:
+    """The number of spans of a file, which depends on nothing but the file; 1 if it can only be read as a whole."""
+    source = _source(path)
+    if source.codec is None and source.kind == "parquet":
+        import pyarrow.parquet as pq
+
+        with failures_named(source.where), open_regular(path) as handle:
+            return max(1, int(pq.ParquetFile(handle).metadata.num_row_groups))
+    if not is_cut_by_lines(path) or check_encoding(encoding) not in ("utf-8", "ascii"):
+        return 1
+    return max(1, -(-os.path.getsize(path) // SPAN_BYTES))
 
 
 def sources_of(path: str, notes: Counter[str]) -> list[Source]:
@@ -327,6 +383,12 @@ def byte_blocks(source: Source, budget: Budget, *, per_line: int, notes: Counter
         with failures_named(source.where):
             yield from _charged(_blocks(_standard_input()), budget, per_line, source.where)
         return
+    if source.span is not None and source.codec is None:
+        begin, end = Span(source.path, source.span).bytes()
+        with failures_named(source.where), open_regular(source.path) as file:
+            file.seek(begin)
+            yield from _charged(_blocks(file, end - begin), budget, per_line, source.where)
+        return
     with failures_named(source.where), _open(source.path, source.where) as file:
         size = os.path.getsize(source.path)
         if source.codec is None:
@@ -422,14 +484,20 @@ def write_failures_named(where: str) -> Iterator[None]:
 
 def replace_file(path: AnyPath, content: bytes | Iterable[bytes]) -> None:
     """Write a file completely or not at all: a temporary file beside it takes its place. Links are followed."""
-    parts = [content] if isinstance(content, bytes) else content
+    with replaced_file(path) as file:
+        file.writelines([content] if isinstance(content, bytes) else content)
+
+
+@contextmanager
+def replaced_file(path: AnyPath) -> Iterator[BinaryIO]:
+    """A temporary file beside a file, which takes its place if the `with` block ends without an error."""
     target = os.path.realpath(os.path.expanduser(path))
     folder, name = os.path.split(target)
     with write_failures_named(shortened(os.fsdecode(path))):
         handle, temporary = tempfile.mkstemp(prefix=f".{name[:40]}.", dir=folder)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.writelines(parts)
+                yield file
             os.chmod(temporary, _mode_of(target))
             os.replace(temporary, target)
         except BaseException:

@@ -32,9 +32,10 @@ def parquet_batches(
     """The chosen columns in batches of at most `rows` rows; every row and the memory of its strings are charged."""
     with _open_parquet(file, dictionaries=strings) as parquet:
         packed = budget.of_packed(os.path.getsize(file.path))
-        packed.charge(parquet.metadata.num_rows * per_row, file.where)
-        _check_pages(parquet.metadata, names, packed, file.where)
-        for batch in parquet.iter_batches(rows, columns=names):
+        groups = list(range(parquet.metadata.num_row_groups)) if file.span is None else [file.span]
+        packed.charge(sum(parquet.metadata.row_group(k).num_rows for k in groups) * per_row, file.where)
+        _check_pages(parquet.metadata, groups, names, packed, file.where)
+        for batch in parquet.iter_batches(rows, row_groups=groups, columns=names):
             yield from _without_dictionaries(batch, schema, packed, file.where)
 
 
@@ -45,9 +46,11 @@ def _string_columns(parquet: Any) -> list[str]:
     return [column.path for column, wanted in zip(columns, is_string, strict=True) if wanted]
 
 
-def _check_pages(metadata: Any, names: Sequence[str] | None, packed: PackedBudget, where: str) -> None:
+def _check_pages(
+    metadata: Any, groups: Sequence[int], names: Sequence[str] | None, packed: PackedBudget, where: str
+) -> None:
     """Refuse a row group whose pages do not fit, before they are unpacked. Their memory is not charged: it is freed."""
-    for place in range(metadata.num_row_groups):
+    for place in groups:
         group = metadata.row_group(place)
         columns = [group.column(number) for number in range(group.num_columns)]
         paths = [column.path_in_schema for column in columns]

@@ -10,7 +10,7 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 
@@ -23,6 +23,7 @@ from textassay.corpus.files import (
     PER_VALUE,
     Budget,
     Source,
+    Span,
     byte_blocks,
     check_encoding,
     decoded_blocks,
@@ -174,6 +175,8 @@ def open_source(
         return Opened(called, where, "text", iter([_open_object(source, where, expected)]))
     path = os.fsdecode(source)
     files = sources_of(path, notes)
+    if isinstance(source, Span):
+        files = [replace(files[0], span=source.number)]
     where = files[0].where if len(files) == 1 else name_of(path)
     budget = Budget.of_input()
     tables = (_open_file(file, expected, encoding, budget, notes) for file in files)

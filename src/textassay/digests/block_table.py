@@ -56,6 +56,14 @@ class BlockTable:
         parts = [np.concatenate([getattr(table, name) for table in tables]) for name in ("keys", "blocks", "values")]
         return cls.of(*parts)
 
+    @classmethod
+    def joined(cls, parts: "list[Self]") -> Self:
+        """The tables of ranges of keys, one after the other."""
+        keys, blocks, values = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "blocks", "values")
+        )
+        return cls(keys, blocks, values)
+
     def __len__(self) -> int:
         return len(self.keys)
 
@@ -68,6 +76,15 @@ class BlockTable:
         chosen = group_of_block[self.blocks]
         kept = chosen >= 0
         return type(self).of(self.keys[kept], chosen[kept], self.values[kept])
+
+    def part(self, number: int, of: int) -> Self:
+        """The entries with keys in one of `of` (a power of 2) equal ranges of 64-bit numbers."""
+        if of == 1:
+            return self
+        width = 2**64 // of
+        begin = np.searchsorted(self.keys, np.uint64(number * width))
+        end = len(self) if number == of - 1 else np.searchsorted(self.keys, np.uint64((number + 1) * width))
+        return type(self)(self.keys[begin:end], self.blocks[begin:end], self.values[begin:end])
 
     def rows(self, n_blocks: int, n_keys: int) -> I64:
         """One row per block and one column per key, for keys that are numbered from 0."""

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from textassay.corpus.files import is_pattern, pattern_files, write_failures_named
+from textassay.corpus.files import Span, count_spans, is_cut_by_lines, write_failures_named
 from textassay.corpus.markdown import STRIPS
 from textassay.corpus.printable import listed as cut_list
 from textassay.corpus.printable import printable
 from textassay.corpus.readers import read_sample
+from textassay.corpus.remote import about_file, fetched, files_of, is_remote
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.digests.digest import Digest, digest_sample, merge_digests, merged_in_tree
+from textassay.digests.digest import Digest, digest_sample, merge_digests
 from textassay.digests.file import ENDING, MOST_BLOCKS, read_digest, write_digest
 from textassay.digests.statistics import BY_BLOCK, Layout
 from textassay.engines.base import Engine
@@ -62,27 +63,21 @@ class Recipe:
 
 @dataclass(frozen=True)
 class ShardJob:
-    """One shard, how it is counted, and the file that its digest is kept in."""
+    """One shard or span of a shard, how it is counted, and the file that its digest is kept in."""
 
     path: str
     name: str
     recipe: Recipe
     part: str
+    span: int | None = None
 
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a shard: its file, or why it could not be read."""
+    """What became of a shard: its file, or why it could not be read; neither where a span has no text."""
 
-    part: str
+    part: str = ""
     problem: str = ""
-
-
-def digest_file(path: str, name: str, recipe: Recipe) -> Digest:
-    """The digest of one shard."""
-    sample = read_sample(path, field=recipe.text_field, encoding=recipe.encoding)
-    settings = Settings(get_tokenizer(recipe.tokenizer, lowercase=recipe.lowercase), strip=recipe.strip)
-    return digest_sample(sample, settings, layout=recipe.layout, shard=name, key=recipe.key)
 
 
 def make_part(job: ShardJob) -> Done:
@@ -92,26 +87,46 @@ def make_part(job: ShardJob) -> Done:
     """
     if Path(job.part).is_file():
         return Done(job.part)
+    recipe = job.recipe
     try:
-        digest = digest_file(job.path, job.name, job.recipe)
+        with fetched(job.path) as path:
+            span = None if job.span is None else Span(path, job.span)
+            if span is not None and is_cut_by_lines(path) and span.is_empty():
+                return Done()
+            sample = read_sample(span or path, field=recipe.text_field, encoding=recipe.encoding)
+        settings = Settings(get_tokenizer(recipe.tokenizer, lowercase=recipe.lowercase), strip=recipe.strip)
+        digest = digest_sample(sample, settings, layout=recipe.layout, shard=job.name, key=recipe.key)
     except InputError as error:
-        return Done(job.part, str(error))
+        return Done(problem=str(error))
     write_digest(digest, job.part)
     return Done(job.part)
 
 
+@dataclass(frozen=True)
+class MergeJob:
+    """Digests to add up, and the file that their sum is kept in."""
+
+    parts: tuple[str, ...]
+    target: str
+
+
+def merge_parts(job: MergeJob) -> str:
+    """Write the sum of some digests, unless an earlier run has done it; a part of each is in memory at a time."""
+    if not Path(job.target).is_file():
+        write_digest(merge_digests([read_digest(part, keep=False) for part in job.parts]), job.target)
+    return job.target
+
+
 def shard_files(patterns: Sequence[str]) -> dict[str, str]:
-    """The files of shards by name: a shard is named by its path below the folder that all have in common."""
-    paths = [path for pattern in patterns for path in (pattern_files(pattern)[0] if is_pattern(pattern) else [pattern])]
+    """The files of shards by name, which is the path as it is given."""
+    paths = [path for pattern in patterns for path in files_of(pattern)]
     if "-" in paths:
         raise InputError("a shard is a file; wanted no standard input")
     if not paths:
         raise InputError("no shard given; wanted at least one file")
-    whole = [os.path.abspath(path) for path in paths]
-    top = os.path.commonpath([os.path.dirname(path) for path in whole])
-    named = {os.path.relpath(path, top).replace(os.sep, "/"): given for path, given in zip(whole, paths, strict=True)}
-    if len(named) < len(paths):
+    if len({path if is_remote(path) else os.path.realpath(path) for path in paths}) < len(paths):
         raise InputError("a shard is given twice; wanted every shard once")
+    named = {path if is_remote(path) else os.path.normpath(path).replace(os.sep, "/"): path for path in paths}
     return dict(sorted(named.items()))
 
 
@@ -123,7 +138,7 @@ def build_digest(
     Parameters
     ----------
     shards
-        Files or patterns.
+        Files, patterns, or addresses that fsspec opens, such as `s3://bucket/*.jsonl`.
     out
         The file to write. Finished shards are kept beside it, in `OUT.parts`, until it is written.
     recipe
@@ -142,42 +157,63 @@ def build_digest(
     """
     if not out.endswith(ENDING):
         raise InputError(f"{printable(out)}: wanted a name that ends in {ENDING}")
-    files = shard_files(shards)
-    folder = f"{out}.parts"
+    # Workers of a cluster may have another working directory.
+    folder = os.path.abspath(f"{out}.parts")
     with write_failures_named(folder):
         os.makedirs(folder, exist_ok=True)
-        jobs = [ShardJob(path, shard, recipe, _part(folder, path, shard, recipe)) for shard, path in files.items()]
-        done = engine.map(make_part, jobs)
-    problems = [each.problem for each in done if each.problem]
+    jobs = [job for name, path in shard_files(shards).items() for job in _jobs(path, name, recipe, folder)]
+    done = engine.map(make_part, jobs)
+    problems = {job.path: each.problem for job, each in zip(jobs, done, strict=True) if each.problem}
     if problems and not skip_bad:
         more = f" (and {len(problems) - 1:,} more shards)" if len(problems) > 1 else ""
         raise InputError(
-            f"{problems[0]}{more}; what is finished is kept: run again, or leave bad shards out with ",
+            f"{next(iter(problems.values()))}{more}; what is finished is kept: run again, or leave out bad shards with ",
             Setting("skip_bad", True),
         )
-    parts = [each.part for each in done if not each.problem]
+    # Of a shard that is left out, no span counts.
+    parts = [each.part for job, each in zip(jobs, done, strict=True) if each.part and job.path not in problems]
     if not parts:
-        raise InputError(f"no shard could be read ({cut_list(problems, 3)})")
-    digest = _merged(parts).named(name or Path(out).name.removesuffix(ENDING))
-    digest = replace(digest, n_skipped=digest.n_skipped + len(problems))
-    with write_failures_named(out):
-        write_digest(digest, out)
+        raise InputError(f"no shard could be read ({cut_list(list(problems.values()), 3)})")
+    digest = merge_files(parts, out, engine=engine, folder=folder, n_skipped=len(problems))
     shutil.rmtree(folder, ignore_errors=True)
-    return digest
+    return digest if name is None else digest.named(name)
 
 
-def _merged(parts: Sequence[str]) -> Digest:
-    """The digest of all parts, of which only a few are in memory at a time."""
-    found = [merge_digests([read_digest(part) for part in parts[k : k + _WIDTH]]) for k in range(0, len(parts), _WIDTH)]
-    return merged_in_tree(found, width=_WIDTH)
+def merge_files(
+    parts: Sequence[str], out: str, *, engine: Engine | None = None, folder: str | None = None, n_skipped: int = 0
+) -> Digest:
+    """Add up digest files in a tree and write the sum to `out`; with an engine and a folder, branches are kept there.
+
+    The tree decides nothing but the time: the sum has the same bytes in any order and any tree.
+    """
+    while engine is not None and folder is not None and len(parts) > _WIDTH:
+        groups = [tuple(parts[k : k + _WIDTH]) for k in range(0, len(parts), _WIDTH)]
+        parts = engine.map(merge_parts, [MergeJob(group, _target(folder, group)) for group in groups])
+    whole = merge_digests([read_digest(part, keep=False) for part in parts])
+    write_digest(replace(whole, n_skipped=whole.n_skipped + n_skipped), out)
+    return read_digest(out)
 
 
-def _part(folder: str, path: str, shard: str, recipe: Recipe) -> str:
-    """The file of a shard's digest: another one where the file, its name, a setting or the program is another."""
+def _target(folder: str, parts: Sequence[str]) -> str:
+    names = "\n".join(os.path.basename(part) for part in parts)
+    return os.path.join(folder, hashlib.blake2b(names.encode(), digest_size=16).hexdigest() + ENDING)
+
+
+def _jobs(path: str, name: str, recipe: Recipe, folder: str) -> list[ShardJob]:
+    """A job per span of a shard, or one for the whole; a shard that cannot be opened fails later, where it is read."""
     try:
-        about = os.stat(path)
-    except OSError as error:
-        raise InputError(f"{printable(path)}: {(error.strerror or str(error)).lower()}") from None
+        about, n_spans = about_file(path), 1 if is_remote(path) else count_spans(path, recipe.encoding)
+    except InputError:
+        about, n_spans = "", 1
+    if not is_remote(path):
+        path = os.path.abspath(path)
+    spans: list[int | None] = list(range(n_spans)) if n_spans > 1 else [None]
+    named = [(f"{name}#{span + 1}" if span else name, span) for span in spans]
+    return [ShardJob(path, shard, recipe, _part(folder, about, shard, recipe), span) for shard, span in named]
+
+
+def _part(folder: str, about: str, shard: str, recipe: Recipe) -> str:
+    """The file of a shard's digest: another one where the file, its name, a setting or the program is another."""
     key = hashlib.blake2b(recipe.key.encode(), digest_size=8).hexdigest()
-    fixed = (shard, about.st_size, about.st_mtime_ns, replace(recipe, key=key), key, __version__)
+    fixed = (shard, about, replace(recipe, key=key), key, __version__)
     return os.path.join(folder, hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest() + ENDING)

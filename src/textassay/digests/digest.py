@@ -19,7 +19,8 @@ from textassay.corpus.markdown import stripped
 from textassay.corpus.printable import many, printable, quoted
 from textassay.corpus.sample import TEXT, Sample
 from textassay.digests.block_table import BlockTable
-from textassay.digests.statistics import Layout, block_numbers, merged_tables, tables_of
+from textassay.digests.statistics import Layout, block_numbers, merged_table, merged_tables, tables_of
+from textassay.digests.tables import KeptTables, Tables, count_parts
 from textassay.errors import InputError
 from textassay.metrics.views import Material, Settings
 
@@ -27,7 +28,7 @@ from textassay.metrics.views import Material, Settings
 _TEXTS_AT_ONCE = 262_144
 # Shards that a description lists.
 _MOST_SHOWN = 20
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, order=True)
@@ -79,13 +80,18 @@ class Digest:
     name: str
     header: Header
     shards: tuple[Shard, ...]
-    tables: Mapping[str, BlockTable]
+    tables: Tables
     n_skipped: int = 0
 
     @property
     def n(self) -> int:
         """The number of texts."""
         return int(self.block_texts.sum())
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts that its n-grams are divided into."""
+        return count_parts(self.tables, is_sketch=bool(self.header.layout.sketch))
 
     @property
     def content(self) -> str:
@@ -155,7 +161,7 @@ def digest_sample(
         _tables(sample, settings, blocks, begin, layout, key) for begin in range(0, max(len(sample), 1), _TEXTS_AT_ONCE)
     ]
     about = Shard(_hashed_name(shard, key), len(sample), _content(sample.texts, key))
-    return Digest(sample.name, header, (about,), merged_tables(parts))
+    return Digest(sample.name, header, (about,), KeptTables(merged_tables(parts)))
 
 
 def _tables(
@@ -228,17 +234,35 @@ def merge_digests(digests: Iterable[Digest], *, name: str | None = None) -> Dige
     twice = [one.name for one, other in pairwise(shards) if one.name == other.name]
     if twice:
         raise InputError(f"two digests have the shard {quoted(twice[:1])}; wanted every shard once")
-    tables, skipped = merged_tables([part.tables for part in parts]), sum(part.n_skipped for part in parts)
-    return Digest(name or first.name, first.header, tuple(shards), tables, skipped)
+    skipped = sum(part.n_skipped for part in parts)
+    return Digest(name or first.name, first.header, tuple(shards), _sums([part.tables for part in parts]), skipped)
 
 
-def merged_in_tree(digests: Sequence[Digest], *, width: int = 16) -> Digest:
-    """The same as `merge_digests`, a few digests at a time, so that no more than these are in memory beside the sum."""
-    level = list(digests)
-    while len(level) > 1:
-        level = [merge_digests(part) for part in _chunks(level, width)]
-    return level[0]
+def _sums(tables: Sequence[Tables]) -> Tables:
+    """The sums of tables: in memory if all of them are, and otherwise computed when they are read."""
+    if all(isinstance(each, KeptTables) for each in tables):
+        return KeptTables(merged_tables([{name: each[name] for name in each} for each in tables]))
+    return MergedTables(tuple(tables))
 
 
-def _chunks(values: Sequence[Digest], width: int) -> Iterator[Sequence[Digest]]:
-    return (values[begin : begin + width] for begin in range(0, len(values), width))
+@dataclass(frozen=True, eq=False)
+class MergedTables(Mapping[str, BlockTable]):
+    """The sums of several tables, computed for one part at a time."""
+
+    parts: tuple[Tables, ...]
+
+    def __getitem__(self, name: str) -> BlockTable:
+        return self.part(name, 0, 1)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({name for each in self.parts for name in each}))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in each for each in self.parts)
+
+    def part(self, name: str, number: int, of: int) -> BlockTable:
+        """The entries of a statistic with keys in one of `of` equal ranges."""
+        return merged_table(name, [each.part(name, number, of) for each in self.parts if name in each])

@@ -1,29 +1,39 @@
-"""Digest files: Arrow IPC with a versioned header, written completely or not at all."""
+"""Digest files: Arrow IPC with a versioned header, written completely or not at all, read as a whole or in parts.
+
+Every statistic is one record batch, or one per part of the n-grams; each has its own checksum. A file that is too large
+for memory is read part by part.
+"""
 
 import hashlib
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
-from textassay.corpus.files import open_regular, replace_file
+from textassay.corpus.files import open_regular, replaced_file
 from textassay.corpus.printable import printable, shortened
 from textassay.digests.block_table import BlockTable
 from textassay.digests.digest import VERSION, Digest, Header, Shard
 from textassay.digests.statistics import Layout
+from textassay.digests.tables import KeptTables, is_in_parts
 from textassay.errors import InputError
 
 ENDING = ".digest"
 _MAGIC = b"ARROW1"
 _HEADER = b"textassay digest"
+_CHECKSUM = "checksum"
 # Blocks are numbered with 16 bits.
 MOST_BLOCKS = 4096
+# Smaller files are read and checked at once, and larger ones part by part.
+KEPT_BYTES = 64 << 20
 _SCHEMA = pa.schema(
     [
         ("statistic", pa.dictionary(pa.int16(), pa.string())),
@@ -37,23 +47,31 @@ _READ_ERRORS = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeE
 
 def digest_bytes(digest: Digest) -> bytes:
     """The file as bytes: the same for the same digest."""
-    header = json.dumps(_plain(digest), sort_keys=True, separators=(",", ":")).encode()
-    names = sorted(digest.tables)
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
-    with pa.ipc.new_file(sink, _SCHEMA.with_metadata({_HEADER: header}), options=options) as writer:
-        for number, name in enumerate(names):
-            table = digest.tables[name]
-            codes = pa.array(np.full(len(table), number, dtype=np.int16))
-            statistic = pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string()))
-            columns = [statistic, pa.array(table.keys), pa.array(table.blocks), pa.array(table.values)]
-            writer.write_batch(pa.record_batch(columns, schema=_SCHEMA))
-    return bytes(sink.getvalue())
+    sink = BytesIO()
+    _write(digest, sink)
+    return sink.getvalue()
 
 
 def write_digest(digest: Digest, path: str | os.PathLike[str]) -> None:
-    """Write a digest by replacing the file, so that it is never incomplete."""
-    replace_file(path, digest_bytes(digest))
+    """Write a digest by replacing the file, so that it is never incomplete; one part is in memory at a time."""
+    with replaced_file(path) as sink:
+        _write(digest, sink)
+
+
+def _write(digest: Digest, sink: BinaryIO) -> None:
+    n_parts, names = digest.n_parts, sorted(digest.tables)
+    counts = {name: n_parts if is_in_parts(name) else 1 for name in names}
+    header = json.dumps(_plain(digest, counts), sort_keys=True, separators=(",", ":")).encode()
+    options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
+    with pa.ipc.new_file(sink, _SCHEMA.with_metadata({_HEADER: header}), options=options) as writer:
+        for number, name in enumerate(names):
+            for part in range(counts[name]):
+                table = digest.tables.part(name, part, counts[name])
+                codes = pa.array(np.full(len(table), number, dtype=np.int16))
+                statistic = pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string()))
+                columns = [statistic, pa.array(table.keys), pa.array(table.blocks), pa.array(table.values)]
+                batch = pa.record_batch(columns, schema=_SCHEMA)
+                writer.write_batch(batch, custom_metadata={_CHECKSUM: _checksum(name, table)})
 
 
 def is_digest(path: object) -> bool:
@@ -61,81 +79,126 @@ def is_digest(path: object) -> bool:
     return isinstance(path, str | os.PathLike) and str(path).endswith(ENDING) and Path(path).is_file()
 
 
-def read_digest(path: str | os.PathLike[str]) -> Digest:
-    """Read a digest; a file that is none, or of another version, is an error."""
+def read_digest(path: str | os.PathLike[str], *, keep: bool = True) -> Digest:
+    """Read a digest; a file that is none, or of another version, is an error.
+
+    The tables of a large file stay in it, and so do those of any file without `keep`.
+    """
+    with _opened(path) as reader:
+        plain = json.loads((reader.schema.metadata or {})[_HEADER])
+        if plain["version"] != VERSION:
+            raise InputError(
+                f"{printable(str(path))}: a digest of version {plain['version']}; this program reads version {VERSION}"
+            )
+        if not reader.schema.equals(_SCHEMA):
+            raise ValueError("other columns")
+        stored = StoredTables(os.path.abspath(path), dict(plain["tables"]), Layout(**plain["layout"]).n_blocks)
+        if sum(stored.counts.values()) != reader.num_record_batches:
+            raise ValueError("another number of tables")
+        is_kept = keep and os.path.getsize(path) <= KEPT_BYTES
+        tables = KeptTables({name: stored[name] for name in stored}, stored) if is_kept else stored
+        digest = _digest(plain, tables, Path(path).name.removesuffix(ENDING))
+        _check(digest, counts=stored.counts)
+    return digest
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """The record batches of a digest, with errors that name the file."""
     where = printable(str(path))
     with open_regular(path) as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise InputError(f"{where}: not a digest; wanted a file that `textassay digest` wrote")
         try:
-            reader = pa.ipc.open_file(file)
-            plain = json.loads((reader.schema.metadata or {})[_HEADER])
-            if plain["version"] != VERSION:
-                raise InputError(
-                    f"{where}: a digest of version {plain['version']}; this program reads version {VERSION}"
-                )
-            tables = _tables(reader.read_all())
-            digest = _digest(plain, tables, Path(path).name.removesuffix(ENDING))
-            _check(digest, plain["checksum"])
+            yield pa.ipc.open_file(file)
         except _READ_ERRORS as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"{where}: not a digest, or a damaged one ({shortened(str(error))})") from None
-    return digest
 
 
-def _plain(digest: Digest) -> dict[str, Any]:
-    header = asdict(digest.header)
+@dataclass(frozen=True, eq=False)
+class StoredTables(Mapping[str, BlockTable]):
+    """The tables in a digest file, and into how many parts each of them is divided."""
+
+    path: str
+    counts: Mapping[str, int]
+    n_blocks: int
+    _kept: dict[str, BlockTable] = field(default_factory=dict, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredTables, (self.path, dict(self.counts), self.n_blocks)
+
+    def __getitem__(self, name: str) -> BlockTable:
+        if name not in self._kept:
+            found = self.part(name, 0, 1)
+            if is_in_parts(name):
+                return found
+            self._kept[name] = found
+        return self._kept[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.counts))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.counts
+
+    def part(self, name: str, number: int, of: int) -> BlockTable:
+        """The entries of a statistic with keys in one of `of` equal ranges."""
+        stored = self.counts[name]
+        # As many ranges as there are, or fewer: whole parts; more: a range of a part.
+        first, last = number * stored // of, max((number + 1) * stored // of, number * stored // of + 1)
+        with _opened(self.path) as reader:
+            begin = sum(self.counts[other] for other in self if other < name)
+            parts = [self._read(reader, begin + k, name) for k in range(first, last)]
+        whole = parts[0] if len(parts) == 1 else BlockTable.joined(parts)
+        return whole.part(number, of) if of > stored else whole
+
+    def _read(self, reader: Any, number: int, name: str) -> BlockTable:
+        batch, metadata = reader.get_batch_with_custom_metadata(number)
+        table = BlockTable(*(batch.column(k).to_numpy() for k in (1, 2, 3)))
+        if metadata is None or metadata[_CHECKSUM].decode() != _checksum(name, table):
+            raise ValueError(f"the numbers of {name} are not those that were written")
+        is_sorted = (table.keys[1:] > table.keys[:-1]) | (
+            (table.keys[1:] == table.keys[:-1]) & (table.blocks[1:] > table.blocks[:-1])
+        )
+        if not is_sorted.all() or (len(table) and int(table.blocks.max()) >= self.n_blocks):
+            raise ValueError(f"{name} is not in order")
+        return table
+
+
+def _plain(digest: Digest, counts: Mapping[str, int]) -> dict[str, Any]:
     return {
-        **header,
+        **asdict(digest.header),
         "skipped": digest.n_skipped,
-        "checksum": _checksum(digest.tables),
+        "tables": counts,
         "shards": [[each.name, each.n, each.digest] for each in digest.shards],
     }
 
 
-def _digest(plain: Mapping[str, Any], tables: Mapping[str, BlockTable], name: str) -> Digest:
+def _digest(plain: Mapping[str, Any], tables: Any, name: str) -> Digest:
     names = ("tokenizer", "strip", "key", "private", "version")
     header = Header(layout=Layout(**plain["layout"]), **{name: plain[name] for name in names})
     shards = tuple(Shard(str(name), int(n), str(content)) for name, n, content in plain["shards"])
     return Digest(name, header, shards, tables, int(plain["skipped"]))
 
 
-def _tables(table: pa.Table) -> dict[str, BlockTable]:
-    if not table.schema.equals(_SCHEMA):
-        raise ValueError("other columns")
-    found: dict[str, BlockTable] = {}
-    for batch in table.to_batches():
-        if not len(batch):
-            continue
-        name = batch.column(0)[0].as_py()
-        columns = [batch.column(k).to_numpy() for k in (1, 2, 3)]
-        part = BlockTable(*columns)
-        found[name] = BlockTable.merged([found[name], part]) if name in found else part
-    return found
-
-
-def _checksum(tables: Mapping[str, BlockTable]) -> str:
-    hasher = hashlib.blake2b(digest_size=8)
-    for name in sorted(tables):
-        hasher.update(name.encode())
-        for column in (tables[name].keys, tables[name].blocks, tables[name].values):
-            hasher.update(np.ascontiguousarray(column).data)
+def _checksum(name: str, table: BlockTable) -> str:
+    hasher = hashlib.blake2b(name.encode(), digest_size=8)
+    for column in (table.keys, table.blocks, table.values):
+        hasher.update(np.ascontiguousarray(column).data)
     return hasher.hexdigest()
 
 
-def _check(digest: Digest, checksum: str) -> None:
+def _check(digest: Digest, *, counts: Mapping[str, int]) -> None:
     """Raise an error for numbers that no digest has: what is read later must not be trusted otherwise."""
     layout = digest.header.layout
-    if _checksum(digest.tables) != checksum:
-        raise ValueError("the numbers are not those that were written")
     if not (isinstance(layout.n_blocks, int) and 2 <= layout.n_blocks <= MOST_BLOCKS):
         raise ValueError(f"{layout.n_blocks!r} blocks")
     if digest.n != sum(shard.n for shard in digest.shards) or digest.n < 1:
         raise ValueError("the number of texts does not agree")
-    for name, table in digest.tables.items():
-        is_sorted = (table.keys[1:] > table.keys[:-1]) | (
-            (table.keys[1:] == table.keys[:-1]) & (table.blocks[1:] > table.blocks[:-1])
-        )
-        if not is_sorted.all() or (len(table) and int(table.blocks.max()) >= layout.n_blocks):
-            raise ValueError(f"{name} is not in order")
+    if counts != {name: digest.n_parts if is_in_parts(name) else 1 for name in counts}:
+        raise ValueError("another number of parts")

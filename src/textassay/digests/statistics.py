@@ -146,8 +146,13 @@ def fewest(table: BlockTable) -> BlockTable:
 def merged_tables(tables: list[Mapping[str, BlockTable]]) -> dict[str, BlockTable]:
     """The sums of several corpora by name; the order does not matter."""
     names = sorted({name for each in tables for name in each})
-    found = {name: BlockTable.merged([each[name] for each in tables if name in each]) for name in names}
-    return found | {"copies": fewest(found["copies"])} if "copies" in found else found
+    return {name: merged_table(name, [each[name] for each in tables if name in each]) for name in names}
+
+
+def merged_table(name: str, tables: list[BlockTable]) -> BlockTable:
+    """The sums of one statistic; of copies, those of the texts that are kept."""
+    found = BlockTable.merged(tables)
+    return fewest(found) if name == "copies" else found
 
 
 def block_numbers(keys: U64, n_blocks: int) -> I64:

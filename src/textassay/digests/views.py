@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.hashed_ngrams import Incidence
 from textassay.corpus.sample import TEXT, Sample
+from textassay.digests.block_table import BlockTable
 from textassay.digests.digest import Digest
+from textassay.digests.tables import GroupedTables
+from textassay.engines.partitions import EVERYTHING, Part, Tally
 from textassay.errors import InputError
-from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams
+from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams, whole_sum
 from textassay.metrics.ngrams.overlap import Edges, TextEdges
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Settings, View
@@ -61,17 +65,32 @@ class BlockNgrams(TextNgrams):
 
     about: BlockSizes = field(kw_only=True)
     is_sketch: bool = field(kw_only=True, default=False)
+    # The n-grams are those of one part; all sums per block are those of the whole.
+    part: Part = EVERYTHING
+    tally: Tally = whole_sum
 
     @classmethod
-    def of_digest(cls, digest: Digest, counted: str) -> Self:
+    def of_digest(cls, digest: Digest, counted: str, part: Part = EVERYTHING, tally: Tally = whole_sum) -> Self:
         """Those of n-grams (`grams`) or of openings and endings (`edges`)."""
         about = BlockSizes.of(digest, counted)
         return cls(
             about.sizes[:, 0],
-            lambda n: digest.tables[f"{counted}/{n}"].incidence(),
+            lambda n: part_of(digest, f"{counted}/{n}", part).incidence(),
             about=about,
             is_sketch=bool(digest.header.layout.sketch),
+            part=part,
+            tally=tally,
         )
+
+    @property
+    def summed(self) -> Tally:
+        """What sums over n-grams go through."""
+        return self.tally
+
+    @property
+    def words_at_once(self) -> int:
+        """About how many words are counted in this part."""
+        return int(self.lengths.sum()) // self.part.of
 
     def merge(self, other: TextNgrams, /) -> Self:
         """The blocks of both, one after the other."""
@@ -81,12 +100,19 @@ class BlockNgrams(TextNgrams):
         def joined(n: int) -> Incidence:
             return self.order(n).merge(other.order(n), len(self))
 
-        return type(self)(about.sizes[:, 0], joined, about=about, is_sketch=self.is_sketch)
+        return replace(self, lengths=about.sizes[:, 0], _count=joined, about=about, _orders={}, _kept=_nothing_kept())
 
     def where(self, mask: Bool) -> Self:
         """Only the blocks under the mask."""
         about = self.about.where(mask)
-        return type(self)(about.sizes[:, 0], lambda n: self.order(n).where(mask), about=about, is_sketch=self.is_sketch)
+        return replace(
+            self,
+            lengths=about.sizes[:, 0],
+            _count=lambda n: self.order(n).where(mask),
+            about=about,
+            _orders={},
+            _kept=_nothing_kept(),
+        )
 
     def sizes(self, n: int) -> I64:
         """The number of n-grams of each block."""
@@ -113,6 +139,17 @@ class BlockNgrams(TextNgrams):
         return self.about.orders.index(n)
 
 
+def _nothing_kept() -> WeakKeyDictionary[TextNgrams, dict[tuple[str, int], Any]]:
+    return WeakKeyDictionary()
+
+
+def part_of(digest: Digest, name: str, part: Part) -> BlockTable:
+    """The entries of a statistic in one part of the n-grams."""
+    if part.number is None:
+        return BlockTable.of_rows(np.zeros((1, 0), dtype=np.int64))
+    return digest.tables.part(name, part.number, part.of)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DigestSample(Sample):
     """A sample whose texts are not known: their number and their digest."""
@@ -128,13 +165,15 @@ class BlockMaterial(Material):
     """A digest as metrics read it; `keep` are the blocks that count, all without it."""
 
     digest: Digest = field(kw_only=True)
+    part: Part = EVERYTHING
+    tally: Tally = whole_sum
 
     @classmethod
-    def of(cls, digest: Digest, settings: Settings) -> Self:
-        """The material of a digest."""
+    def of(cls, digest: Digest, settings: Settings, part: Part = EVERYTHING, tally: Tally = whole_sum) -> Self:
+        """The material of a digest, with the n-grams of one part."""
         nothing = pa.array([], TEXT)
         sample = DigestSample(nothing, digest.name, digest.content, n_texts=digest.n)
-        return cls(sample, settings, digest=digest)
+        return cls(sample, settings, digest=digest, part=part, tally=tally)
 
     @property
     def n_blocks(self) -> int:
@@ -150,7 +189,8 @@ class BlockMaterial(Material):
 
     def _made(self, kind: type[Any]) -> Any:
         if kind in (TextNgrams, TextEdges):
-            return BlockNgrams.of_digest(self.digest, "grams" if kind is TextNgrams else "edges")
+            counted = "grams" if kind is TextNgrams else "edges"
+            return BlockNgrams.of_digest(self.digest, counted, self.part, self.tally)
         if kind in (Ngrams, Edges):
             texts = self.view(kind.source)
             if not self.digest.header.layout.sketch:
@@ -161,7 +201,8 @@ class BlockMaterial(Material):
     def _sketched(self, texts: Any, n: int) -> Table:
         """The counters of the whole corpus, which are more than those by block; without them, those by block."""
         tables = self.digest.tables
-        incidence = tables.get(f"grams/{n} whole", tables[f"grams/{n}"]).incidence()
+        name = f"grams/{n} whole" if f"grams/{n} whole" in tables else f"grams/{n}"
+        incidence = part_of(self.digest, name, self.part).incidence()
         return Table(
             keys=incidence.keys,
             counts=incidence.totals(),
@@ -169,10 +210,11 @@ class BlockMaterial(Material):
             own_squares=np.int64(texts.own_squares(n).sum()),
             size_squares=texts.size_squares(n).sum(),
             singles=np.int64(0),
+            summed=self.tally,
         )
 
 
-def why_left_out(request: Request, digest: Digest) -> str | None:
+def why_left_out(request: Request, digest: Digest, n_parts: int = 1) -> str | None:
     """Why a metric cannot be measured on this digest, None if it can be."""
     layout = digest.header.layout
     orders: dict[type, tuple[int, ...]] = {Ngrams: layout.orders, Edges: layout.edges}
@@ -183,16 +225,19 @@ def why_left_out(request: Request, digest: Digest) -> str | None:
         return f"digests count n-grams up to order {layout.orders[-1]}"
     if layout.sketch and not request.metric.reads_sketch(request.options):
         return "needs exact counts, and this digest is a sketch"
+    if not request.metric.adds_up and n_parts > 1:
+        return "reads all n-grams at once, and this digest is too large for that"
     return None
 
 
 def joined_blocks(digest: Digest, group_of_block: NDArray[np.int64]) -> Digest:
     """The digest with blocks joined: block b is a part of block `group_of_block[b]`, or left out below 0."""
     n_blocks = int(group_of_block.max()) + 1
-    whole = {name: table for name, table in digest.tables.items() if name.endswith(" whole")}
-    tables = {name: table.grouped(group_of_block) for name, table in digest.tables.items() if name not in whole}
+    names = tuple(digest.tables)
+    whole = frozenset(name for name in names if name.endswith(" whole"))
     if (group_of_block < 0).any():
         # Sums of the whole corpus are not those of some of its blocks.
-        whole = {}
+        names, whole = tuple(name for name in names if name not in whole), frozenset()
+    tables = GroupedTables(digest.tables, group_of_block, names, whole)
     layout = replace(digest.header.layout, n_blocks=n_blocks)
-    return replace(digest, header=replace(digest.header, layout=layout), tables=tables | whole)
+    return replace(digest, header=replace(digest.header, layout=layout), tables=tables)

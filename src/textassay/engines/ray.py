@@ -118,7 +118,8 @@ def _started(ray: Any, address: str, workers: int) -> None:
     if not address:
         # The cluster of one process listens on this machine only. The processes of a cluster end with the thread that
         # started it, so this must not run in a thread that ends.
-        ray.init(num_cpus=workers or os.cpu_count(), include_dashboard=False, _node_ip_address=_LOOPBACK, **options)
+        options |= {"num_cpus": workers or os.cpu_count(), "include_dashboard": False, "_node_ip_address": _LOOPBACK}
+        ray.init(address="local", **options)
         return
     if address.startswith(f"{_LOOPBACK}:"):
         options["_node_ip_address"] = _LOOPBACK

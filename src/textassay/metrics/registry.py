@@ -78,6 +78,7 @@ class Metric:
     length_moves: bool = False
     beside: str = ""
     sums_products: bool | tuple[str, ...] = False
+    adds_up: bool = False
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -176,6 +177,7 @@ def metric(
     length_moves: bool = False,
     beside: str = "",
     sums_products: bool | tuple[str, ...] = False,
+    adds_up: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -229,6 +231,9 @@ def metric(
     sums_products
         Whether the value is made of sums of products of n-gram counts, which a count-sketch estimates without bias; or
         the values of options under which it is not.
+    adds_up
+        Whether every sum over n-grams goes through `Table.summed`, so that the n-grams of a large digest can be read
+        one part after the other.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")
@@ -240,7 +245,7 @@ def metric(
         _REGISTRY[name] = Metric(
             name, function, family, aspect, better, rise, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
-            variant_bounds or {}, remarks, needs_log_probs, length_moves, beside, sums_products,
+            variant_bounds or {}, remarks, needs_log_probs, length_moves, beside, sums_products, adds_up,
             roles, views, options,
         )  # fmt: skip
         return function

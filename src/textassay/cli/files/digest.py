@@ -81,15 +81,11 @@ def make(
 @app.command()
 def merge(digests: Digests, out: Out, quiet: options.Quiet = False) -> None:
     """Merge digests. No shard may be in two of them."""
-    from pathlib import Path
-
     from textassay.cli.outputs import check_writable
-    from textassay.digests.digest import merge_digests
-    from textassay.digests.file import ENDING, read_digest, write_digest
+    from textassay.digests.build import merge_files
 
     check_writable([out], inputs=digests)
-    merged = merge_digests(map(read_digest, digests), name=Path(out).name.removesuffix(ENDING))
-    write_digest(merged, out)
+    merged = merge_files(digests, out)
     if not quiet:
         sys.stderr.write(f"wrote {out}: {merged.n:,} texts of {len(merged.shards):,} shards\n")
 

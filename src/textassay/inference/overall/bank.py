@@ -170,6 +170,12 @@ def different_grams(present: csr_array, tokens: F64) -> Statistic:
 
     `present` has an entry for each unit (row) and n-gram (column) in it; `tokens` are the n-grams of each unit.
     """
+    gaps = gaps_in_different(present)
+    return lambda masks: np.stack((gaps(masks), masks @ tokens - ~masks @ tokens))
+
+
+def gaps_in_different(present: csr_array) -> Statistic:
+    """How many more different n-grams the candidate has, of every row; n-grams may be given in parts that add up."""
     present.data[:] = 1.0
     spread = np.bincount(present.indices, minlength=present.shape[1])
     # Bigrams of one unit move with it; only the others need to be looked up for every row.
@@ -179,11 +185,11 @@ def different_grams(present: csr_array, tokens: F64) -> Statistic:
     turned = shared.T.tocsr()
 
     def of(masks: Bool) -> F64:
-        gaps = masks @ alone - ~masks @ alone
+        gaps: F64 = masks @ alone - ~masks @ alone
         for rows in _rows_at_once(masks, shared.shape[1]):
             counts = turned @ np.ascontiguousarray(masks[rows].T, dtype=np.float32)
             gaps[rows] += (counts > 0).sum(axis=0) - (counts < total[:, None]).sum(axis=0)
-        return np.stack((gaps, masks @ tokens - ~masks @ tokens))
+        return gaps
 
     return of
 

@@ -6,18 +6,22 @@ words of a text are, the regions of vectors), and the pairs of texts within a bl
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
 import numpy as np
 
-from textassay.corpus.arrays import F64, I64
+from textassay.corpus.arrays import F64, I64, Bool
 from textassay.corpus.markup import Markup
 from textassay.corpus.sample import stream
 from textassay.digests.block_table import BlockTable
 from textassay.digests.digest import Digest
 from textassay.digests.statistics import FRACTION, fewest
-from textassay.digests.views import joined_blocks
+from textassay.digests.views import joined_blocks, part_of
+from textassay.engines.base import Engine
+from textassay.engines.local import LocalEngine
+from textassay.engines.partitions import EVERYTHING, Part, Tally, over_parts
 from textassay.inference.effect_size import Separable
 from textassay.inference.overall.bank import (
     BANK,
@@ -26,8 +30,8 @@ from textassay.inference.overall.bank import (
     Exchanged,
     Statistic,
     copy_counts,
-    different_grams,
     fourth_powers,
+    gaps_in_different,
     hotelling,
     repeated_gaps,
 )
@@ -91,8 +95,18 @@ def design_of_blocks(candidate: Digest, reference: Digest) -> Design:
     return Design("independent", np.arange(n), np.zeros(n, dtype=np.int64), np.arange(n) < blocks[0], size)
 
 
-def digest_test(candidate: Digest, reference: Digest, *, plan: OverallPlan) -> Overall:
-    """Test whether the corpora of two digests are distributed alike, by the members of the bank that need no text."""
+def digest_test(
+    candidate: Digest,
+    reference: Digest,
+    *,
+    plan: OverallPlan,
+    n_parts: int | None = None,
+    engine: Engine | None = None,
+) -> Overall:
+    """Test whether the corpora of two digests are distributed alike, by the members of the bank that need no text.
+
+    N-grams are read in parts, as many as the larger digest has, on the engine.
+    """
     found = alike(candidate, reference, seed=plan.seed)
     nothing = Overall(
         p_value=None,
@@ -109,7 +123,8 @@ def digest_test(candidate: Digest, reference: Digest, *, plan: OverallPlan) -> O
     if found is None:
         return nothing
     design = design_of_blocks(*found)
-    prepared = dict(_statistics(*found))
+    n_parts = n_parts or max(candidate.n_parts, reference.n_parts)
+    prepared = dict(_statistics(*found, n_parts, engine or LocalEngine(1)))
     members = tuple(member for member in BANK if member.name in prepared)
     exchanged = Exchanged(members, tuple(prepared[member.name] for member in members))
     masks, exchanged, p = exchanged_until_sure(exchanged, design, plan)
@@ -144,38 +159,72 @@ def _signature(
     )
 
 
-def _statistics(candidate: Digest, reference: Digest) -> Iterator[tuple[str, Statistic]]:
+def _statistics(candidate: Digest, reference: Digest, n_parts: int, engine: Engine) -> Iterator[tuple[str, Statistic]]:
     """The members' statistics by name, prepared for rows of labels of the blocks."""
-    both = {name: _together(candidate, reference, name) for name in candidate.tables}
     texts = np.concatenate((candidate.block_texts, reference.block_texts)).astype(np.float64)
-    is_sketch = bool(candidate.header.layout.sketch)
-    words = both["texts with"].by_key(len(texts))
+    layout = candidate.header.layout
+    is_sketch, pair = bool(layout.sketch), _Pair(candidate, reference)
+    texts_with = pair.table("texts with")
+    words = texts_with.by_key(len(texts))
     if not is_sketch:
-        words = words[np.flatnonzero(both["texts with"].totals() >= FEWEST_TEXTS)]
+        words = words[np.flatnonzero(texts_with.totals() >= FEWEST_TEXTS)]
     yield "words", fourth_powers(words, texts)
-    yield "bigrams", _distances(both["grams/2"], texts).distances
-    yield "edges", _distances(both["edges/1"], texts).distances
-    rows = both["features"].rows(len(texts), candidate.header.layout.features) / 2.0**FRACTION
+    bigrams, edges = over_parts(partial(_products, pair), n_parts, engine)
+    yield "bigrams", PairMatrix.of(bigrams, texts).distances
+    yield "edges", PairMatrix.of(edges, texts).distances
+    rows = pair.table("features").rows(len(texts), layout.features) / 2.0**FRACTION
     yield "phrases", ridge_on_units(rows @ rows.T, texts).agreements
     if not is_sketch:
-        layout = candidate.header.layout
         sizes = np.concatenate([_sizes(each)[:, layout.orders.index(2)] for each in (candidate, reference)])
-        yield "different", different_grams(both["grams/2"].by_key(len(texts)).T.tocsr(), sizes.astype(np.float64))
-    copies = fewest(both["copies"]).by_key(len(texts))
+        tokens = sizes.astype(np.float64)
+
+        def different(masks: Bool) -> F64:
+            gaps = over_parts(partial(_gaps, pair, masks), n_parts, engine)
+            return np.stack((gaps, masks @ tokens - ~masks @ tokens))
+
+        yield "different", different
+    copies = fewest(pair.table("copies")).by_key(len(texts))
     kept = np.asarray(copies.sum(axis=0)).ravel()
     repeated = copies[np.flatnonzero(np.asarray(copies.sum(axis=1)).ravel() > 1)]
     yield "repeats", repeated_gaps(copy_counts(repeated), kept)
-    yield "length", _lengths(both["lengths"].rows(len(texts), 4) / 2.0**FRACTION, texts)
-    shown = both["form"].rows(len(texts), len(Markup.traits))
+    yield "length", _lengths(pair.table("lengths").rows(len(texts), 4) / 2.0**FRACTION, texts)
+    shown = pair.table("form").rows(len(texts), len(Markup.traits))
     varied = np.minimum(shown.sum(axis=0), texts.sum() - shown.sum(axis=0)) >= FEWEST_TEXTS
     yield "form", fourth_powers(shown[:, varied].T.astype(np.float64), texts)
 
 
-def _together(candidate: Digest, reference: Digest, name: str) -> BlockTable:
-    """One statistic of both, the blocks of the reference numbered on."""
-    mine, theirs = candidate.tables[name], reference.tables[name]
-    shift = np.uint16(candidate.header.layout.n_blocks)
-    return BlockTable.merged([mine, BlockTable(theirs.keys, theirs.blocks + shift, theirs.values)])
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two digests, the blocks of the reference numbered on."""
+
+    candidate: Digest
+    reference: Digest
+
+    @property
+    def n_blocks(self) -> int:
+        """The blocks of both."""
+        return self.candidate.header.layout.n_blocks + self.reference.header.layout.n_blocks
+
+    def table(self, name: str, part: Part = EVERYTHING) -> BlockTable:
+        """One statistic of both."""
+        mine, theirs = (part_of(each, name, part) for each in (self.candidate, self.reference))
+        shift = np.uint16(self.candidate.header.layout.n_blocks)
+        return BlockTable.merged([mine, BlockTable(theirs.keys, theirs.blocks + shift, theirs.values)])
+
+
+def _products(pair: _Pair, part: Part, tally: Tally) -> tuple[F64, F64]:
+    """Products of word pairs, and of openings and endings, between blocks."""
+    bigrams, edges = (tally(_weighted_products(pair.table(name, part), pair.n_blocks)) for name in _PRODUCTS)
+    return bigrams, edges
+
+
+_PRODUCTS = ("grams/2", "edges/1")
+
+
+def _gaps(pair: _Pair, masks: Bool, part: Part, tally: Tally) -> F64:
+    """How many more different word pairs the candidate has, of every row."""
+    present = pair.table("grams/2", part).by_key(pair.n_blocks).T.tocsr()
+    return np.asarray(tally(gaps_in_different(present)(masks)))
 
 
 def _sizes(digest: Digest) -> I64:
@@ -183,14 +232,14 @@ def _sizes(digest: Digest) -> I64:
     return digest.tables["grams sizes"].rows(layout.n_blocks, len(layout.orders))
 
 
-def _distances(table: BlockTable, texts: F64) -> PairMatrix:
+def _weighted_products(table: BlockTable, n_blocks: int) -> F64:
     """Products of counts between blocks, each n-gram weighed by its pooled count to minus a power."""
-    by_gram = table.by_key(len(texts))
+    by_gram = table.by_key(n_blocks)
     # Counters of a sketch may be negative; of exact counts the absolute value is the count.
     totals = np.asarray(abs(by_gram).sum(axis=1)).ravel()
     shared = np.flatnonzero(np.diff(by_gram.indptr) > 1)
     weighted = by_gram[shared].multiply((totals[shared] ** (-POWER / 2))[:, None]).tocsr()
-    return PairMatrix.of(inner_products(weighted), texts)
+    return inner_products(weighted)
 
 
 def _lengths(powers: F64, texts: F64) -> Statistic:

@@ -18,6 +18,16 @@ from textassay.metrics.views import Material, Resamples
 
 T = TypeVar("T")
 
+# A number, or an array with one row per resample.
+Numbers = Any
+# Turns the sum over the n-grams of a part into the sum over all n-grams.
+Summed = Callable[[Numbers], Numbers]
+
+
+def whole_sum(sums: Numbers) -> Numbers:
+    """The sum itself, where all n-grams are there."""
+    return sums
+
 
 @dataclass(frozen=True, eq=False)
 class TextNgrams:
@@ -84,6 +94,16 @@ class TextNgrams:
         return np.bincount(incidence.texts, counts * counts, len(self)).astype(np.float64)
 
     @property
+    def summed(self) -> Summed:
+        """What sums over all n-grams go through; other counts may have the n-grams of a part of the sums only."""
+        return whole_sum
+
+    @property
+    def words_at_once(self) -> int:
+        """How many words are counted here, which decides how many resamples are computed at once."""
+        return int(self.lengths.sum())
+
+    @property
     def row_texts(self) -> NDArray[np.int64]:
         """The number of texts of each row: one. The rows of a digest are blocks of texts."""
         return np.ones(len(self), dtype=np.int64)
@@ -116,6 +136,7 @@ class PooledOrder:
     keys: U64
     matrix: Any
     sums: NDArray[np.float64]
+    summed: Summed = whole_sum
 
     @classmethod
     def of(cls, texts: TextNgrams, n: int, *, units: NDArray[np.int64], n_units: int) -> Self:
@@ -136,7 +157,7 @@ class PooledOrder:
                 np.bincount(columns[~kept], minlength=n_units),
             )
         ).astype(np.float64)
-        return cls(incidence.keys[common], matrix, sums)
+        return cls(incidence.keys[common], matrix, sums, texts.summed)
 
     @cached_property
     def whole(self) -> "Table":
@@ -161,7 +182,7 @@ class NgramPool:
     @property
     def block(self) -> int:
         """Resamples per block; it depends on the texts only, so that results do not depend on the machine."""
-        words = max(int(self.texts.lengths.sum()), 1)
+        words = max(self.texts.words_at_once, 1)
         return int(np.clip(_BLOCK_NUMBERS // words, _FEWEST_ROWS, _MOST_ROWS))
 
     def order(self, n: int) -> PooledOrder:
@@ -169,10 +190,6 @@ class NgramPool:
         if n not in self._orders:
             self._orders[n] = PooledOrder.of(self.texts, n, units=self.units, n_units=self.n_units)
         return self._orders[n]
-
-
-# A number, or an array with one row per resample.
-Numbers = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +201,9 @@ class Table:
     the other one. Resampling leaves them out because they are the majority and need no column. `own_squares` is the sum
     of squared counts within single texts and `size_squares` the sum of squared numbers of n-grams per text: unbiased
     estimates subtract them.
+
+    `counts` and `singles` may be those of a part of the n-grams; all other fields are those of the whole sample. A
+    metric that passes its sums over n-grams through `summed` then gets the sums over all parts.
     """
 
     keys: U64
@@ -192,6 +212,7 @@ class Table:
     own_squares: Numbers
     size_squares: Numbers
     singles: Numbers
+    summed: Summed = whole_sum
 
     def merge(self, other: Self) -> Self:
         """Counts of both samples together."""
@@ -279,7 +300,7 @@ def _weighted(order: PooledOrder, weights: Numbers) -> Table:
     # Metrics sum over n-grams, whose counts are far apart in the product: with few rows, sums would take seven times as
     # long.
     counts = np.ascontiguousarray((order.matrix @ weights).T)
-    return Table(order.keys, counts, total, own_squares, size_squares, singles)
+    return Table(order.keys, counts, total, own_squares, size_squares, singles, order.summed)
 
 
 def _subtract(whole: Table, part: Table) -> Table:
@@ -290,6 +311,7 @@ def _subtract(whole: Table, part: Table) -> Table:
         whole.own_squares - part.own_squares,
         whole.size_squares - part.size_squares,
         whole.singles - part.singles,
+        part.summed,
     )
 
 
@@ -302,6 +324,7 @@ def _table(texts: TextNgrams, n: int) -> Table:
         own_squares=np.int64(texts.own_squares(n).sum()),
         size_squares=texts.size_squares(n).sum(),
         singles=np.int64(0),
+        summed=texts.summed,
     )
 
 
@@ -317,6 +340,7 @@ def _table(texts: TextNgrams, n: int) -> Table:
     paper="li2016",
     undefined="no text has n tokens",
     length_moves=True,
+    adds_up=True,
 )
 def distinct(candidate: Ngrams, /, *, n: int = 2) -> Value:
     r"""Distinct-n: the number of different n-grams divided by the number of all n-grams of the sample.
@@ -333,7 +357,7 @@ def distinct(candidate: Ngrams, /, *, n: int = 2) -> Value:
     It is undefined if no text has n tokens.
     """
     table = candidate.table(n)
-    return ((table.counts > 0).sum(axis=-1) + table.singles) / table.total
+    return table.summed((table.counts > 0).sum(axis=-1) + table.singles) / table.total
 
 
 # The weights of counts below this are looked up in a table; the few larger counts are computed.
@@ -352,6 +376,7 @@ _SMALL = 4096
     paper="shannon1948",
     undefined="no text has n tokens",
     length_moves=True,
+    adds_up=True,
 )
 def entropy(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "grassberger"] = "plugin") -> Value:
     r"""Shannon entropy of the n-gram distribution, in nats.
@@ -377,7 +402,7 @@ def entropy(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "gra
     if common.size:
         surplus = weight(np.maximum(common, _SMALL - 1)) - small[-1]
         weighted = weighted + (common * surplus).sum(axis=-1)
-    return np.maximum(np.log(table.total) - weighted / table.total, 0.0)
+    return np.maximum(np.log(table.total) - table.summed(weighted) / table.total, 0.0)
 
 
 def _log_weight(counts: NDArray[np.generic]) -> NDArray[np.float64]:

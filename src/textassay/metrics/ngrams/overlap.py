@@ -29,6 +29,7 @@ Weight = Literal["none", "sqrt", "idf"]
     variant_bounds={"unbiased": (-2.0, 2.0), "sqrt": (0.0, float("inf")), "idf": (0.0, float("inf"))},
     length_moves=True,
     sums_products=("sqrt", "idf"),
+    adds_up=True,
 )
 def cnd(
     candidate: Ngrams,
@@ -73,7 +74,8 @@ def weighted_distance(a: Table, b: Table, *, weight: Weight) -> Value:
     if weight != "none":
         gap *= _weights(counts + real, both[..., None], weight)
     # N-grams that the tables leave out occur once in both samples together.
-    return gap.sum(axis=-1) + _weights(1.0, both, weight) * (a.singles / a.total**2 + b.singles / b.total**2)
+    alone = _weights(1.0, both, weight) * (a.singles / a.total**2 + b.singles / b.total**2)
+    return a.summed(gap.sum(axis=-1) + alone)
 
 
 def _weights(pooled: Any, total: Any, weight: Weight) -> Any:
@@ -86,11 +88,11 @@ def _weights(pooled: Any, total: Any, weight: Weight) -> Any:
 
 def _unbiased(a: Table, b: Table) -> Value:
     counts, real = aligned(a, b)
-    return _between_texts(a) + _between_texts(b) - 2 * (counts * real).sum(axis=-1) / (a.total * b.total)
+    return _between_texts(a) + _between_texts(b) - 2 * a.summed((counts * real).sum(axis=-1)) / (a.total * b.total)
 
 
 def _between_texts(table: Table) -> Value:
-    squares = (table.counts * table.counts).sum(axis=-1) + table.singles
+    squares = table.summed((table.counts * table.counts).sum(axis=-1) + table.singles)
     return (squares - table.own_squares) / (table.total**2 - table.size_squares)
 
 
@@ -108,6 +110,7 @@ def _between_texts(table: Table) -> Value:
     undefined="no text of one of the samples has n tokens",
     length_moves=True,
     sums_products=True,
+    adds_up=True,
 )
 def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
     r"""Coverage rate: the probability that two n-grams, one drawn from each sample, are equal.
@@ -126,7 +129,7 @@ def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
     """
     a, b = candidate.table(n), reference.table(n)
     counts, real = aligned(a, b)
-    return (counts * real).sum(axis=-1) / (a.total * b.total)
+    return a.summed((counts * real).sum(axis=-1)) / (a.total * b.total)
 
 
 @metric(
@@ -142,6 +145,7 @@ def cr(candidate: Ngrams, reference: Ngrams, /, *, n: int = 2) -> Value:
     undefined="no text has n tokens (the unbiased variant needs two that have)",
     length_moves=True,
     sums_products=True,
+    adds_up=True,
 )
 def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiased"] = "plugin") -> Value:
     r"""Negative repetition rate: minus the probability that two n-grams drawn from the sample are equal.
@@ -158,7 +162,7 @@ def nrr(candidate: Ngrams, /, *, n: int = 2, variant: Literal["plugin", "unbiase
     It is undefined if no text has n tokens; the unbiased variant needs two texts that have.
     """
     table = candidate.table(n)
-    squares = (table.counts * table.counts).sum(axis=-1) + table.singles
+    squares = table.summed((table.counts * table.counts).sum(axis=-1) + table.singles)
     if variant == "plugin":
         return -squares / table.total**2
     return -(squares - table.own_squares) / (table.total**2 - table.size_squares)
@@ -182,6 +186,7 @@ def order_scores(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Mapp
     undefined="no text of either sample has n tokens",
     parts=order_scores,
     length_moves=True,
+    adds_up=True,
 )
 def ms_jaccard(candidate: Ngrams, reference: Ngrams, /, *, n: int = 4) -> Value:
     r"""MS-Jaccard: the overlap of two samples' n-gram counts, as a geometric mean over the orders 1 to n.
@@ -209,9 +214,10 @@ def _order_score(candidate: Ngrams, reference: Ngrams, k: int) -> NDArray[np.flo
     texts, real_texts = candidate.n_texts, reference.n_texts
     # Over one common denominator every sum of counts per text is an integer, so the order of texts cannot change it.
     if np.array_equal(texts, real_texts):
-        shared = np.minimum(counts, real).sum(axis=-1)
+        shared = a.summed(np.minimum(counts, real).sum(axis=-1))
         return np.asarray(shared / (a.total + b.total - shared))
-    shared = np.minimum(counts * np.asarray(real_texts)[..., None], real * np.asarray(texts)[..., None]).sum(axis=-1)
+    mine, theirs = counts * np.asarray(real_texts)[..., None], real * np.asarray(texts)[..., None]
+    shared = a.summed(np.minimum(mine, theirs).sum(axis=-1))
     return np.asarray(shared / (a.total * real_texts + b.total * texts - shared))
 
 
@@ -256,6 +262,7 @@ class Edges(Ngrams):
     test="permutation",
     paper="li2020",
     undefined="one of the samples has no words",
+    adds_up=True,
 )
 def edges(candidate: Edges, reference: Edges, /, *, n: int = 2) -> Value:
     r"""Distance between the samples in how texts begin and end: the first and the last 1 to n words of every text.

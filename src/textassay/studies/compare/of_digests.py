@@ -21,6 +21,7 @@ from textassay.digests.digest import Digest
 from textassay.digests.file import is_digest, read_digest
 from textassay.digests.views import BlockMaterial, joined_blocks, why_left_out
 from textassay.engines.base import Engine
+from textassay.engines.partitions import Part, Tally, over_parts_of_all
 from textassay.errors import InputError
 from textassay.inference.intervals import MOST_GROUPS
 from textassay.inference.measure import Blocks, Measured, measure
@@ -28,7 +29,7 @@ from textassay.inference.overall.of_digests import FEWEST_BLOCKS, alike, design_
 from textassay.inference.overall.test import Overall, OverallPlan
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Plan
-from textassay.inference.result import Result, result_of
+from textassay.inference.result import result_of
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.compare.result import Column, Comparison
@@ -60,15 +61,6 @@ def as_digest(source: Any, name: str | None = None) -> Digest:
     return digest if name is None else digest.named(name)
 
 
-@dataclass(frozen=True, eq=False)
-class _Half:
-    """The baseline: two halves of the blocks of the reference, and the measured metrics."""
-
-    digest: Digest
-    other: Digest
-    measured: Measured
-
-
 def compare_digests(
     reference: Digest,
     candidates: Mapping[str, Digest],
@@ -89,17 +81,21 @@ def compare_digests(
                 "wanted digests made with the same settings"
             )
     plan = plan.checked().enough_for(len(candidates))
-    requests, missing = _answerable(metrics, reference)
+    n_parts = max(each.n_parts for each in (reference, *candidates.values()))
+    requests, missing = _answerable(metrics, reference, n_parts)
     settings = _settings(reference)
-    real = _baseline(requests, reference, settings, plan)
-    tasks = [
-        lambda name=name: _column(requests, candidates[name], reference, real, settings, plan, len(candidates))
-        for name in candidates
-    ]
-    columns = engine.map(lambda task: task(), tasks)
+    jobs = _jobs(requests, reference, candidates, plan)
+    measured = dict(zip(jobs, over_parts_of_all(list(jobs.values()), n_parts, engine), strict=True))
+    columns = [_column(name, requests, each, measured) for name, each in candidates.items()]
+    if plan.n_resamples:
+        test = OverallPlan(**vars(plan), n_candidates=len(candidates))
+        columns = [
+            replace(column, overall=digest_test(each, reference, plan=test, n_parts=n_parts, engine=engine))
+            for column, each in zip(columns, candidates.values(), strict=True)
+        ]
     p_values = holm([_p(column.overall) for column in columns])
     columns = [_corrected(column, p, plan) for column, p in zip(columns, p_values, strict=True)]
-    baseline = _baseline_column(requests, reference, real)
+    baseline = _baseline_column(requests, reference, measured)
     return Comparison(
         reference=Column(reference.name, reference.n, reference.content, ()),
         real=baseline,
@@ -113,22 +109,21 @@ def compare_digests(
     )
 
 
-def _answerable(metrics: Sequence[str], digest: Digest) -> tuple[list[Request], list[str]]:
-    """The requests that a digest can answer, and a note on the others; an error if one was asked for by name."""
+def _answerable(metrics: Sequence[str], digest: Digest, n_parts: int) -> tuple[list[Request], list[str]]:
+    """The requests that digests of this kind can answer, and a note on the others; an error if one was named."""
     asked = parse_requests(metrics, families=() if metrics else ("ngram",))
-    why = {request: why_left_out(request, digest) for request in asked}
+    why = {request: why_left_out(request, digest, n_parts) for request in asked}
     refused = [f"{request.label}: {reason}" for request, reason in why.items() if reason is not None]
     if metrics and refused:
-        raise InputError(f"{refused[0]}; wanted metrics that digests have: {_known(digest)}")
+        raise InputError(f"{refused[0]}; wanted metrics that digests have: {_known(digest, n_parts)}")
     return [request for request, reason in why.items() if reason is None], [
         f"left out, because digests do not have what they need: {cut_list(refused, 12)}" for _ in refused[:1]
     ]
 
 
-def _known(digest: Digest) -> str:
-    found = [
-        request.label for request in parse_requests([], families=("ngram",)) if why_left_out(request, digest) is None
-    ]
+def _known(digest: Digest, n_parts: int) -> str:
+    asked = parse_requests([], families=("ngram",))
+    found = [request.label for request in asked if why_left_out(request, digest, n_parts) is None]
     return ", ".join(found)
 
 
@@ -149,17 +144,48 @@ def _folds(digest: Digest, role: str, seed: int) -> np.ndarray[Any, np.dtype[np.
     return stream(seed, "folds of blocks", role).permutation(n) % min(MOST_GROUPS, n)
 
 
-def _measured(
-    requests: Sequence[Request], parts: Mapping[str, Digest], settings: ViewSettings, plan: Plan, *, test: bool
-) -> Measured:
-    """Metrics on digests by their roles; the test joins blocks so that all have about as many texts."""
-    roles = {role: BlockMaterial.of(digest, settings) for role, digest in parts.items()}
-    folds = tuple(_folds(digest, role, plan.seed) for role, digest in parts.items())
-    found = alike(parts["candidate"], parts["reference"], seed=plan.seed) if test else None
-    if found is None:
-        return measure(requests, roles, plan=plan, test=False, blocks=Blocks(folds))
-    tested = BlockMaterial.of(found[0], settings), BlockMaterial.of(found[1], settings)
-    return measure(requests, roles, plan=plan, tested=tested, blocks=Blocks(folds, design_of_blocks(*found)))
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """Metrics to measure on digests by their roles; the test joins blocks so that all have about as many texts."""
+
+    requests: tuple[Request, ...]
+    parts: Mapping[str, Digest]
+    plan: Plan
+    test: bool = False
+
+    def __call__(self, part: Part, tally: Tally) -> Measured:
+        """Measure them on one part of the n-grams."""
+        settings = _settings(next(iter(self.parts.values())))
+        roles = {role: BlockMaterial.of(digest, settings, part, tally) for role, digest in self.parts.items()}
+        folds = tuple(_folds(digest, role, self.plan.seed) for role, digest in self.parts.items())
+        found = alike(self.parts["candidate"], self.parts["reference"], seed=self.plan.seed) if self.test else None
+        if found is None:
+            return measure(self.requests, roles, plan=self.plan, test=False, blocks=Blocks(folds))
+        first, second = (BlockMaterial.of(each, settings, part, tally) for each in found)
+        blocks = Blocks(folds, design_of_blocks(*found))
+        return measure(self.requests, roles, plan=self.plan, tested=(first, second), blocks=blocks)
+
+
+_Found = Mapping[tuple[str, str], Measured]
+
+
+def _jobs(
+    requests: Sequence[Request], reference: Digest, candidates: Mapping[str, Digest], plan: Plan
+) -> dict[tuple[str, str], _Job]:
+    """Everything that is measured, by the candidate and what it is compared with."""
+    comparing = tuple(request for request in requests if request.metric.compares)
+    describing = tuple(request for request in requests if not request.metric.compares)
+    found = {("", "own"): _Job(describing, {"candidate": reference}, replace(plan, n_resamples=0))}
+    for name, each in candidates.items():
+        parts = {"candidate": each, "reference": reference}
+        found[name, "reference"] = _Job(tuple(requests), parts, plan, test=plan.n_resamples > 0)
+    if reference.header.layout.n_blocks >= 2 * FEWEST_BLOCKS:
+        one, other = _halves(reference, plan.seed)
+        found["", "halves"] = _Job(comparing, {"candidate": one, "reference": other}, plan)
+        for name, each in candidates.items():
+            half = _halves(each, plan.seed)[0]
+            found[name, "half"] = _Job(comparing, {"candidate": half, "reference": other}, plan)
+    return found
 
 
 def _halves(digest: Digest, seed: int) -> tuple[Digest, Digest]:
@@ -174,58 +200,27 @@ def _halves(digest: Digest, seed: int) -> tuple[Digest, Digest]:
     return found[0], found[1]
 
 
-def _baseline(requests: Sequence[Request], reference: Digest, settings: ViewSettings, plan: Plan) -> _Half | None:
-    if reference.header.layout.n_blocks < 2 * FEWEST_BLOCKS:
-        return None
-    one, other = _halves(reference, plan.seed)
-    comparing = [request for request in requests if request.metric.compares]
-    return _Half(one, other, _measured(comparing, {"candidate": one, "reference": other}, settings, plan, test=False))
-
-
-def _baseline_column(requests: Sequence[Request], reference: Digest, real: _Half | None) -> Column:
+def _baseline_column(requests: Sequence[Request], reference: Digest, measured: _Found) -> Column:
     """What the reference scores: describing metrics on all of it, comparing ones between its halves."""
-    settings = _settings(reference)
+    found = {r: result_of(r, math.nan, undefined=f"no baseline: {_NO_BASELINE}", signature="") for r in requests}
     describing = [request for request in requests if not request.metric.compares]
-    own = _measured(describing, {"candidate": reference}, settings, Plan(n_resamples=0), test=False)
-    found: dict[Request, Result] = dict(zip(describing, own.results, strict=True))
-    if real is not None:
+    found |= dict(zip(describing, measured["", "own"].results, strict=True))
+    if ("", "halves") in measured:
         comparing = [request for request in requests if request.metric.compares]
-        found |= dict(zip(comparing, real.measured.results, strict=True))
-    missing = {r: result_of(r, math.nan, undefined=f"no baseline: {_NO_BASELINE}", signature="") for r in requests}
-    return Column("real v real", reference.n, reference.content, tuple((missing | found)[r] for r in requests))
+        found |= dict(zip(comparing, measured["", "halves"].results, strict=True))
+    return Column("real v real", reference.n, reference.content, tuple(found[r] for r in requests))
 
 
-def _column(
-    requests: Sequence[Request],
-    candidate: Digest,
-    reference: Digest,
-    real: _Half | None,
-    settings: ViewSettings,
-    plan: Plan,
-    n_candidates: int,
-) -> Column:
-    found = _measured(
-        requests, {"candidate": candidate, "reference": reference}, settings, plan, test=plan.n_resamples > 0
-    )
-    again: dict[str, Result] = {}
-    if real is not None:
-        comparing = [request for request in requests if request.metric.compares]
-        half = _halves(candidate, plan.seed)[0]
-        parts = {"candidate": half, "reference": real.other}
-        measured = _measured(comparing, parts, settings, plan, test=False)
-        again = {request.label: result for request, result in zip(comparing, measured.results, strict=True)}
-    overall = (
-        digest_test(candidate, reference, plan=OverallPlan(**vars(plan), n_candidates=n_candidates))
-        if plan.n_resamples
-        else None
-    )
+def _column(name: str, requests: Sequence[Request], candidate: Digest, measured: _Found) -> Column:
+    found, again = measured[name, "reference"], measured.get((name, "half"))
+    comparing = [request for request in requests if request.metric.compares]
+    at_size = {} if again is None else dict(zip([r.label for r in comparing], again.results, strict=True))
     return Column(
         candidate.name,
         candidate.n,
         candidate.content,
         found.results,
-        at_baseline_size=again,
-        overall=overall,
+        at_baseline_size=at_size,
         adjusted=tuple(found.adjusted[request] for request in requests),
     )
 

@@ -326,7 +326,7 @@ def compare(
             {name: as_digest(each, name) for name, each in given.items()},
             metrics=listed(metrics),
             plan=Plan(level, n_resamples, seed),
-            engine=get_engine(engine),
+            engine=get_engine(engine, anywhere=True),
             unusable=[name for name, value in unusable.items() if value is not None],
         )
         return gated(counted, rules, None, plan=Plan(level, n_resamples, seed), engine=get_engine(engine))
