@@ -15,6 +15,15 @@ import pytest
 
 _HOST = "127.0.0.1"
 _START_WITHIN = 60
+_WAIT = f"""
+import ray, sys, time
+ray.init(address="auto", _node_ip_address="{_HOST}", log_to_driver=False)
+for _ in range(600):
+    if sum(node["Alive"] for node in ray.nodes()) == int(sys.argv[1]):
+        sys.exit()
+    time.sleep(0.2)
+sys.exit("the nodes did not join")
+"""
 
 
 def free_port() -> int:
@@ -43,6 +52,11 @@ class Cluster:
         )
         self.nodes.append(node)
         return node
+
+    def wait_for_nodes(self) -> None:
+        """Return when all nodes have joined."""
+        found = self.run("-c", _WAIT, str(len(self.nodes)))
+        assert found.returncode == 0, found.stderr
 
     def end(self, node: subprocess.Popen[bytes]) -> None:
         """End a node with all its processes."""
@@ -94,6 +108,7 @@ def cluster(*cpus: int) -> Iterator[Cluster]:
         _wait_for(port)
         for number in cpus[1:]:
             made.add_node(f"--address={made.address}", f"--num-cpus={number}")
+        made.wait_for_nodes()
         yield made
     finally:
         for node in list(made.nodes):

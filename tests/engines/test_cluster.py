@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     """Shards of two corpora, large enough that their n-grams come in parts."""
     for seed, name in enumerate(("real", "a")):
         (tmp_path / name).mkdir()
-        texts = [" ".join(pair) for pair in zip(corpus(seed, 120_000), corpus(seed + 7, 120_000), strict=True)]
+        texts = [" ".join(pair) for pair in zip(corpus(seed, 60_000), corpus(seed + 7, 60_000), strict=True)]
         for k in range(6):
             (tmp_path / name / f"{k}.txt").write_text("\n".join(texts[k::6]))
     return tmp_path
@@ -96,7 +96,8 @@ def test_killed_worker_changes_nothing(two_nodes: Cluster, folder: Path) -> None
     at_work = wait_for_work(two_nodes, run)
     assert at_work
     os.kill(at_work[0], signal.SIGKILL)
-    assert run.wait(400) == 0, run.stderr.read() if run.stderr else ""
+    _, errors = run.communicate(timeout=400)
+    assert run.returncode == 0, errors
     found = (folder / "real.digest").read_bytes()
     assert textassay(None, folder, "digest", "real/*.txt", "--out", "real.digest").returncode == 0
     assert found == (folder / "real.digest").read_bytes()
@@ -126,6 +127,7 @@ def test_worker_with_another_version_or_without_the_package_is_refused(folder: P
     (fake / "version.py").write_text('__version__ = "0.0.1"\n')
     with cluster(1) as made:
         node = made.add_node(f"--address={made.address}", "--num-cpus=1", PYTHONPATH=str(fake.parent))
+        made.wait_for_nodes()
         found = textassay(made, folder, "digest", "real/*.txt", "--out", "real.digest", "--engine", made.address)
         assert found.returncode == 2
         assert found.stderr.count("\n") == 1, found.stderr
@@ -133,7 +135,7 @@ def test_worker_with_another_version_or_without_the_package_is_refused(folder: P
         made.end(node)
         (fake / "version.py").write_text("raise ModuleNotFoundError\n")
         made.add_node(f"--address={made.address}", "--num-cpus=1", PYTHONPATH=str(fake.parent))
-        time.sleep(5)
+        made.wait_for_nodes()
         found = textassay(made, folder, "digest", "real/*.txt", "--out", "real.digest", "--engine", made.address)
         assert "textassay is not installed; wanted textassay" in found.stderr
 

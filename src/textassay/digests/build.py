@@ -17,10 +17,10 @@ from textassay.corpus.markdown import STRIPS
 from textassay.corpus.printable import listed as cut_list
 from textassay.corpus.printable import printable
 from textassay.corpus.readers import read_sample
-from textassay.corpus.remote import about_file, fetched, files_of, is_remote
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.digest import Digest, digest_sample, merge_digests
 from textassay.digests.file import ENDING, MOST_BLOCKS, read_digest, write_digest
+from textassay.digests.shards import about_file, fetched, is_remote, shard_files
 from textassay.digests.statistics import BY_BLOCK, Layout
 from textassay.engines.base import Engine
 from textassay.errors import InputError, Setting
@@ -117,19 +117,6 @@ def merge_parts(job: MergeJob) -> str:
     return job.target
 
 
-def shard_files(patterns: Sequence[str]) -> dict[str, str]:
-    """The files of shards by name, which is the path as it is given."""
-    paths = [path for pattern in patterns for path in files_of(pattern)]
-    if "-" in paths:
-        raise InputError("a shard is a file; wanted no standard input")
-    if not paths:
-        raise InputError("no shard given; wanted at least one file")
-    if len({path if is_remote(path) else os.path.realpath(path) for path in paths}) < len(paths):
-        raise InputError("a shard is given twice; wanted every shard once")
-    named = {path if is_remote(path) else os.path.normpath(path).replace(os.sep, "/"): path for path in paths}
-    return dict(sorted(named.items()))
-
-
 def build_digest(
     shards: Sequence[str], out: str, recipe: Recipe, *, engine: Engine, skip_bad: bool = False, name: str | None = None
 ) -> Digest:
@@ -167,7 +154,7 @@ def build_digest(
     if problems and not skip_bad:
         more = f" (and {len(problems) - 1:,} more shards)" if len(problems) > 1 else ""
         raise InputError(
-            f"{next(iter(problems.values()))}{more}; what is finished is kept: run again, or leave out bad shards with ",
+            f"{next(iter(problems.values()))}{more}; what is finished is kept: run again, or leave them out with ",
             Setting("skip_bad", True),
         )
     # Of a shard that is left out, no span counts.

@@ -25,6 +25,11 @@ ANSWER_WITHIN, SILENT_FOR = 30, 10
 _MOST_RETRIES = 3
 # Pieces that wait in the cluster, per processor.
 _WAITING = 4
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+}
 _LOOPBACK = "127.0.0.1"
 _TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105 (the name of a variable)
 _KEPT = "what is finished is kept: run again"
@@ -54,7 +59,7 @@ class RayEngine:
             waiting = iter(enumerate(tasks))
             while len(found) < len(tasks):
                 for number, piece in waiting:
-                    running[run.remote(work, piece)] = number
+                    running[run.remote(work, piece, __version__)] = number
                     if len(running) >= at_once:
                         break
                 done, _ = ray.wait(list(running), num_returns=1, timeout=SILENT_FOR / 5)
@@ -76,17 +81,20 @@ class RayEngine:
         return address
 
 
-def _run(work: Callable[[A], B], piece: A) -> B:
+def _run(work: Callable[[A], B], piece: A, version: str) -> B:
     from textassay.corpus.process_settings import single_threaded_products
 
+    if version != __version__:
+        # A node that joined after the others had been asked.
+        raise InputError(f"worker node {socket.gethostname()}: has textassay {__version__}; wanted {version}")
     with single_threaded_products():
         return work(piece)
 
 
 def _ray_module() -> Any:
     # Nothing is sent about the use of Ray, and Ray warns about nothing that this program decides.
-    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"):
-        os.environ.setdefault(name, "0")
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
     try:
         import ray
     except ModuleNotFoundError:
@@ -215,6 +223,8 @@ def _failures_named(ray: Any, head: str) -> Iterator[None]:
         cause = error.cause
         if isinstance(cause, InputError):
             raise InputError(str(cause)) from None
+        if isinstance(cause, ray.exceptions.RayError | ImportError):
+            raise InputError(f"a worker cannot run textassay: {_reason(cause)}") from None
         raise
     except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.OutOfMemoryError) as error:
         raise InputError(f"a worker was lost {_MOST_RETRIES + 1} times ({_reason(error)}); {_KEPT}") from None

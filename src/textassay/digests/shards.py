@@ -1,10 +1,10 @@
-"""Files that are elsewhere: addresses such as `s3://bucket/a.jsonl`, which fsspec opens where it is installed."""
+"""Shards: the files of a corpus by name, here or at addresses such as `s3://bucket/a.jsonl`, which fsspec opens."""
 
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,19 @@ def is_remote(path: str) -> bool:
     (True, False, False)
     """
     return _ADDRESS.match(path) is not None
+
+
+def shard_files(patterns: Sequence[str]) -> dict[str, str]:
+    """The files of shards by name, which is the path as it is given."""
+    paths = [path for pattern in patterns for path in files_of(pattern)]
+    if "-" in paths:
+        raise InputError("a shard is a file; wanted no standard input")
+    if not paths:
+        raise InputError("no shard given; wanted at least one file")
+    if len({path if is_remote(path) else os.path.realpath(path) for path in paths}) < len(paths):
+        raise InputError("a shard is given twice; wanted every shard once")
+    named = {path if is_remote(path) else os.path.normpath(path).replace(os.sep, "/"): path for path in paths}
+    return dict(sorted(named.items()))
 
 
 def files_of(pattern: str) -> list[str]:
