@@ -177,7 +177,7 @@ ANSWERS = (
     Situation("gpt-3.5", "GPT-3.5 v GPT-4", _answers("gpt-3.5-turbo-1106"), *(_answers("gpt4_0613"),) * 2),
     Situation("gpt-4o", "GPT-4o v GPT-4", _answers("gpt-4o-2024-05-13"), *(_answers("gpt4_0613"),) * 2),
 )
-ANSWER_SIZES, ANSWER_DRAWS = (100, 200), 200
+ANSWER_SIZES, ANSWER_DRAWS = (100, 200), 100
 
 FAMILIES = {
     "ngram": Family(

@@ -40,8 +40,8 @@ ROUND = 20
 # Tests that take long: their runs at most, by sample size.
 FEWER = {
     "static": {200: 40, 400: 0, 1000: 0},
-    "classifiers": {200: 40, 400: 40, 1000: 20},
-    "kernels": {200: 40, 400: 40, 1000: 20},
+    "classifiers": {200: 20, 400: 20, 1000: 20},
+    "kernels": {200: 20, 400: 20, 1000: 20},
     "aggregated": {200: 200, 400: 100, 1000: 40},
     "hyppo": {200: 200, 400: 100, 1000: 40},
     "old ngram": {200: 40, 400: 40, 1000: 0},

@@ -96,7 +96,9 @@ def _cut_samples(
     everyone = {"reference": reference} | {f"candidate {name}": sample for name, sample in candidates.items()}
     for role, sample in everyone.items():
         if len(sample) < FEWEST_TEXTS:
-            raise InputError(f"{role}: {len(sample)} text; comparing needs at least {FEWEST_TEXTS}")
+            left_out = f" ({'; '.join(sample.notes)})" if sample.notes else ""
+            have = many(len(sample), "text")
+            raise InputError(f"{role}: {have}{left_out}; comparing needs at least {FEWEST_TEXTS}")
         if limit is not None and len(sample) < limit:
             raise InputError(f"{role}: {len(sample):,} texts; ", Setting("size", limit), " needs as many")
     smallest = min(len(sample) for sample in everyone.values())

@@ -451,3 +451,35 @@ def test_capitals_are_no_diversity() -> None:
         kinds = {finding.kind for finding in verdict.findings}
         assert {"differs", "format differs"} <= kinds
         assert not kinds & {"more diverse", "less diverse", "fewer common phrases", "diversity unclear"}
+
+
+@pytest.mark.parametrize("marks", [["!!!", "...", "?!", "😀", "--"], ["**", "---", "# ", "- ", "> "]])
+@pytest.mark.parametrize("strip", [None, "markdown"])
+def test_samples_without_any_word_are_compared(marks: list[str], strip: str | None) -> None:
+    """Only marks or only markup on one side: a difference, no error, and no mean length of words that are not there."""
+    real, empty = corpus(1, 100), marks * 20
+    for reference, candidate in ((real, empty), (empty, real)):
+        found = compare(reference, {"x": candidate}, families="ngram", n_resamples=99, strip=strip)
+        verdict = found["x"].verdict
+        assert verdict is not None
+        assert verdict.decision in ("differs", "collapsed")
+        kinds = {finding.kind for finding in found["x"].findings}
+        assert "no_words" in kinds
+        assert not kinds & {"mean_length", "cut_off"}
+
+
+def test_nothing_is_left_of_texts_that_are_only_markup() -> None:
+    why = r"candidate x: 0 texts \(30 texts left out that had no words beside Markdown\); comparing needs at least 2"
+    with pytest.raises(InputError, match=why):
+        compare(corpus(1, 30), {"x": ["---", "# ", "- "] * 10}, strip="markdown", n_resamples=19)
+
+
+def test_a_split_of_too_few_texts_names_how_many_it_needs() -> None:
+    other = corpus(3, 10, words=[f"v{i}" for i in range(40)])
+    found = compare(corpus(1, 100), {"x": other}, metrics="distinct", n_resamples=99)
+    overall = found["x"].overall
+    assert overall is not None
+    assert overall.separable is not None
+    assert overall.separable.undefined == "10 texts in the candidate; needs 20 or more"
+    assert found["x"].verdict is not None
+    assert "needs 20 or more" in found["x"].verdict.sentence
