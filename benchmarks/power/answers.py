@@ -32,7 +32,7 @@ class Damage:
 
     def label(self, corpus: str) -> str:
         """Title and share, as in tables."""
-        return self.title if self.key == "none" else f"{self.title} {self.share(corpus):.0%}".replace("%", " %")
+        return self.title if self.key == "none" else f"{self.title} {100 * self.share(corpus):.0f} %"
 
 
 _RELEASE, _OTHER = "gpt-3.5-turbo-1106", "gpt4_0613"
@@ -73,7 +73,7 @@ ANSWER_DAMAGES = (
     _answer("opening", "stock opening", 0.15, 0.15),
     _answer("truncated", "cut to 90 %", 0.2, 0.2),
     _answer("joined", "two answers joined", 0.2, 0.15),
-    _answer("no_bold", "bold removed", 1.0, 1.0),
+    _answer("no_bold", "bold removed", None, 1.0),
     _answer("no_lists", "list markers removed", 0.3, 0.3),
     _answer("moved", "two words of each sentence swapped", 0.4, 0.4),
 )
