@@ -1,7 +1,8 @@
 """Numbers, p-values and lists in words: the one place where a number becomes text."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 
 def number(value: float) -> str:
@@ -111,6 +112,18 @@ def listed_some(words: Sequence[str], most: int) -> str:
     ('cr and nrr', 'cr, nrr and 2 more')
     """
     return listed(words) if len(words) <= most else f"{', '.join(words[:most])} and {len(words) - most:,} more"
+
+
+def span(counts: Iterable[int]) -> str:
+    """A count, or the range of counts and the most frequent one.
+
+    >>> span([5, 5, 5]), span([5, 6, 5])
+    ('5', '5 to 6, mostly 5')
+    """
+    tally = Counter(counts)
+    if len(tally) < 2:
+        return f"{next(iter(tally), 0):,}"
+    return f"{min(tally):,} to {max(tally):,}, mostly {tally.most_common(1)[0][0]:,}"
 
 
 def p_text(p: float, *, floor: float = 0.0) -> str:

@@ -127,7 +127,10 @@ def _block(block: Block, top: int) -> Iterator[list[str]]:
         case Notes():
             yield _bullets(block.lines)
         case Legend():
-            yield [f"- **{escaped(entry.name)}**: {escaped(entry.text)}" for entry in block.entries]
+            yield [
+                f"- **{escaped(entry.name)}**: {escaped(entry.text, most=_LONGEST_PARAGRAPH)}"
+                for entry in block.entries
+            ]
         case Details():
             yield [f"<details><summary>{_html(block.title)} {_html(block.quiet)}</summary>"]
             for inner in block.blocks:

@@ -334,7 +334,7 @@ def _pairs(pairs: Sequence[tuple[str, str]], width: int, *, style: str = "") -> 
         widest = max(cell_len(shortened(term, _LONGEST)) for term, _ in pairs)
         grid = _grid([min(widest, max(width // 3, _LEAST)), None])
         for term, text in pairs:
-            grid.add_row(_line(term, style or "bold"), _line(text, style, most=2 * _LONGEST))
+            grid.add_row(_line(term, style or "bold"), _line(text, style, most=_LONGEST_PARAGRAPH))
         yield grid
 
 

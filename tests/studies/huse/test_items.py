@@ -13,7 +13,7 @@ from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
 from textassay.metrics.ratings.rating_view import Ratings
-from textassay.report.former.huse_scores import KINDS_EXPLAINED
+from textassay.studies.huse.item_list import KINDS_EXPLAINED
 from textassay.studies.huse.item_votes import judged_items, kinds_by_chance, scores_by_k
 from textassay.studies.huse.result import KINDS
 from textassay.studies.huse.study import huse

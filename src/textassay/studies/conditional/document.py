@@ -1,8 +1,7 @@
 """The document of a conditional study: which systems write like the references, and on which items they do not."""
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -27,7 +26,7 @@ from textassay.document.blocks import (
 )
 from textassay.document.plot import Plot
 from textassay.document.results import COMMON_SETTINGS, better_words, metric_guide, setting_pairs
-from textassay.document.words import level_text, listed, listed_some, number, sentence
+from textassay.document.words import level_text, listed, listed_some, number, sentence, span
 from textassay.inference.result import Result
 from textassay.studies.conditional import tables
 from textassay.studies.conditional.item_list import are_ranked, items_block
@@ -429,11 +428,11 @@ def _facts(found: Conditional) -> Facts:
     human = {part_sizes(result, found.human_sizes): None for result in found.human.results if result.undefined is None}
     pairs = [
         ("Items", f"{shortened(found.items.name, 60)}, {many(len(items), 'item')}"),
-        ("References per item", _span(len(item.references) for item in items)),
+        ("References per item", span(len(item.references) for item in items)),
         *(
             (
                 f"Candidates per item of {shortened(system.name, 40)}",
-                _span(len(i.candidates.get(system.name, ())) for i in items),
+                span(len(i.candidates.get(system.name, ())) for i in items),
             )
             for system in found.systems[:12]
         ),
@@ -442,18 +441,6 @@ def _facts(found: Conditional) -> Facts:
         *setting_pairs(found.settings, _SETTINGS | COMMON_SETTINGS),
     ]
     return Facts(tuple(pairs))
-
-
-def _span(counts: Iterable[int]) -> str:
-    """A count, or the range of counts and the most frequent one.
-
-    >>> _span([5, 5, 5]), _span([5, 6, 5])
-    ('5', '5 to 6, mostly 5')
-    """
-    tally = Counter(counts)
-    if len(tally) < 2:
-        return f"{next(iter(tally), 0):,}"
-    return f"{min(tally):,} to {max(tally):,}, mostly {tally.most_common(1)[0][0]:,}"
 
 
 def _signatures(found: Conditional) -> Signatures:
