@@ -1,8 +1,9 @@
 """One example outcome of every kind of document, for the laws that hold of all of them."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
+from tests.report.builders import conditional, hostile_conditional, huse_study, many_items, one_candidate
 from tests.studies.agreement.test_document import found as agreement
 from tests.studies.frontier.test_document import on_texts, oracles, toy
 from tests.studies.huse.test_plane import models as rated_models
@@ -28,4 +29,12 @@ EXAMPLES: dict[str, Callable[[], Outcome]] = {
     "sweep of two parameters": two_parameters,
     "stress": small_study,
     "plane": plane,
+    "conditional": partial(conditional, sensitivity=True),
+    "conditional, hostile": hostile_conditional,
+    "conditional, one candidate": one_candidate,
+    "conditional, many items": partial(many_items, 5000),
+    "huse": huse_study,
+    "huse, hostile": partial(huse_study, hostile=True),
+    "huse, mean ratings": partial(huse_study, raters=False),
+    "huse, many items": partial(huse_study, 4000),
 }

@@ -203,7 +203,7 @@ def test_pages_have_no_barrier_and_fit_every_screen(opened: Visits, name: str) -
     open_all(shown)
     assert barriers(shown) == []
     assert overflows(shown, (320, 390, 768, 1280)) == {}
-    if name not in ("hostile", "unique"):
+    if "hostile" not in name and name != "unique":
         assert broken_words(shown, "table") == []
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.report.builders import huse_study, undefined
 from textassay.document.blocks import Block, Items, Notes, Row, Table, walk
 from textassay.document.plot import Band, Cells, Dots, Marks
+from textassay.document.words import two_decimals
 from textassay.studies.finding import NO_TEST, Finding, Verdict
 from textassay.studies.huse import tables, words
 from textassay.studies.huse.document import document
@@ -160,7 +161,7 @@ class TestTables:
         table = tables.score_table(found)
         for row, result in zip(table.rows, found.results, strict=True):
             assert row.cells[1].spread == words.interval_text(result.interval)
-        assert table.rows[0].cells[3].text == words.two_decimals(found.results[0].parts["chance"])
+        assert table.rows[0].cells[3].text == two_decimals(found.results[0].parts["chance"])
         method = "bootstrap over contexts, items, ratings and raters"
         footnotes = tables.score_table(replace(found, settings={"interval": method})).footnotes
         assert f"[ ]: 95 % interval, {method}" in footnotes
