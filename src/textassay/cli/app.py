@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
@@ -17,8 +18,10 @@ from textassay.cli import (
     metrics,
     report,
     reproduce,
+    run,
     stress,
 )
+from textassay.cli.configuration import Configuration, note_on, read_configuration, study_words, with_options
 from textassay.cli.files import cache, digest, records
 from textassay.cli.gate import plan
 from textassay.cli.main import INTERRUPTED
@@ -53,6 +56,7 @@ app.command("metrics")(metrics.metrics)
 app.command("reproduce")(reproduce.reproduce)
 app.command("report")(report.report)
 app.command("demo")(demo.demo)
+app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
 app.add_typer(survey.app, name="survey")
 app.add_typer(cache.app, name="cache")
 app.add_typer(digest.app, name="digest")
@@ -100,13 +104,59 @@ def main(
         bool, typer.Option("--version", "-V", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    no_config: Annotated[
+        bool, typer.Option("--no-config", help="Do not read textassay.toml or pyproject.toml of this folder.")
+    ] = False,
 ) -> None:
     """Measure whether generated text is distributed like real text: quality and diversity, with uncertainty."""
-    del version, debug  # handled before the commands run
+    del version, debug, no_config  # handled before the commands run
+
+
+@dataclass(eq=False)
+class _Run:
+    """The configuration of the run at hand, and whether it may have one."""
+
+    found: Configuration = field(default_factory=Configuration)
+    is_configured: bool = True
+
+
+_run = _Run()
+
+
+def configuration() -> Configuration:
+    """The configuration of the current folder."""
+    _run.found = read_configuration(typer.main.get_command(app)) if _run.is_configured else Configuration()
+    return _run.found
+
+
+def with_places(message: str) -> str:
+    """A message, with the place of each of its options that the configuration sets."""
+    options = dict.fromkeys(word.strip("';,:()") for word in message.split() if "--" in word)
+    places = [
+        f"{option} is set in {_run.found.where}: {_run.found.used[option]}"
+        for option in options
+        if option in _run.found.used
+    ]
+    return f"{message} ({', '.join(places)})" if places else message
 
 
 def invoke(arguments: Sequence[str]) -> int:
     """Run the app; usage errors become one line and exit code 2."""
+    _run.is_configured = "--no-config" not in arguments
+    return _invoke([argument for argument in arguments if argument != "--no-config"])
+
+
+def invoke_study(name: str, further: Sequence[str]) -> int:
+    """Run a study of the configuration with further arguments."""
+    words = study_words(configuration(), typer.main.get_command(app), name)
+    return _invoke([*words, *further], study=name)
+
+
+def _invoke(arguments: Sequence[str], study: str | None = None) -> int:
+    found, root = configuration(), typer.main.get_command(app)
+    arguments = with_options(found, root, arguments, study)
+    if not {"--help", "-h", "--quiet", "-q"} & set(arguments):
+        note_on(found)
     try:
         code = app(args=list(arguments), prog_name="textassay", standalone_mode=False)
     except typer.Exit as leaving:
@@ -137,7 +187,7 @@ def has_option(arguments: Sequence[str], option: str) -> bool:
 
 
 def _report_usage_error(error: Any) -> int:
-    message = " ".join(error.format_message().split())
+    message = with_places(" ".join(error.format_message().split()))
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         sys.stdout.write(f"{error.format_message()}\n")

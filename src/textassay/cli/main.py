@@ -131,7 +131,9 @@ def _report(error: Exception, arguments: "Sequence[str]") -> int:
     from textassay.errors import InputError
 
     if isinstance(error, InputError):
-        return _fail(printable(error.with_options()), 2)
+        from textassay.cli.app import with_places
+
+        return _fail(printable(with_places(error.with_options())), 2)
     if isinstance(error, OSError):
         return _fail(f"cannot read or write: {printable(_reason(error))}", 2)
     if isinstance(error, MemoryError):

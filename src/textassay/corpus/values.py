@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NoReturn, TypeAlias
@@ -96,6 +97,18 @@ def read_json(path: AnyPath) -> Any:
         byte = content[error.start]
         raise InputError(f"{where}: not valid JSON: byte 0x{byte:02x} is not valid utf-8") from None
     return decode_json(text, where)
+
+
+def read_toml(path: AnyPath) -> dict[str, Any]:
+    """The tables of a TOML file within the reading budget."""
+    where, data = shortened(os.fsdecode(path)), read_whole(path)
+    try:
+        return tomllib.loads(data.decode())
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(f"{where}:{line}: byte 0x{data[error.start]:02x} is not valid utf-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{where}: not valid TOML: {shortened(str(error))}") from None
 
 
 def kind_of(value: object) -> str:

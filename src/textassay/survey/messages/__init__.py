@@ -51,24 +51,10 @@ def messages_of(study: Study) -> Messages:
 
 def read_messages(path: str) -> dict[str, str]:
     """A whole table from a TOML file; a missing or an unknown key is an InputError."""
-    return checked(read_toml(path), shortened(path), whole=True)
-
-
-def read_toml(path: str) -> dict[str, Any]:
-    """A TOML file of bounded size; one that cannot be read is an InputError."""
     # Imports libraries that a server which only opens a study does not need.
-    from textassay.corpus.files import failures_named, read_whole
+    from textassay.corpus.values import read_toml
 
-    where = shortened(path)
-    with failures_named(where):
-        data = read_whole(path)
-        try:
-            return tomllib.loads(data.decode())
-        except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-            raise InputError(f"{where}:{line}: byte 0x{data[error.start]:02x} is not valid utf-8") from None
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{where}: not valid TOML: {shortened(str(error))}") from None
+    return checked(read_toml(path), shortened(path), whole=True)
 
 
 def checked(written: Mapping[str, Any], where: str, *, whole: bool) -> dict[str, str]:
