@@ -122,9 +122,11 @@ def read_systems(
         raise InputError(f"{called}: texts without fields; wanted records with the system of each text")
     named = pc.fill_null(rows.systems, called)
     read = {}
-    for system in _different(named):
+    for system in (several := _different(named)):
         of_system = pc.equal(named, system)
-        read[system] = _sample_of(_filtered(rows, of_system), system, found, None)
+        sample = _sample_of(_filtered(rows, of_system), system, found, None)
+        note = f"{len(sample):,} of {many(len(rows), 'text')} of {called} are of this system"
+        read[system] = replace(sample, notes=(*sample.notes, note)) if len(several) > 1 else sample
     return read
 
 

@@ -415,8 +415,10 @@ def _decoded(blocks: Iterable[str], where: str, notes: Counter[str]) -> Iterator
                 if value is not None or line.strip():
                     numbers.append(number)
                     values.append(value)
-        except InputError:
+        except InputError as error:
             yield numbers, values
+            if number == start + len(lines) - 1 and not block.endswith("\n"):
+                raise InputError(f"{error}; the file ends within a value, so it is incomplete") from None
             raise
         yield numbers, values
         blank += len(lines) - len(numbers)

@@ -191,7 +191,9 @@ def test_several_systems_in_one_file() -> None:
     message = refusal(records)
     assert "texts of 2 systems ('a', 'b')" in message
     assert "by='model'" in message
-    assert {name: len(sample) for name, sample in read_systems(records).items()} == {"a": 2, "b": 2}
+    systems = read_systems(records)
+    assert {name: len(sample) for name, sample in systems.items()} == {"a": 2, "b": 2}
+    assert systems["a"].notes[-1] == "2 of 4 texts of sample are of this system"
     plain = [{"arm": arm, "text": arm * 3} for arm in "xyx"]
     assert {name: len(sample) for name, sample in read_systems(plain, by="arm").items()} == {"x": 2, "y": 1}
 
@@ -231,6 +233,49 @@ def test_a_field_of_plain_texts_is_read_as_before() -> None:
 
 def test_a_field_asked_for_is_read_from_any_format() -> None:
     assert read_sample([lm_eval(0, ["A cat."])], field="target").texts.to_pylist() == ["3"]
+
+
+def test_a_file_of_a_running_job_is_one_line(tmp_path: Path) -> None:
+    """The last line, the document or the zip file has no end yet."""
+    whole = jsonl(tmp_path / "x.jsonl", [lm_eval(doc, ["A cat."]) for doc in range(3)]).read_bytes()
+    incomplete = "the file ends within a value, so it is incomplete"
+    for end in (-2, -20, -60):
+        (tmp_path / "x.jsonl").write_bytes(whole[:end])
+        assert refusal(tmp_path / "x.jsonl").startswith(f"{tmp_path / 'x.jsonl'}:3: not valid JSON")
+        assert refusal(tmp_path / "x.jsonl").endswith(incomplete)
+    # A fault in a line before the last one is no sign of that.
+    (tmp_path / "x.jsonl").write_bytes(whole.replace(b'"3"', b"3x", 1))
+    assert incomplete not in refusal(tmp_path / "x.jsonl")
+    log = json.dumps(inspect_log(inspect_sample(1, "A cat."), inspect_sample(2, "A dog.")), indent=1)
+    for end in (-1, -40, -100):
+        (tmp_path / "log.json").write_text(log[:end], encoding="utf-8")
+        assert refusal(tmp_path / "log.json").endswith(incomplete)
+    (tmp_path / "log.json").write_text(log.replace('"Q1"', "Q1"), encoding="utf-8")
+    assert incomplete not in refusal(tmp_path / "log.json")
+
+
+def test_a_log_of_a_run_that_did_not_finish_is_read_and_noted(tmp_path: Path) -> None:
+    log = {**inspect_log(inspect_sample(1, "A cat."), inspect_sample(2, "A dog.")), "status": "cancelled"}
+    assert "kept: 1 log of a run that did not finish" in read_sample([log]).notes[-1]
+    started = {key: value for key, value in HEADER.items() if key != "status"}
+    entries = {f"samples/{n}_epoch_1.json": inspect_sample(n, f"A cat {n}.") for n in range(3)}
+    for name, header, is_noted in (
+        ("_journal/start.json", started, True),
+        ("header.json", {**HEADER, "status": "error"}, True),
+        ("header.json", HEADER, False),
+    ):
+        sample = read_sample(zipped(tmp_path / "log.eval", {name: header, **entries}))
+        assert len(sample) == 3
+        assert ("1 log of a run that did not finish" in sample.notes[-1]) == is_noted
+
+
+def test_lists_in_the_cells_of_ragas(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    rows = [{"user_input": "Q", "multi_responses": str(["A cat.", "It's a dog."])}, {"user_input": "P"}]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    sample = read_sample(path)
+    assert sample.texts.to_pylist() == ["A cat.", "It's a dog."]
+    assert "Ragas samples: 2 texts" in sample.notes[-1]
 
 
 def test_promptfoo_table(tmp_path: Path) -> None:

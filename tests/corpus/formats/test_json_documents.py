@@ -102,7 +102,7 @@ def test_what_is_no_json_is_the_same_line_in_any_window(text: str, window: int) 
         parts_of(text, 3, window)
     assert "\n" not in str(caught.value)
     if window == 10_000 and len(text) < 100:
-        assert str(caught.value) == str(whole.value)
+        assert str(caught.value).partition("; the file ends")[0] == str(whole.value)
 
 
 def test_documents_on_lines_of_their_own_follow_each_other() -> None:

@@ -69,6 +69,9 @@ def _read_inspect(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
         samples = items_at(log, "samples")
         if not samples:
             reading.left_out["log without samples|logs without samples"] += 1
+        unfinished = label(log.get("status")) not in (None, "success")
+        if unfinished and reading.is_new("log", label(at(log, "eval", "run_id")), label(at(log, "eval", "created"))):
+            reading.kept["log of a run that did not finish|logs of runs that did not finish"] += 1
         for sample in samples:
             yield from _inspect_texts(sample, system, reading)
 

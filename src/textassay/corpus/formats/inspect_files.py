@@ -45,7 +45,8 @@ def inspect_logs(source: Source, budget: Budget) -> Iterator[dict[str, Any]]:
         if header is None:
             raise InputError(f"{source.where}: a zip file without {_HEADERS[0]}; wanted a log of inspect (.eval)")
         about = _value(archive, file, header, packed, source.where)
-        log = about if isinstance(about, dict) else {}
+        # Only the start of a run has no status.
+        log = {"status": "started", **about} if isinstance(about, dict) else {}
         count = 0
         for sample in _samples(archive, file, packed, source.where):
             count += 1

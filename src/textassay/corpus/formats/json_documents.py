@@ -140,7 +140,11 @@ class _Text:
         """The error for what is at a position of the characters at hand, by default the next one."""
         before = self._text[: self._start if position is None else position]
         columns = len(before) - before.rfind("\n") + (0 if "\n" in before else self._columns)
-        return not_json(self.where, message, self._lines + before.count("\n") + 1, columns)
+        found = not_json(self.where, message, self._lines + before.count("\n") + 1, columns)
+        is_at_end = self._is_whole and not self._text[len(before) :].strip()
+        if is_at_end or message.startswith("Unterminated string"):
+            return InputError(f"{found}; the file ends within a value, so it is incomplete")
+        return found
 
 
 def _may_be_cut(error: json.JSONDecodeError, size: int) -> bool:

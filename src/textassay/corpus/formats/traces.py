@@ -1,5 +1,6 @@
 """Traces and tables of observability and evaluation tools: Langfuse, OpenTelemetry, DeepEval, Ragas, MLflow, ..."""
 
+import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -149,11 +150,21 @@ def _read_deepeval(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
 
 def _read_ragas(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
     for raw in records:
-        prompt = prompt_of(raw.get("user_input"))
-        several = raw.get("multi_responses")
+        prompt = prompt_of(_from_python(raw.get("user_input")))
+        several = _from_python(raw.get("multi_responses"))
         texts = several if isinstance(several, list) and several else [raw.get("response")]
         for text in texts:
             yield Record(string(text), prompt=prompt)
+
+
+def _from_python(value: Any) -> Any:
+    """The list that a string holds as Python writes it, as the CSV files of Ragas do; any other value as it is."""
+    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return value
+    return value
 
 
 def _read_split(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
