@@ -80,7 +80,7 @@ def test_version() -> None:
 
 
 def test_compare_prints_a_table_and_verdicts(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["compare", *files, "--resamples", "99"]) == 0
+    assert run(["compare", *files, "--resamples", "99", "--table", "--why"]) == 0
     out, err = capsys.readouterr()
     for expected in ("real v real", "ms_jaccard-4", "good", "bad", " difference: at least ", "too often"):
         assert expected in out
@@ -160,7 +160,7 @@ class TestColour:
     def test_narrow_terminals_cut_no_number(self, files: list[str], run_command: Command) -> None:
         shown = run_command(*quick(("compare", *files, "--resamples", "0")), columns="44").stdout
         assert "…" not in shown
-        assert shown.count("real v real") >= 2
+        assert "real v real" in shown
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_debug_shows_the_traceback(files: list[str]) -> None:
 def test_a_copy_of_the_reference_is_a_warning_not_an_error(files: list[str], run_command: Command) -> None:
     found = run_command(*quick(("compare", files[0], files[0], "--resamples", "99")))
     assert found.returncode == 0
-    assert "same texts as the reference" in found.stdout
+    assert "contains texts copied from the reference" in " ".join(found.stdout.split())
 
 
 def test_hostile_text_and_names_never_reach_the_terminal_raw(

@@ -238,7 +238,7 @@ def test_the_command_says_what_was_left_out(tmp_path: Path, capsys: pytest.Captu
     for number, name in enumerate(["real", "made"]):
         (tmp_path / f"{name}.txt").write_text("\n".join(corpus(number, 60)), encoding="utf-8")
     files = [str(tmp_path / f"{name}.txt") for name in ("real", "made")]
-    assert run(["compare", *files, "--resamples", "0"]) == 0
+    assert run(["compare", *files, "--resamples", "0", "--why"]) == 0
     assert "left out: " in capsys.readouterr().out
     assert (
         run(["compare", *files, "--resamples", "19", "--encoder", "lsa", "--family", "embedding", "--json", "-"]) == 0

@@ -82,6 +82,19 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural_order(name: str) -> list[tuple[int, int, str]]:
+    """A key under which names are ordered by the values of the numbers inside them.
+
+    >>> sorted(["step-4500", "step-500", "step-0500"], key=natural_order)
+    ['step-500', 'step-0500', 'step-4500']
+    """
+    digits = [(part, part.lstrip("0")) for part in _DIGITS.split(name)]
+    return [(0, len(bare), bare) if part.isdecimal() else (1, 0, part) for part, bare in digits]
+
+
 # Control and format characters, half of a pair, not assigned, private, separators, and marks on the next character.
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Cn", "Co", "Zs", "Zl", "Zp", "Mn", "Me"))
 # Signs that begin a formula. The full-width signs are read like the plain ones where such input is usual.

@@ -134,14 +134,19 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; reports sort it by any column, and filter it if it is long."""
+    """A table; reports sort it by any column, and filter it if it is long.
+
+    `total` is the number of rows that there are, where only some are listed. In a terminal, a `brief` table is without
+    the small lines of its cells.
+    """
 
     heads: tuple[Head, ...]
     rows: tuple[Row, ...]
     title: str = ""
     caption: str = ""
     footnotes: tuple[str, ...] = ()
-    total: int | None = None  # the number of rows that there are, where only some are listed
+    total: int | None = None
+    brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -290,6 +295,15 @@ class Document:
 def sections_of(*sections: Section | None) -> tuple[Section, ...]:
     """The sections that have blocks; None stands for one that does not apply."""
     return tuple(section for section in sections if section is not None and section.blocks)
+
+
+def notes_of(table: Table) -> tuple[str, ...]:
+    """The notes of the rows, each once behind the rows that have it."""
+    rows: dict[str, list[str]] = {}
+    for row in table.rows:
+        for note in row.notes if row.cells else ():
+            rows.setdefault(note, []).append(row.cells[0].text.strip())
+    return tuple(f"{', '.join(names)}: {note}" for note, names in rows.items())
 
 
 def walk(blocks: Sequence[Block]) -> Iterator[Block]:

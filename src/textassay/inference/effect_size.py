@@ -20,7 +20,8 @@ from textassay.metrics.views import Material
 
 # A difference is clear if at least a tenth of the texts must be replaced, and large if at least half of them must be:
 # then no mixture that is mostly real text looks like the candidate.
-_GRADES = ((0.5, "large"), (0.1, "clear"))
+CLEAR, LARGE = 0.1, 0.5
+_GRADES = ((LARGE, "large"), (CLEAR, "clear"))
 # Differences that are found in four of five comparisons are said to be found probably.
 _PROBABLY = 0.8
 

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,8 @@ class Finding:
     """A difference in format between a candidate and the reference, found before any metric is read.
 
     It is `harmless` when the tokenizer evens it out, so that no metric on tokens sees it. `by_option` is true if an
-    option of the comparison is the fix, and `is_markup` for what comparing without markup evens out.
+    option of the comparison is the fix, and `is_markup` for what comparing without markup evens out. The means are
+    those of lengths in words, where these differ.
     """
 
     kind: str
@@ -38,6 +39,8 @@ class Finding:
     harmless: bool = False
     by_option: bool = False
     is_markup: bool = False
+    candidate_mean: float | None = None
+    reference_mean: float | None = None
 
 
 @dataclass(frozen=True)
@@ -433,4 +436,6 @@ def _mean_lengths(mine: I64, theirs: I64) -> Iterator[_Found]:
         longer, usual = (float((lengths > np.median(theirs)).mean()) for lengths in (mine, theirs))
         message = f"candidate texts have {mine.mean():.1f} words on average (reference {theirs.mean():.1f})"
         fix = "compare texts of similar length: change the generator's length, or cut both sides"
-        yield _Found(Finding("mean_length", message, longer, usual, fix), seen=True)
+        found = Finding("mean_length", message, longer, usual, fix)
+        means = float(mine.mean()), float(theirs.mean())
+        yield _Found(replace(found, candidate_mean=means[0], reference_mean=means[1]), seen=True)

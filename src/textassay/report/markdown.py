@@ -27,6 +27,7 @@ from textassay.document.blocks import (
     SummaryRow,
     Table,
     Text,
+    notes_of,
 )
 from textassay.report.tones import tone_of_decision
 
@@ -163,8 +164,7 @@ def _table(table: Table, top: int) -> Iterator[list[str]]:
     yield _grid([escaped(head.text) for head in table.heads], _rows(table), right)
     hidden = (table.total or 0) - len(table.rows)
     left_out = [f"and {hidden:,} more rows"] if hidden > 0 else []
-    notes = [f"{row.cells[0].text}: {note}" for row in table.rows if row.cells for note in row.notes]
-    yield _bullets(line for line in (*left_out, table.caption, *table.footnotes, *notes) if line)
+    yield _bullets(line for line in (*left_out, table.caption, *table.footnotes, *notes_of(table)) if line)
     told = [row for row in table.rows if row.examples and row.cells]
     yield [f"- {escaped(row.cells[0].text)}: {_quote(quote)}" for row in told[:top] for quote in row.examples[:1]]
 

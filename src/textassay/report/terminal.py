@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import groupby
 
@@ -34,6 +34,7 @@ from textassay.document.blocks import (
     SummaryRow,
     Table,
     Text,
+    notes_of,
 )
 from textassay.report.names import fitted_names
 from textassay.report.tones import tone_of, tone_of_decision
@@ -115,9 +116,12 @@ def _summary(summary: Summary, width: int, room: int | None, *, whole: bool = Fa
         n = _largest(least, most, lambda k: _height(_answer(summary, width, k, {}), width) <= room)
     shown = summary.rows[:n]
     tells = _layout(summary, shown, width).tells
+    whole_reasons = {
+        row.candidate: list(row.why) or [row.stands_out] * bool(row.stands_out and not tells) for row in shown
+    }
+    if room is None or _height(_answer(summary, width, n, whole_reasons), width) <= room:
+        return _answer(summary, width, n, whole_reasons)
     reasons = {row.candidate: _reasons(row, with_column=tells) for row in shown}
-    if room is None:
-        return _answer(summary, width, n, reasons)
     # One reason of each candidate, the second of each, and so on, as many as there is space for.
     order = [row.candidate for depth in range(4) for row in shown if len(reasons[row.candidate]) > depth]
 
@@ -220,9 +224,10 @@ def _layout(summary: Summary, rows: Sequence[SummaryRow], width: int) -> _Layout
         if not form.tells and rest >= 0:
             return _Layout(_drawn(columns, widths, gap=form.gap), tells=False)
         stands_out = [_line(row.stands_out) for row in rows]
-        longest = max((line.cell_len for line in stands_out), default=0)
-        if form.tells and longest and rest - form.gap >= min(longest, 28):
-            columns.append(_Column(Line("what stands out"), stands_out, numeric=False))
+        head = Line("what stands out")
+        longest = max((line.cell_len for line in (head, *stands_out)), default=0)
+        if form.tells and any(stands_out) and rest - form.gap >= min(longest, 28):
+            columns.append(_Column(head, stands_out, numeric=False))
             return _Layout(_drawn(columns, [*widths, min(rest - form.gap, longest)]), tells=True)
     return _Layout(_cards(summary, rows), tells=False)
 
@@ -424,6 +429,8 @@ def _table(table: Table, width: int, top: int) -> Iterator[RenderableType]:
     """The table in one or several blocks of columns, then its footnotes."""
     if table.title:
         yield _line(table.title, "bold")
+    if table.brief:
+        table = replace(table, rows=tuple(map(_without_small, table.rows)))
     columns = _columns(table, stacked=False)
     if not _fits(columns, width):
         columns = _columns(table, stacked=True)
@@ -433,11 +440,14 @@ def _table(table: Table, width: int, top: int) -> Iterator[RenderableType]:
         )
     hidden = (table.total or 0) - len(table.rows)
     left_out = [f"… and {hidden:,} more rows"] if hidden > 0 else []
-    notes = [f"{row.cells[0].text}: {note}" for row in table.rows if row.cells for note in row.notes]
-    yield from (_line(line, "dim") for line in (*left_out, table.caption, *table.footnotes, *notes) if line)
+    yield from (_line(line, "dim") for line in (*left_out, table.caption, *table.footnotes, *notes_of(table)) if line)
     examples = [(row, quote) for row in table.rows for quote in row.examples[:1]]
     for row, quote in examples[:top]:
         yield Line.assemble((f"{shortened(row.cells[0].text, 60)}: ", "dim"), _quote(quote))
+
+
+def _without_small(row: Row) -> Row:
+    return replace(row, cells=tuple(replace(cell, small=()) for cell in row.cells))
 
 
 def _columns(table: Table, *, stacked: bool) -> list[_Column]:

@@ -1,7 +1,10 @@
-"""Planes: a metric of quality and a metric of diversity that are plotted against each other, and their directions."""
+"""Planes: a metric of quality and a metric of diversity that are plotted against each other: directions and axes."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 
+from textassay.document.plot import Band, Scale
+from textassay.document.results import ends
 from textassay.inference.result import Result
 from textassay.metrics.effects import EFFECTS
 from textassay.metrics.registry import Metric, all_metrics
@@ -48,3 +51,18 @@ def _order(quality: Result, diversity: Result) -> tuple[bool, bool]:
     """Pairs with tests come first, and then those of one order of n-grams."""
     metric = metric_of(quality)
     return metric is None or metric.test is None, quality.options.get("n") != diversity.options.get("n")
+
+
+def plane_axis(aspect: str, label: str, real: Result) -> Scale:
+    """The axis of an aspect: more of it to the right or upwards, stretched around real text."""
+    turned = ", reversed axis" if falls(real) else ""
+    centre = real.estimate if math.isfinite(real.estimate) else None
+    return Scale(f"more {aspect} → ({label}{turned})", reversed=falls(real), centre=centre)
+
+
+def plane_bands(quality: Result, diversity: Result) -> Iterator[Band]:
+    """The intervals of real text on both axes."""
+    if math.isfinite(quality.estimate):
+        yield Band("x", *(ends(quality) or (quality.estimate,) * 2), quality.estimate)
+    if math.isfinite(diversity.estimate):
+        yield Band("y", *(ends(diversity) or (diversity.estimate,) * 2), diversity.estimate)

@@ -309,11 +309,98 @@ def _less_varied(f: "Finding") -> str:
     return f"less varied than {shortened(f.names[0], 40)}: {on} ({cited_p(f.adjusted_p)})"
 
 
+def _count_differ(f: "Finding") -> str:
+    """How many candidates differ, or how many do not."""
+    same, differ, n = int(f.value), int(f.part("differ")), f.n[0]
+    if differ == n:
+        return f"{'both' if n == 2 else f'all {n}'} candidates differ from the reference"
+    if not same:
+        return f"{differ} of {n} candidates {'differs' if differ == 1 else 'differ'} from the reference"
+    if same == n:
+        return f"{'neither' if n == 2 else 'none'} of {n} candidates was found to differ"
+    return f"{same} of {n} candidates {'was' if same == 1 else 'were'} not found to differ"
+
+
+def _closest(f: "Finding") -> str:
+    first, *others = (shortened(name, 40) for name in f.names)
+    if not others:
+        return f"closest: {first}"
+    return f"closest: {listed_some([first, *others], 3)} (tied)"
+
+
+def _who(f: "Finding", one: str, more: str) -> str:
+    """Candidates by name, or their number if they are many."""
+    few = listed([shortened(name, 40) for name in f.names]) if len(f.names) <= 2 else str(len(f.names))
+    return f"{few} {one if len(f.names) == 1 else more}"
+
+
+_ADVERBS = {"slight": "slightly", "clear": "clearly", "large": "strongly"}
+
+
+def _alone(f: "Finding") -> str:
+    """The outcome of a comparison of one candidate."""
+    name, decision = f"“{shortened(f.names[0], 60)}”", f.kind.removeprefix("candidate ")
+    behind = f.among[0] if f.among else None
+    if decision == "same":
+        return f"no difference between {name} and the reference was found"
+    if decision == "differs" and f.grade:
+        low = f.ends[0] if f.ends else 0.0
+        share_of = f": at least {at_least(low)} of its texts are unlike the reference's" if low else ""
+        return f"{name} differs {_ADVERBS.get(f.grade, '')} from the reference{share_of}"
+    said = {
+        "differs": "differs from the reference",
+        "collapsed": "has collapsed",
+        "copied": "contains texts copied from the reference",
+    }.get(decision, "was not tested against the reference")
+    because = f": {brief(behind)}" if behind is not None and decision != "differs" else ""
+    return f"{name} {said}{because}"
+
+
+def brief(f: "Finding") -> str:
+    """A finding in a few words where its sentence is long, for a summary."""
+    short = _BRIEF.get(f.kind)
+    if short is None:
+        return sentence_of(f)
+    return short if isinstance(short, str) else short(f)
+
+
+def _beside(f: "Finding") -> str:
+    return f"{f.metric} {number(f.value)}, real {number(f.baseline)}"
+
+
+_BRIEF: "Mapping[str, str | Callable[[Finding], str]]" = {
+    "collapsed": _repeated,
+    "repeats": lambda f: f"{share(f.value)} of its texts repeat another one (real text {share(f.baseline)})",
+    "copies of the reference": lambda f: f"{share(f.value)} of its texts are in the reference word for word",
+    "too few texts": lambda f: f"{f.n[0]:,} and {f.n[1]:,} texts are too few to find any but very large differences",
+    "detectable share": lambda f: (
+        f"a difference in {share(f.value)} or more of its texts would probably have been found"
+    ),
+    "closer": _CLOSER,
+    "hidden by copies": "copies hide differences: compare again without them",
+    "markup alone": lambda f: f"without Markdown no difference is found ({cited_p(f.adjusted_p)})",
+    "markup and words differ": lambda f: (
+        "the words without Markdown differ as well"
+        + (f": at least {at_least(f.ends[0])} of its texts are unlike" if f.ends else "")
+    ),
+    "less diverse": lambda f: f"less diverse ({_beside(f)})",
+    "more diverse": lambda f: f"more diverse ({_beside(f)})",
+    "diversity unclear": "diversity measures disagree",
+    "fewer common phrases": lambda f: f"fewer common phrases ({_beside(f)})",
+    "fewer known phrases": lambda f: f"fewer of its phrases are known ({_beside(f)})",
+    "unlike the reference": lambda f: f"texts unlike any in the reference ({_beside(f)})",
+    "uncovered": lambda f: f"parts of the reference are not covered ({_beside(f)})",
+}
+
+
 SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     # All studies.
     "no test": "estimates only: no test was run",
     "not tested": lambda f: f.text,
     "caution": lambda f: f.text,
+    # A sign that texts are not independent; the condition is the option that helps.
+    "dependence": lambda f: f"{'caution' if f.condition else 'note'}: {f.text}",
+    "encoder": lambda f: f"{f.text}, so nothing is said about {f.metric}; choose an encoder that reads these texts",
     "stated": lambda f: f.text,
     # Comparisons.
     "collapsed": lambda f: f"collapsed: {_repeated(f)}",
@@ -342,6 +429,14 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
         f"Markdown may explain the difference: without it, none is found ({cited_p(f.adjusted_p)}); {_STRIP}"
     ),
     "markup and words differ": _words_differ,
+    "candidates": _count_differ,
+    "closest": _closest,
+    "collapsed candidates": lambda f: _who(f, "has collapsed", "have collapsed"),
+    "copied candidates": lambda f: _who(f, "contains copies of the reference", "contain copies of the reference"),
+    "untested candidates": lambda f: (
+        "estimates only: no test was run" if len(f.names) == f.n[0] else _who(f, "was not tested", "were not tested")
+    ),
+    **{f"candidate {decision}": _alone for decision in ("same", "differs", "collapsed", "copied", "untested")},
     "less diverse": _diverse("less"),
     "more diverse": _diverse("more"),
     "diversity unclear": _disagree,

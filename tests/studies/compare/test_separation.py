@@ -49,7 +49,7 @@ def test_outcomes_and_reports_show_what_the_classifier_uses() -> None:
     assert "What the classifier uses" in page
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert "is recognised by its texts with" in found.to_markdown()
+    assert "What the classifier uses" in found.to_markdown()
 
 
 def test_without_a_difference_nothing_is_shown() -> None:

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 from textassay.inference.effect_size import Separable
-from textassay.inference.format_check import Finding
+from textassay.inference.format_check import Finding as FormatFinding
 from textassay.inference.overall.test import MemberResult, Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
@@ -14,13 +15,14 @@ from textassay.studies.codec import from_fields, read_sized, sized
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.equal_lengths import EqualLengths
 from textassay.studies.compare.meaning import Meaning
-from textassay.studies.finding import Verdict
+from textassay.studies.finding import Finding, Verdict
 from textassay.studies.gate.result import Gate
 from textassay.studies.outcome import (
     Contest,
     Outcome,
     ResultColumn,
     Settings,
+    data_frame,
     known,
     plain_row,
     plain_settings,
@@ -102,7 +104,7 @@ class Column(ResultColumn):
     digest: str
     results: tuple[Result, ...]
     verdict: Verdict | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FormatFinding, ...] = ()
     over: tuple[Phrase, ...] = ()
     under: tuple[Phrase, ...] = ()
     meaning: Meaning | None = None
@@ -133,6 +135,13 @@ CSV_FIELDS = (
     "p_adjusted", "better", "aspect", "undefined", "signature",
 )  # fmt: skip
 
+SUMMARY_FIELDS = (
+    "rank", "candidate", "decision", "grade", "separable", "separable_low", "quality", "diversity", "repeats",
+    "stands_out",
+)  # fmt: skip
+# The modules behind `best` and `summary` read this one.
+_HOME = "textassay.studies.compare"
+
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Outcome):
@@ -140,7 +149,8 @@ class Comparison(Outcome):
 
     `real` is the baseline: metrics that describe a sample are measured on the whole reference, metrics that compare on
     one part of the reference against another part; each of its results carries its own `n`. `gate` is the decision, if
-    there were rules for one.
+    there were rules for one. `cautions` are what may be wrong for all candidates: signs that the texts of the
+    reference are not independent, and an encoder that cannot read these texts.
     """
 
     kind: ClassVar[str] = "compare"
@@ -157,11 +167,31 @@ class Comparison(Outcome):
     n_resamples: int = 0
     settings: Settings = field(default_factory=dict)
     gate: Gate | None = None
+    cautions: tuple[Finding, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The candidates."""
         return self.candidates
+
+    @property
+    def best(self) -> str | None:
+        """The name of the candidate that is closest to the reference; None where nothing ranks them."""
+        rows = self._ranking().rows
+        return rows[0].column.name if rows and rows[0].rank is not None else None
+
+    @property
+    def summary(self) -> Any:
+        """The summary as a pandas data frame: one row per candidate, the closest first.
+
+        Columns are the rank, the decision and the grade of the difference, the separable share with its lower bound,
+        quality and diversity beside real text (in points where the metrics are shares), the share of repeated texts,
+        and what stands out.
+        """
+        return data_frame(import_module(f"{_HOME}.summary").summary_rows(self, self._ranking()), SUMMARY_FIELDS)
+
+    def _ranking(self) -> Any:
+        return import_module(f"{_HOME}.ranking").ranking(self)
 
     @property
     def baseline(self) -> tuple[Result, ...]:
@@ -210,6 +240,7 @@ class Comparison(Outcome):
                 | {"results": [sized(r) for r in self.real.results]}
                 | {"axes_without_markup": _sized(self.real.axes_without_markup)},
                 "columns": [_remarks(column) for column in self.candidates],
+                "cautions": [caution.to_dict() for caution in self.cautions],
                 "contests": [without_nan(asdict(contest)) for contest in self.contests],
             },
             **gate,
@@ -236,6 +267,7 @@ class Comparison(Outcome):
             n_resamples=details.get("resamples", 0),
             settings=read_settings(details),
             gate=from_fields(Gate, plain["gate"]) if "gate" in plain else None,
+            cautions=tuple(map(Finding.from_dict, details.get("cautions", ()))),
         )
 
 
@@ -286,7 +318,7 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         plain["digest"],
         tuple(Result.from_dict(result, n=plain["n"]) for result in plain["results"]),
         Verdict.from_dict(remarks["verdict"]),
-        tuple(Finding(**finding) for finding in remarks["findings"]),
+        tuple(FormatFinding(**finding) for finding in remarks["findings"]),
         _phrases(remarks["over"]),
         _phrases(remarks["under"]),
         Meaning.from_dict(remarks["meaning"]) if remarks["meaning"] else None,

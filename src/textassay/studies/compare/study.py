@@ -22,7 +22,8 @@ from textassay.encoders.remembered import Remembered, show_all
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.dependence import DependenceWarning, check_dependence, check_order
-from textassay.inference.format_check import CASE, Finding, check_format
+from textassay.inference.format_check import CASE, check_format
+from textassay.inference.format_check import Finding as FormatFinding
 from textassay.inference.intervals import FEWEST_TEXTS, Replicates
 from textassay.inference.measure import Job, Measured, measure_jobs, paired_difference, views_of_job
 from textassay.inference.overall.bank import views_of_bank
@@ -46,9 +47,11 @@ from textassay.studies.compare.of_digests import are_digests, as_digest, compare
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
+from textassay.studies.finding import Finding
 from textassay.studies.gate.rules import GateRules
 from textassay.studies.gate.study import gated, read_contaminant
 from textassay.studies.outcome import Contest, settings_of_metrics
+from textassay.studies.sentences import sentence_of
 
 # The exchanges that a quick run draws first; the overall test adds more where its p-value is close to a limit.
 QUICK_EXCHANGES = 199
@@ -462,13 +465,14 @@ class _Study:
         ]
         contested = tuple(contests(measurer.requests, outcomes, level=plan.level))
         of_reference = _of_reference(chain(*warnings))
-        notes = (*of_reference, *self._notes(columns))
+        signs = {name: tuple(map(_sign, each)) for name, each in zip(names, warnings, strict=True)}
+        notes = (*map(sentence_of, of_reference), *self._notes(columns))
         part = cut.held_out if cut.why_no_baseline is None else cut.plain
         real = Column("real v real", len(part), part.digest, baseline.results, axes_without_markup=axes.get(REAL, {}))
         return Comparison(
             reference=Column(cut.reference.name, len(cut.reference), cut.reference.digest, ()),
             real=real,
-            candidates=tuple(self._judged(columns, real, doubtful=bool(of_reference))),
+            candidates=tuple(self._judged(columns, real, signs, doubtful=bool(of_reference))),
             labels=tuple(request.label for request in measurer.requests),
             contests=contested,
             level=plan.level,
@@ -477,6 +481,7 @@ class _Study:
             settings=settings_of_metrics(
                 plan, measurer.requests, measurer.settings, design=self.design.kind, groups=self.design.field
             ),
+            cautions=(*of_reference, *_of_encoder(measurer.settings.encoder)),
         )
 
     def _remarks(self, name: str) -> dict[str, Any]:
@@ -507,7 +512,7 @@ class _Study:
                 return partial(check_order, role, sample, tokenizer=tokenizer, seed=seed)
         return partial(check_dependence, candidate, reference, tokenizer=tokenizer, seed=seed)
 
-    def _format(self, name: str) -> Callable[[], Sequence[Finding]]:
+    def _format(self, name: str) -> Callable[[], Sequence[FormatFinding]]:
         """The search for differences in format, ready to run.
 
         It reads the whole samples, not what the cut left of them: blank texts are counted against all texts.
@@ -517,7 +522,7 @@ class _Study:
         tokenizer = self.measurer.settings.tokenizer
         return partial(check_format, self.design.candidates[name], self.design.reference, tokenizer=tokenizer)
 
-    def _axes(self, baseline: Measured, findings: Iterable[Finding]) -> Mapping[str, Mapping[str, Result]]:
+    def _axes(self, baseline: Measured, findings: Iterable[FormatFinding]) -> Mapping[str, Mapping[str, Result]]:
         """The axes of the plane without Markdown, where a candidate and the reference differ in it."""
         measurer = self.measurer
         if not (measurer.baseline and measurer.plan.n_resamples and any(finding.is_markup for finding in findings)):
@@ -526,7 +531,7 @@ class _Study:
             measurer.requests, baseline.results, measurer.cut, self._words_of, plan=measurer.plan
         )
 
-    def _without_markup(self, name: str, findings: Sequence[Finding]) -> Callable[[], Overall | None]:
+    def _without_markup(self, name: str, findings: Sequence[FormatFinding]) -> Callable[[], Overall | None]:
         """The overall test on words without Markdown where the samples differ in it, ready to run.
 
         Without vectors: all texts would have to be encoded again.
@@ -562,11 +567,13 @@ class _Study:
             measured.results,
             at_baseline_size=again,
             adjusted=tuple(measured.adjusted[request] for request in self.measurer.requests),
-            warnings=tuple(_stated(sign) for sign in warnings if sign.about != "reference"),
+            warnings=tuple(sentence_of(_sign(sign)) for sign in warnings if sign.about != "reference"),
             **found,
         )
 
-    def _judged(self, columns: list[Column], real: Column, *, doubtful: bool) -> Iterable[Column]:
+    def _judged(
+        self, columns: list[Column], real: Column, signs: Mapping[str, Sequence[Finding]], *, doubtful: bool
+    ) -> Iterable[Column]:
         plan, requests = self.measurer.plan, self.measurer.requests
         overlap = self._real_overlap() if plan.n_resamples else 0.0
         setting = Setting(plan.level, self.sight, overlap, len(columns))
@@ -581,7 +588,7 @@ class _Study:
                 rows,
                 column.overall,
                 setting=setting,
-                warnings=column.warnings,
+                warnings=[sign for sign in signs[column.name] if sign.metric != "reference"],
                 doubtful=doubtful,
                 format_differs=any(not finding.harmless for finding in column.findings),
                 case_differs=any(map(_is_of_case, column.findings)),
@@ -624,24 +631,34 @@ class _Study:
             )
 
 
-def _is_of_case(finding: Finding) -> bool:
+def _is_of_case(finding: FormatFinding) -> bool:
     """Whether at least half of the texts of one sample have capitals that the other one's lack, for the tokenizer."""
     gap = abs(finding.candidate_share - finding.reference_share)
     return finding.kind in CASE and not finding.harmless and gap >= _MOST_CASE
 
 
-def _stated(sign: DependenceWarning) -> str:
-    """Sorted texts are no sign of dependence, but they hide signs that the order could show."""
-    return f"{'caution' if sign.option else 'note'}: {sign.message}"
+def _sign(sign: DependenceWarning) -> Finding:
+    """A sign of dependence as a finding: its kind, the option that helps, and what shows it.
+
+    Sorted texts are no sign of dependence, but they hide signs that the order could show.
+    """
+    return Finding("dependence", sign.about, names=(sign.kind,), condition=sign.option or "", text=sign.message)
 
 
-def _of_reference(signs: Iterable[DependenceWarning]) -> tuple[str, ...]:
+def _of_reference(signs: Iterable[DependenceWarning]) -> tuple[Finding, ...]:
     """What the reference shows, once for all candidates: the first sign of each kind."""
-    first: dict[str, str] = {}
+    first: dict[str, Finding] = {}
     for sign in signs:
         if sign.about == "reference":
-            first.setdefault(sign.kind, _stated(sign))
+            first.setdefault(sign.kind, _sign(sign))
     return tuple(first.values())
+
+
+def _of_encoder(encoder: Any) -> Iterator[Finding]:
+    """Why vectors allow no verdict, if they do not."""
+    why = encoder.why_no_verdict if isinstance(encoder, Remembered) else None
+    if why is not None:
+        yield Finding("encoder", encoder.sees, text=why)
 
 
 def _row(column: Column, label: str, result: Result, baseline: Result, significant: bool) -> Row:

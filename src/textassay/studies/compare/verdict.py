@@ -101,7 +101,7 @@ def judge(
     overall: Overall | None,
     *,
     setting: Setting,
-    warnings: Sequence[str] = (),
+    warnings: Sequence[Finding | str] = (),
     doubtful: bool = False,
     format_differs: bool = False,
     case_differs: bool = False,
@@ -146,7 +146,9 @@ def judge(
     return Verdict.of(decision, *collapse, *copies, difference, details=details, cautions=warnings)
 
 
-def _nothing_found(overall: Overall, copies: Sequence[Finding], setting: Setting, warnings: Sequence[str]) -> Verdict:
+def _nothing_found(
+    overall: Overall, copies: Sequence[Finding], setting: Setting, warnings: Sequence[Finding | str]
+) -> Verdict:
     is_closer = is_significant(overall.closer, setting.beside)
     if copies:
         # Texts that are in both samples make them alike, so the test shows little about the other texts.

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from textassay.corpus.files import is_pattern, named_paths, pattern_files
+from textassay.corpus.printable import natural_order
 from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting
 from textassay.models.base import Decoding
@@ -148,7 +149,7 @@ def checkpoint_files(given: Any) -> dict[str, str]:
     """Model files by name, in the order of the numbers in their names: epoch-2 comes before epoch-10."""
     paths: list[Any] = [given] if isinstance(given, str | os.PathLike) else list(given)
     found = [file for path in paths for file in _matching(os.fsdecode(path))]
-    ordered: list[str] = sorted(dict.fromkeys(found), key=_natural)
+    ordered: list[str] = sorted(dict.fromkeys(found), key=natural_order)
     return named_paths(ordered)
 
 
@@ -159,8 +160,3 @@ def _matching(path: str) -> list[str]:
     if not files:
         raise InputError(Setting("checkpoints", path), ": no file matches; wanted model files")
     return files
-
-
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """A key under which numbers inside names are ordered by value."""
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]

@@ -10,7 +10,7 @@ from textassay.document.blocks import REAL, Chart
 from textassay.document.plot import Band, Line, Marks, Plot, Point, Scale
 from textassay.document.results import cell_text, ends, result_cell
 from textassay.inference.result import Result
-from textassay.studies.planes import falls, plane_indexes
+from textassay.studies.planes import plane_axis, plane_bands, plane_indexes
 from textassay.studies.sweep.grid import SHORT, value_text
 from textassay.studies.sweep.result import SettingColumn, Sweep
 from textassay.studies.sweep.verdict import varied
@@ -162,28 +162,15 @@ def plane_chart(found: Sweep) -> Chart | None:
         points += drawn
     plot = Plot(
         "Quality-diversity plane",
-        _plane_axis("quality", labels[0], quality),
-        _plane_axis("diversity", labels[1], diversity),
-        (*_bands(quality, diversity), *lines, Marks((centre,)), Marks(tuple(points))),
+        plane_axis("quality", labels[0], quality),
+        plane_axis("diversity", labels[1], diversity),
+        (*plane_bands(quality, diversity), *lines, Marks((centre,)), Marks(tuple(points))),
         summary="; ".join(point.detail for point in (centre, *points)),
         size="large",
     )
     marks = _NAMES[_axis_parameter(found)] if len(varied(found.swept)) == 1 else "setting"
     shown = f"Horizontal axis: {labels[0]}. Vertical axis: {labels[1]}. Labels of marks: {marks}."
     return Chart(plot, f"{shown} Bars and bands are intervals.")
-
-
-def _plane_axis(aspect: str, label: str, real: Result) -> Scale:
-    turned = ", reversed axis" if falls(real) else ""
-    centre = real.estimate if math.isfinite(real.estimate) else None
-    return Scale(f"more {aspect} → ({label}{turned})", reversed=falls(real), centre=centre)
-
-
-def _bands(quality: Result, diversity: Result) -> Iterator[Band]:
-    if math.isfinite(quality.estimate):
-        yield Band("x", *(ends(quality) or (quality.estimate,) * 2), quality.estimate)
-    if math.isfinite(diversity.estimate):
-        yield Band("y", *(ends(diversity) or (diversity.estimate,) * 2), diversity.estimate)
 
 
 def _setting_point(found: Sweep, column: SettingColumn, places: tuple[int, int], labels: Sequence[str]) -> Point:
