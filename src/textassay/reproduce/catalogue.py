@@ -14,6 +14,7 @@ from textassay.reproduce import caption_tests as trm
 from textassay.reproduce import discrepancy_tables as dd
 from textassay.reproduce import huse_paper as huse
 from textassay.reproduce import joint_oracle, joint_samples, joint_sweeps
+from textassay.reproduce import mcdiv_paper as mcdiv
 from textassay.reproduce import quality_diversity_paper as qd
 from textassay.reproduce.central_captions import reproduce_figures_10_to_13
 from textassay.reproduce.discrepancy_paper import reproduce_published
@@ -64,6 +65,7 @@ PAPERS: Mapping[str, str] = {
     "trm": "chan2022",
     "msj": "montahaei2019",
     "huse": "hashimoto2019",
+    "mcdiv": "tevet2021",
 }
 
 _CAPTIONS = ("captions/coco_val_sample.json",)
@@ -326,6 +328,15 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         (200, 200, 200),
         huse.reproduce_figure_5,
     ),
+    "mcdiv": Reproducible(
+        "metrics of diversity on sets of responses that people wrote and rated (items: sets per file)",
+        "tevet2021",
+        mcdiv.FILES,
+        (20, 250, 250),
+        mcdiv.reproduce_mcdiv,
+        _ENCODER,
+        fewest=10,
+    ),
 }
 
 NOT_REBUILT: tuple[NotRebuilt, ...] = (
@@ -372,6 +383,12 @@ NOT_REBUILT: tuple[NotRebuilt, ...] = (
         "only the ratings of summarization at t = 1.0 are published; `textassay huse` draws several models in one "
         "plane where there are ratings of each",
     ),
+    NotRebuilt(
+        "decTest: metrics over the temperature of a generator",
+        "tevet2021",
+        "the generated responses are not among the files here; `textassay sweep` measures metrics over temperatures",
+    ),
+    NotRebuilt("All sets of McDiv", "tevet2021", "the files here have the 200 sets per task with human scores"),
 )
 
 

@@ -9,7 +9,7 @@ from textassay.metrics.vectors.vectors import Vectors, canonical_order
 from textassay.metrics.vectors.vendi import similarities
 
 # Texts of two clusters have a mean cosine below this. Chosen on every second prompt of NoveltyBench's sample, for the
-# vectors of MiniLM (see docs/answers.md).
+# vectors of MiniLM given the prompt (see docs/answers.md).
 SIMILARITY = 0.5
 # The distances of all pairs are in memory at once.
 _MOST_TEXTS = 5_000

@@ -10,18 +10,19 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from textassay.corpus.item_set import ItemSet, read_items
+from textassay.corpus.item_set import Item, ItemSet, read_items
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.sample import Sample, as_text_array, digest_of
 from textassay.corpus.tokenizers import get_tokenizer
-from textassay.encoders.base import DEFAULT, Encoder
+from textassay.encoders.base import Encoder
+from textassay.encoders.given_prompt import GivenPrompt, reads_prompts, with_prompt
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError
@@ -41,7 +42,7 @@ from textassay.studies.finding import Verdict
 from textassay.studies.outcome import Contest, settings_of
 
 # What is measured if nothing is named; the first metric that can be measured ranks the systems.
-DEFAULT_METRICS = ("meanings", "wordings", "distinct:n=2", "self_bleu:n=4", "vendi")
+DEFAULT_METRICS = ("meanings", "wordings", "distinct:n=2", "self_bleu:n=4", "vendi", "dissimilarity")
 METHOD = "bootstrap:prompts"
 # Fewer answers have nothing to differ from.
 _FEWEST = 2
@@ -76,7 +77,8 @@ def answers(
         The field of the texts, as for `read_sample`.
     metrics
         Metrics that describe one sample, such as `"meanings:similarity=0.7,distinct:n=3"`. By default `meanings`,
-        `wordings`, `distinct:n=2`, `self_bleu:n=4` and `vendi`; without an encoder those that need none.
+        `wordings`, `distinct:n=2`, `self_bleu:n=4`, `vendi` and `dissimilarity`; without an encoder those that need
+        none.
     tokenizer, encoder
         As for `compare`.
     level, n_resamples, seed
@@ -118,7 +120,7 @@ def answers(
         contests=contests,
         level=level,
         notes=(*chosen.notes, *choice.notes, *notes, *(seen.notes if seen else ())),
-        settings=settings_of(plan, **_used(plan, choice.requests, settings, several=len(columns) > 1)),
+        settings=settings_of(plan, **_used(plan, choice.requests, study.named, several=len(columns) > 1)),
     )
 
 
@@ -191,13 +193,22 @@ def _encoded(items: ItemSet, encoder: str | Encoder, progress: Progress) -> Reme
     }
     pooled = _sample([text for sample in samples.values() for text in sample.texts.to_pylist()], "answers")
     return show_all(
-        DEFAULT if encoder is None else encoder,
+        encoder,
         reference=pooled,
         candidates=samples,
-        used=[pooled],
+        used=[pooled, *_prompts(items)] if reads_prompts(encoder) else [pooled],
         start=partial(progress.start, "encoding"),
         step=progress.step,
     )
+
+
+def _prompts(items: ItemSet) -> list[Sample]:
+    """The prompts, and the prompts with each answer."""
+    known = [item for item in items.items if item.prompt is not None]
+    together = (
+        text for item in known for texts in item.candidates.values() for text in with_prompt(item.prompt or "", texts)
+    )
+    return [_sample([item.prompt or "" for item in known], "prompts"), _sample(list(together), "prompts with answers")]
 
 
 def _sample(texts: Sequence[str], name: str) -> Sample:
@@ -218,15 +229,15 @@ class _Study:
         """One prompt of every system that answered it several times."""
         item = self.items.items[index]
         found = {
-            name: self._measured(item.id, texts[: self.sizes[item.id]])
+            name: self._measured(item, texts[: self.sizes[item.id]])
             for name, texts in item.candidates.items()
             if len(texts) >= _FEWEST
         }
         step(1)
         return found
 
-    def _measured(self, id_: str, texts: Sequence[str]) -> PromptAnswers:
-        material = Material(_sample(texts, "answers"), self.settings)
+    def _measured(self, item: Item, texts: Sequence[str]) -> PromptAnswers:
+        material = Material(_sample(texts, "answers"), self._given(item.prompt))
         results = measure(self.requests, {"candidate": material}, plan=replace(self.plan, n_resamples=0)).results
         duplicates = material.view(NearDuplicates)
         wordings, classes = wording_classes(duplicates), None
@@ -234,7 +245,19 @@ class _Study:
             classes = meaning_classes(material.view(Vectors).values, **self._meaning_options())
         kind = _kind(len(duplicates.sizes), int(wordings.max()) + 1, classes)
         shown = wordings if classes is None else classes
-        return PromptAnswers(id_, len(texts), tuple(r.estimate for r in results), kind, tuple(shown.tolist()))
+        return PromptAnswers(item.id, len(texts), tuple(r.estimate for r in results), kind, tuple(shown.tolist()))
+
+    def _given(self, prompt: str | None) -> Settings:
+        """The settings with vectors given the prompt, where it is known and the encoder can read it."""
+        encoder = self.settings.encoder
+        if encoder is None or prompt is None or not reads_prompts(encoder):
+            return self.settings
+        return replace(self.settings, encoder=GivenPrompt(encoder, prompt))
+
+    @cached_property
+    def named(self) -> Settings:
+        """The settings as signatures name them: with the encoder of the prompts, if any is known."""
+        return next((self._given(item.prompt) for item in self.items.items if item.prompt is not None), self.settings)
 
     def _meaning_options(self) -> Mapping[str, Any]:
         return next((request.options for request in self.requests if request.metric.name == "meanings"), {})
@@ -270,7 +293,7 @@ class _Study:
         return signature(
             request.metric.name,
             option_fields(request),
-            settings=setting_fields(self.settings, request.metric.views),
+            settings=setting_fields(self.named, request.metric.views),
             data={"prompts": f"{len(self.items)}/{self.items.digest}", "system": own},
             resampling=resampling,
         )
