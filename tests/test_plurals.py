@@ -41,7 +41,7 @@ def test_many_blank_texts_are_counted_by_the_format_check() -> None:
 def test_plurals_are_made_by_the_one_helper() -> None:
     """An `s` that is put on by hand is forgotten in the next message."""
     by_hand = re.compile(r"""\{['"]s?['"] if [^}]*(?:> 1|== 1|!= 1) else ['"]s?['"]\}""")
-    allowed = {"corpus/records.py", "huse/study.py", "former/conditional_table.py"}
+    allowed = {"corpus/records.py", "huse/study.py", "conditional/tables.py"}
     found = {
         "/".join(path.parts[-2:])
         for path in (ROOT / "src").rglob("*.py")

@@ -13,11 +13,12 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.inference.rated_scores import Corrected
 from textassay.report.former.compare import table_lines as compare_lines
-from textassay.report.former.conditional_table import table_lines as conditional_lines
-from textassay.report.former.table import figure, paired_rows
+from textassay.report.former.table import figure
 from textassay.studies.compare.verdict import Setting
 from textassay.studies.compare.verdict import judge as judge_candidate
+from textassay.studies.conditional.tables import metric_table
 from textassay.studies.conditional.verdict import Evidence, judge_system
+from textassay.studies.contests import paired
 from textassay.studies.huse.verdict import judge as judge_scores
 from textassay.studies.outcome import Contest
 
@@ -51,8 +52,9 @@ def in_conditional(p: float, level: float) -> set[bool]:
     contest = Contest("a", "human", "trm meteor", 0.1, 0.05, 0.15, p)
     found = replace(CONDITIONAL, systems=(replace(system, results=(result,)),), contests=(contest,), level=level)
     verdict = judge_system(Evidence({"trm meteor": result}, 0.0, None, []), level=level)
-    line, *_ = conditional_lines(found)
-    return {line.figures[1].marked, verdict.decision == "differs", paired_rows(found, found.contests)[0].marked}
+    cell = metric_table(found).rows[0].cells[2]
+    (pair,) = paired(found, found.contests)
+    return {cell.marked, verdict.decision == "differs", pair.marked}
 
 
 def item_is_labelled(k: int, n: int, level: float) -> bool:

@@ -166,7 +166,9 @@ def _column_names(names: Sequence[str], room: float) -> tuple[list[list[str]], b
 
 
 def _title_of(scale: Scale, *, upwards: bool = False) -> str:
-    """The title of an axis with an arrow towards what is better."""
+    """The title of an axis with an arrow towards what is better; that of an upright axis is written above it."""
+    if upwards and ("←" in scale.title or "→" in scale.title):
+        return scale.title.translate({ord("←"): "↓", ord("→"): "↑"})
     if not scale.title or scale.better not in ("higher", "lower"):
         return scale.title
     is_forward = (scale.better == "higher") is not scale.reversed

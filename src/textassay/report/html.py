@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from textassay.corpus.printable import printable, printable_lines, shortened
+from textassay.corpus.printable import many, printable, printable_lines, shortened
 from textassay.document.blocks import (
     Block,
     Cell,
@@ -374,8 +374,7 @@ def _fitting(parts: Sequence[Markup], room: int) -> tuple[list[Markup], int]:
 
 def _items_words(total: int, n: int, n_texts: int) -> str:
     """How many of the items are in the page."""
-    found = f"{n:,} item{'' if n == 1 else 's'}" if n == total else f"{n:,} of {total:,} items"
-    parts = [found if n == total else f"{found}; the JSON file has all"]
+    parts = [many(n, "item") if n == total else f"{n:,} of {total:,} items; the JSON file has all"]
     if n_texts < n:
         parts.append(f"the first {n_texts:,} with their texts, because the page would be too large")
     return "; ".join(parts)
