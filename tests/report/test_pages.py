@@ -27,7 +27,9 @@ NAMES = (*EXAMPLES, *MADE)
 _BOX_SPACES = "\u2007\u2008\u00a0"
 
 
+@cache
 def document(name: str) -> Document:
+    """A document, made once."""
     return MADE[name] if name in MADE else EXAMPLES[name]().document()
 
 
