@@ -163,6 +163,17 @@ def test_gaps_are_in_points_beside_real_text() -> None:
     assert gap_cell(found, alike, quality).text == "as real"
     same = replace(column, verdict=Verdict.of("same"))
     assert gap_cell(found, same, quality).text == "as real"
+    # Another metric found a difference in diversity: the cell does not contradict it.
+    less = replace(alike, verdict=Verdict.of("differs", Finding("less diverse", metric="entropy-2")))
+    assert gap_cell(found, less, quality).text == "as real"
+    assert (
+        gap_cell(
+            found,
+            replace(less, results=tuple(replace(r, estimate=r.estimate + 0.001) for r in found.real.results)),
+            diversity,
+        ).text
+        == "-0.1"
+    )
 
 
 def test_gaps_are_those_at_equal_lengths() -> None:

@@ -170,7 +170,8 @@ def _metric_cell(found: Comparison, label: str, column: Column) -> Cell:
 def gap_cell(found: Comparison, column: Column, axis: Aspect) -> Cell:
     """How much more quality or diversity a candidate has than real text.
 
-    Where the overall test found no difference, or the gap is smaller than its uncertainty, it is as real text.
+    It is as real text where the overall test found no difference, or where the gap is smaller than its uncertainty and
+    the verdict names no difference in this aspect.
     """
     gap = axis.gap(found, column)
     if gap is None:
@@ -179,11 +180,22 @@ def gap_cell(found: Comparison, column: Column, axis: Aspect) -> Cell:
     values = (cell_text(result_cell(each, level=found.level)) for each in (gap.candidate, gap.real))
     detail = "{}; real text {}".format(*values)
     is_same = column.verdict is not None and column.verdict.decision == "same"
-    if is_same or (not gap.is_clear and gap.half):
+    if is_same or (not gap.is_clear and gap.half and not _found_to_differ(column, axis)):
         return Cell("as real", value, detail=detail)
     digits = 0 if abs(value) >= 9.95 else 1
     text = f"{value:+.{digits}f}" if axis.unit == POINTS else f"{'+' if value > 0 else ''}{number(value)}"
     return Cell(text, value, detail=detail)
+
+
+def _found_to_differ(column: Column, axis: Aspect) -> bool:
+    """Whether the verdict names a difference in this aspect, by any metric: "as real" beside it would contradict it."""
+    return column.verdict is not None and column.verdict.find(*_DIFFERENCES.get(axis.name, ())) is not None
+
+
+_DIFFERENCES = {
+    "quality": ("unlike the reference", "fewer known phrases", "fewer common phrases"),
+    "diversity": ("less diverse", "more diverse", "diversity unclear", "uncovered"),
+}
 
 
 def _repeats_cell(found: Comparison, column: Column) -> Cell:
