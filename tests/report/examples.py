@@ -3,8 +3,16 @@
 from collections.abc import Callable
 from functools import cache, partial
 
-from tests.report.builders import conditional, hostile_conditional, huse_study, many_items, one_candidate
+from tests.report.builders import (
+    HOSTILE_MARKUP,
+    conditional,
+    hostile_conditional,
+    huse_study,
+    many_items,
+    one_candidate,
+)
 from tests.studies.agreement.test_document import found as agreement
+from tests.studies.answers.test_answers import records, run
 from tests.studies.frontier.test_document import on_texts, oracles, toy
 from tests.studies.huse.test_plane import models as rated_models
 from tests.studies.stress.small_study import small_study
@@ -20,7 +28,24 @@ def plane() -> Outcome:
     return huse_plane(rated_models(), n_resamples=19)
 
 
+@cache
+def hostile_answers() -> Outcome:
+    """Answers with hostile texts as prompts, answers and names of systems."""
+    texts = [text for text in HOSTILE_MARKUP if "\udcff" not in text]
+    return run(
+        [
+            {"model": name, "prompt": prompt, "text": text}
+            for name in texts[:5]
+            for prompt in texts
+            for text in texts[:3]
+        ]
+    )
+
+
 EXAMPLES: dict[str, Callable[[], Outcome]] = {
+    "answers": lambda: run([*records("a", 20, varied=12), *records("b", 15, varied=15, n=3)]),
+    "answers of one system": lambda: run(records("a", 3, varied=2)),
+    "answers, hostile": hostile_answers,
     "frontier of a toy": toy,
     "frontier on texts": on_texts,
     "frontier of oracles": oracles,

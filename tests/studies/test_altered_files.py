@@ -21,7 +21,7 @@ JUNK: list[Any] = [
     *(None, True, -1, 0, 0.5, 7, 1e308, 10**400, 1e-320),
     *("", "x", "\x1b[31m", "inf", [], [1], ["a", "b"], [[]], {}, {"a": 1}),
 ]
-KINDS = ("compare", "conditional", "huse", "sweep", "agreement", "frontier", "stress", "plane")
+KINDS = ("answers", "compare", "conditional", "huse", "sweep", "agreement", "frontier", "stress", "plane")
 
 
 @cache

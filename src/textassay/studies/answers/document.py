@@ -129,8 +129,18 @@ def _row(found: Answers, column: SystemAnswers, rank: int) -> SummaryRow:
         column.verdict.decision,
         rank=rank if several else None,
         cells=cells,
-        why=tuple(map(sentence, column.verdict.reasons[:3])) if several else (),
+        why=tuple(_why(column)) if several else (),
     )
+
+
+def _why(column: SystemAnswers) -> Iterator[str]:
+    """The findings, a comparison with another system before means."""
+    findings = sorted(column.verdict.findings, key=lambda finding: _FIRST.index(finding.kind))
+    return (sentence(sentence_of(finding)) for finding in findings[:3])
+
+
+# The kinds of findings in the order of a summary.
+_FIRST = ("one answer to prompts", "less varied", "one meaning", "one wording", "per prompt", "no prompt twice")
 
 
 def _ties(found: Answers, columns: Sequence[SystemAnswers]) -> Iterator[str]:
