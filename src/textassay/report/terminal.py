@@ -42,9 +42,13 @@ from textassay.report.tones import tone_of, tone_of_decision
 MARK = "*"
 # Cells between two columns, and the width that a column of words needs to be readable when it is folded.
 _GAP, _LEAST = 2, 12
+# A longer word is broken where it is in a column.
+_LONG_WORD = 16
 _MOST_NAME = 24
 # Sentences, names and quotes may quote texts of any length.
 _LONGEST, _LONGEST_QUOTE, _LONGEST_PARAGRAPH = 400, 240, 2000
+# Lines of an item before its texts; a page has all of them.
+_MOST_LINES = 2
 # The rows of a summary where there is no screen to fill.
 _MOST_ROWS = 30
 
@@ -357,7 +361,7 @@ def _item(item: Item) -> Iterator[RenderableType]:
     yield Line.assemble(
         (shortened(item.name, _LONGEST), "bold"), *(piece for badge in item.badges for piece in _badge(badge))
     )
-    yield from (Padding(_line(line), (0, 0, 0, 2)) for line in (item.prompt, *item.lines) if line)
+    yield from (Padding(_line(line), (0, 0, 0, 2)) for line in (item.prompt, *item.lines[:_MOST_LINES]) if line)
     for side in item.sides:
         badge = _badge(side.badge) if side.badge else []
         line = f"  {shortened(side.line, _LONGEST)}" if side.line else ""
@@ -400,7 +404,8 @@ class _Column:
     @property
     def least(self) -> int:
         """The cells that it needs at least."""
-        return self.natural if self.numeric else min(self.natural, _LEAST)
+        words = (cell_len(word) for text in (self.head, *self.cells) for word in text.plain.split())
+        return self.natural if self.numeric else min(self.natural, max(_LEAST, min(max(words, default=0), _LONG_WORD)))
 
 
 def _cell_column(head: Line, cells: Sequence[Cell], *, numeric: bool, stacked: bool, is_real: bool = False) -> _Column:

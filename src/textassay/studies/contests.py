@@ -32,9 +32,9 @@ def paired(outcome: Outcome, contests: Sequence[Contest]) -> list[Paired]:
     return sorted((_paired(outcome, one, p) for one, p in zip(contests, adjusted, strict=True)), key=_rank)
 
 
-def contest_table(outcome: Outcome, contests: Sequence[Contest], *, title: str) -> Table | None:
-    """The clearest differences, first minus second; None without any."""
-    found = paired(outcome, contests)
+def contest_table(outcome: Outcome, contests: Sequence[Contest], *, title: str, label: str = "") -> Table | None:
+    """The clearest differences, first minus second, of all metrics or of the one with this label; None without any."""
+    found = [one for one in paired(outcome, contests) if label in ("", one.contest.label)]
     if not found:
         return None
     heads = (

@@ -18,13 +18,14 @@ from tests.report.builders import (
     one_candidate,
     undefined,
 )
-from textassay.document.blocks import REAL, Block, Items, Row, walk
+from textassay.document.blocks import REAL, Block, Items, Row, Table, walk
 from textassay.document.plot import Bars, Dots, Marks
 from textassay.inference.per_item import Miss
 from textassay.studies.conditional import tables
-from textassay.studies.conditional.document import NOT_RANKED, document, ranking_index
+from textassay.studies.conditional.document import NOT_RANKED, document
 from textassay.studies.conditional.item_list import items_block
 from textassay.studies.conditional.plots import kinds_plot, metric_plot, p_value_plot, shares_text, spread_plot
+from textassay.studies.conditional.ranking import ranking_index
 from textassay.studies.conditional.result import Conditional, sizes_text
 from textassay.studies.finding import Finding, Verdict
 
@@ -281,8 +282,20 @@ class TestItems:
         assert references.texts[0].before == "reference 2 of picture 0"
         assert references.texts[0].tags == ("central",)
         assert [quote.tags for quote in candidates.texts] == [("4 times",), ("3 times",), ("3 times",)]
-        assert candidates.line.startswith("spread +6.8, place +1.8, p 0.001; score meteor 0.310")
-        assert "trm meteor 1.31 (p 0.001)" in candidates.line
+        assert item.lines[0] == "spread +6.8, place +1.8, p 0.001"
+        assert item.lines[1].startswith("trm meteor 1.31, human ")
+        assert any("trm meteor 1.31 (p 0.001)" in line for line in item.lines if line.startswith("beam: score meteor"))
+        assert any(line.startswith("human: score meteor") for line in item.lines)
+
+    def test_of_several_systems_each_has_its_numbers_and_the_worst_is_named(self) -> None:
+        item = items_block(conditional()).items[0]
+        assert item.lines[0] == "beam: spread +6.8, place +1.8, p 0.001"
+        assert [side.line for side in item.sides] == ["", *["spread +6.8, place +1.8, p 0.001"] * 2]
+        assert [side.badge.text for side in item.sides[1:] if side.badge] == ["too narrow"] * 2
+
+    def test_an_item_without_a_number_has_the_reason(self) -> None:
+        item = next(each for each in items_block(conditional()).items if each.name == "img-0006")
+        assert f"no number: {ONE_REFERENCE}" in item.lines
 
     def test_a_candidate_that_is_a_reference_is_marked(self) -> None:
         found = conditional(("beam",))
@@ -310,7 +323,7 @@ class TestItems:
 
 class TestPlots:
     def test_bars_have_a_piece_per_kind_and_are_whole(self) -> None:
-        (bars,) = kinds_plot(conditional()).layers
+        (bars,) = kinds_plot(conditional().systems).layers
         assert isinstance(bars, Bars)
         assert {len(pieces) for pieces in bars.values} == {len(bars.tones)} == {len(bars.names)}
         assert [sum(pieces) for pieces in bars.values] == pytest.approx([1.0, 1.0])
@@ -341,13 +354,27 @@ def test_all_statements_are_in_the_document() -> None:
     """Verdicts, combined tests, differences and settings, each in the section of its name."""
     found = conditional(sensitivity=True)
     shown = {section.id: str(section.blocks) for section in document(found).sections}
-    assert all(system.verdict and system.verdict.sentence in shown["kinds"] for system in found.systems)
+    why = str(document(found).summary.rows)
+    assert all(reason in why for system in found.systems if system.verdict for reason in system.verdict.reasons)
     assert "-0.100" in shown["differences"]
     assert "signs of the items' differences" in shown["differences"]
     assert "80 % power from 4 candidates" in shown["curves"]
     assert "2 v 3 or 1 v 4" in shown["settings"] or "1 v 4 or 2 v 3" in shown["settings"]
     assert found.systems[0].at_baseline_size["mmd"].signature in shown["signatures"]
     assert list(shown)[-2:] == ["settings", "signatures"]
+
+
+def test_reasons_that_the_summary_has_no_space_for_are_below_it() -> None:
+    found = judged(conditional(), beam=Verdict.of("differs", "first", "second", "third", "fourth", "fifth"))
+    assert document(found).summary.rows[0].why == ("first", "second", "third")
+    assert "beam: fourth; fifth" in str(blocks(found, "kinds"))
+
+
+def test_differences_are_corrected_over_all_metrics_wherever_they_are_listed() -> None:
+    ranking, every = [block for block in blocks(conditional(), "differences") if isinstance(block, Table)]
+    assert len(ranking.rows) == 1
+    assert len(every.rows) == 4
+    assert ranking.rows[0] in every.rows
 
 
 def test_forms_of_hostile_texts() -> None:

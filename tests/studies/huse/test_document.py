@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.builders import huse_study, undefined
 from textassay.document.blocks import Block, Items, Notes, Row, Table, walk
-from textassay.document.plot import Band, Cells, Dots, Marks
+from textassay.document.plot import Band, Cells, Dots, Marks, Names
 from textassay.document.words import two_decimals
 from textassay.studies.finding import NO_TEST, Finding, Verdict
 from textassay.studies.huse import tables, words
@@ -275,11 +275,11 @@ class TestItems:
         found = huse_study()
         first = replace(found.items[0], votes=0.5, votes_by_rating=0.8, votes_by_log_prob=0.25, kind="quality failure")
         (block,) = items_blocks(replace(found, items=(first,)))
-        line = block.items[0].sides[0].line
+        (line,) = block.items[0].lines
         assert line.endswith("neighbours from its source 50 %, by rating 80 %, by probability 25 %")
         unknown = replace(first, votes=math.nan, votes_by_rating=math.nan, votes_by_log_prob=math.nan)
         (block,) = items_blocks(replace(found, items=(unknown,)))
-        assert "neighbours" not in block.items[0].sides[0].line
+        assert "neighbours" not in block.items[0].lines[0]
         assert block.items[0].values[0] is None
 
     def test_items_without_texts_say_so(self) -> None:
@@ -312,14 +312,16 @@ class TestPlots:
         found = huse_study()
         plot = map_plot(found)
         assert plot is not None
-        cells, human, model = plot.layers
+        cells, human, model, names = plot.layers
+        assert isinstance(names, Names)
+        assert {text for _, _, text in names.places} == {"neighbours: human", "neighbours: model"}
         assert isinstance(cells, Cells)
         assert isinstance(human, Dots)
         assert isinstance(model, Dots)
         assert (human.tone, model.tone) == ("human", "model")
         assert len(human.points) == len(model.points) == 20
         shares = found.decision_map.share_model
-        assert cells.shades[3][5] == 2 * shares[5][3] - 1, "rows of the picture are ratings"
+        assert cells.shades[3][5] == 1 - 2 * shares[5][3], "rows of the picture are ratings"
         assert (len(cells.x_edges), len(cells.y_edges)) == (len(shares) + 1, len(shares[0]) + 1)
         assert list(cells.x_edges) == sorted(cells.x_edges)
         nowhere = tuple(replace(each, log_prob=math.nan) for each in found.items)

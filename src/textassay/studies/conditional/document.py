@@ -31,15 +31,14 @@ from textassay.inference.result import Result
 from textassay.studies.conditional import tables
 from textassay.studies.conditional.item_list import are_ranked, items_block
 from textassay.studies.conditional.plots import (
-    beside_people,
     kinds_plot,
     metric_plot,
-    not_comparable,
     p_value_plot,
     placed,
     shares_text,
     spread_plot,
 )
+from textassay.studies.conditional.ranking import beside_people, loss_of, not_comparable, ranking_index
 from textassay.studies.conditional.result import (
     DIFFERENCES,
     KIND_WORDS,
@@ -52,8 +51,8 @@ from textassay.studies.conditional.result import (
 )
 from textassay.studies.contests import contest_table, paired
 
-# The caveats of the summary, charts of each kind, and points of a curve; the JSON file has all of them.
-_MOST_CAVEATS, _MOST_STRIPS, _MOST_SPREADS, _MOST_POINTS = 5, 60, 12, 80
+# Reasons of a system and caveats in the summary, charts of each kind, and points of a curve.
+_MOST_WHY, _MOST_CAVEATS, _MOST_STRIPS, _MOST_SPREADS, _MOST_POINTS = 3, 5, 60, 12, 80
 _SETTINGS = {"distances": "Distances", "tokenizer": "Tokens", "encoder": "Encoder", "test": "Tests"}
 
 
@@ -70,7 +69,7 @@ def document(found: Conditional) -> Document:
             Section("metrics", "All metrics", (tables.metric_table(found),), "table"),
             Section("strips", "Metric by metric", tuple(_strips(found))),
             Section("items", "Items", (items_block(found),), "why"),
-            Section("differences", "Systems against each other and against people", tuple(_contests(found)), "table"),
+            Section("differences", "Systems against each other and people", tuple(_contests(found)), "table"),
             Section("sensitivity", "Sensitivity", tuple(map(tables.needs_table, found.sensitivity)), "screen"),
             Section("curves", "Power and p-values by number of texts", tuple(_curves(found))),
             Section("combined", "Combined tests", tuple(_combined(found)), "why"),
@@ -106,7 +105,7 @@ def _summary(found: Conditional, notes: Sequence[str]) -> Summary:
         ties=tuple(_ties(found, rows, index)),
         caveats=tuple(map(sentence, (*notes, *([] if are_ranked(found) else [NOT_RANKED])))),
         hints=("All metrics: --table", "Items: --why", "Report: --report FILE.html"),
-        picture=_picture(found, index),
+        picture=_picture(found, [row.candidate for row in rows], index),
         noun="system",
     )
 
@@ -115,33 +114,6 @@ NOT_RANKED = (
     "how single items differ was not measured: that needs resamples, the metric trm, and two candidates and two"
     " references per item"
 )
-
-
-def ranking_index(found: Conditional) -> int | None:
-    """The metric that ranks the systems: the first that compares distributions and that most of them have.
-
-    Without one it is the first score; None without any number.
-    """
-
-    def known(index: int) -> int:
-        return sum(math.isfinite(beside_people(found, system, index).estimate) for system in found.systems)
-
-    both = [index for index, human in enumerate(found.human.results) if human.aspect == "both"]
-    others = [index for index in range(len(found.labels)) if index not in both]
-    for indexes in (both, others):
-        best = max(indexes, key=known, default=None)
-        if best is not None and known(best):
-            return best
-    return None
-
-
-def _loss(found: Conditional, system: SystemColumn, index: int | None) -> float:
-    """How far a system is from the references by this metric: less is better; infinite without a number."""
-    value = math.nan if index is None else beside_people(found, system, index).estimate
-    if index is None or math.isnan(value):
-        return math.inf
-    better, human = found.human.results[index].better, found.human.results[index].estimate
-    return -value if better == "higher" else value if better == "lower" else abs(value - human)
 
 
 def _decision(system: SystemColumn) -> str:
@@ -156,7 +128,7 @@ def _direction(system: SystemColumn) -> str:
 
 def _rows(found: Conditional, index: int | None) -> Iterator[SummaryRow]:
     """The systems, the closest first; those that give one answer come last and have no rank."""
-    losses = {system.name: _loss(found, system, index) for system in found.systems}
+    losses = {system.name: loss_of(found, system, index) for system in found.systems}
     ranked = [losses[system.name] for system in found.systems if _decision(system) != "collapsed"]
     for system in sorted(found.systems, key=lambda each: (_decision(each) == "collapsed", losses[each.name])):
         loss = losses[system.name]
@@ -169,7 +141,7 @@ def _rows(found: Conditional, index: int | None) -> Iterator[SummaryRow]:
             rank=1 + sum(other < loss for other in ranked) if has_rank else None,
             cells=tuple(make(system) for _, make in _columns(found)),
             stands_out=shares_text(system) if len(found.systems) > 1 else "",
-            why=system.verdict.reasons[:3] if system.verdict else (),
+            why=system.verdict.reasons[:_MOST_WHY] if system.verdict else (),
         )
 
 
@@ -294,10 +266,10 @@ def _ties(found: Conditional, rows: Sequence[SummaryRow], index: int | None) -> 
             yield f"{first.rank} and {second.rank} do not differ in {shortened(label, 40)}"
 
 
-def _picture(found: Conditional, index: int | None) -> Plot | None:
-    """The kinds of items of each system; the metric that ranks them where no item could be tested."""
+def _picture(found: Conditional, order: Sequence[int], index: int | None) -> Plot | None:
+    """The kinds of items of each system in this order; the metric that ranks them where no item could be tested."""
     if any(item.miss.kind != "untested" for system in found.systems for item in system.items):
-        return kinds_plot(found)
+        return kinds_plot([found.systems[place] for place in order])
     return None if index is None else metric_plot(found, index)
 
 
@@ -315,14 +287,12 @@ def _sizes(found: Conditional) -> str:
 
 
 def _kinds(found: Conditional) -> Iterator[Block]:
-    """The whole verdicts, and how many items of each system are of each kind."""
-    yield Notes(
-        tuple(
-            f"{system.name}: {system.verdict.sentence if system.verdict else 'not tested'}" for system in found.systems
-        )
-    )
+    """How many items of each system are of each kind, and what else verdicts state."""
     yield tables.kinds_table(found)
-    yield Chart(kinds_plot(found))
+    more = [(system.name, system.verdict.reasons[_MOST_WHY:]) for system in found.systems if system.verdict]
+    lines = tuple(f"{name}: {'; '.join(reasons)}" for name, reasons in more if reasons)
+    if lines:
+        yield Notes(lines)
 
 
 _SPREAD = (
@@ -341,7 +311,7 @@ def _spreads(found: Conditional) -> Iterator[Block]:
     for system, plot in plots:
         n = len(system.items) - sum(len(placed(system, kind)) for kind in KIND_WORDS)
         remark = f"{many(n, 'item')} could not be tested for spread and place." if n else ""
-        yield Chart(plot, shortened(system.name, 60), (remark,) if remark else ())
+        yield Chart(plot, remarks=(remark,) if remark else ())
     left_out = len(found.systems) - _MOST_SPREADS
     if left_out > 0:
         yield Notes((f"{many(left_out, 'more system')} without a chart",))
@@ -350,6 +320,11 @@ def _spreads(found: Conditional) -> Iterator[Block]:
 def _strips(found: Conditional) -> Iterator[Block]:
     """One chart per metric under the distance that it uses."""
     drawn = [(index, plot) for index in range(len(found.labels)) if (plot := metric_plot(found, index))]
+    sizes = {
+        part_sizes(found.human.results[index], found.human_sizes): None for index, _ in drawn if _is_cut(found, index)
+    }
+    if sizes:
+        yield Text((f"{_AT_SIZE.format(' or '.join(sizes))}",))
     for index, plot in drawn[:_MOST_STRIPS]:
         caption = better_words(found.human.results[index].better, target="the human value")
         yield Chart(plot, caption, tuple(map(sentence, _strip_remarks(found, index))))
@@ -358,13 +333,20 @@ def _strips(found: Conditional) -> Iterator[Block]:
         yield Notes((f"{many(left_out, 'more metric')} without a chart; the table has all of them",))
 
 
+_AT_SIZE = (
+    "Systems are drawn at the largest sizes with a human value, {} texts per item; the table also has whole items."
+)
+
+
+def _is_cut(found: Conditional, index: int) -> bool:
+    """Whether the systems are drawn on parts of the items."""
+    return any(beside_people(found, system, index) is not system.results[index] for system in found.systems)
+
+
 def _strip_remarks(found: Conditional, index: int) -> Iterator[str]:
     reason, human = not_comparable(found, index), found.human.results[index]
     if reason or human.undefined is not None:
         yield f"Without the human value: {reason or shortened(human.undefined or '', 160)}"
-    if any(beside_people(found, system, index) is not system.results[index] for system in found.systems):
-        size = part_sizes(human, found.human_sizes)
-        yield f"All drawn at {size} texts per item, the largest size with a human value; the table also has whole items"
     if any(not math.isnan(chance_of(beside_people(found, system, index))) for system in found.systems):
         yield "The open mark is chance"
 
@@ -377,10 +359,17 @@ _CONTESTS = (
 
 
 def _contests(found: Conditional) -> Iterator[Block]:
-    table = contest_table(found, found.contests, title="")
-    if table is not None:
-        yield Text((_CONTESTS,))
+    """The differences in the metric that ranks the systems, then all of them."""
+    table, index = contest_table(found, found.contests, title=""), ranking_index(found)
+    if table is None:
+        return
+    yield Text((_CONTESTS,))
+    own = None if index is None else contest_table(found, found.contests, title="", label=found.labels[index])
+    if own is None or len(own.rows) == len(table.rows):
         yield table
+    else:
+        yield own
+        yield Details("All metrics", (table,), quiet=many(table.total or len(table.rows), "difference"))
 
 
 def _curves(found: Conditional) -> Iterator[Block]:

@@ -8,17 +8,18 @@ from itertools import chain, zip_longest
 from textassay.corpus.item_set import Item as Given
 from textassay.corpus.printable import shortened
 from textassay.document.blocks import REAL, Badge, Item, Items, Quote, Side
-from textassay.document.words import number, p_text
-from textassay.inference.per_item import Miss
+from textassay.document.words import listed_some, number, p_text
+from textassay.inference.per_item import UNTESTED, Miss
 from textassay.inference.result import Result
-from textassay.studies.conditional.result import DIFFERENCES, KIND_WORDS, Conditional, ItemOutcome, kind_tone
+from textassay.studies.conditional.ranking import ranking_index
+from textassay.studies.conditional.result import DIFFERENCES, KIND_WORDS, KINDS, Conditional, ItemOutcome, kind_tone
 
 # Items of the list; the JSON and CSV files have all of them.
 _MOST_ITEMS = 3_000
 # Different texts per side.
 _MOST_TEXTS = 12
-# Metrics of an item that are shown beside each system.
-_MOST_METRICS = 12
+# Metrics and systems in the lines of an item.
+_MOST_METRICS, _MOST_SYSTEMS = 12, 8
 _SORT_KEYS = ("difference", "p-value", "spread", "place")
 _RANKS = ("shorter", "between", "longer")
 
@@ -27,7 +28,9 @@ def items_block(found: Conditional) -> Items:
     """The items that differ most: those with a significant test first, the systems in turns."""
     outcomes = outcomes_by_item(found)
     order = worst_first(outcomes, len(found.systems))
-    shown = tuple(_item(found, index, outcomes[index]) for index in order[:_MOST_ITEMS])
+    people = {outcome.id: outcome for outcome in found.human.items}
+    ids = [item.id for item in found.items.items]
+    shown = tuple(_item(found, index, outcomes[index], people.get(ids[index])) for index in order[:_MOST_ITEMS])
     return Items(shown, len(order), _SORT_KEYS)
 
 
@@ -78,31 +81,76 @@ def _order(outcome: ItemOutcome | None) -> tuple[int, float]:
     return 0 if kind == "collapsed" else 1 if kind in DIFFERENCES else 2, -how_far(outcome.miss)
 
 
-def _item(found: Conditional, index: int, outcomes: Outcomes) -> Item:
+def _item(found: Conditional, index: int, outcomes: Outcomes, people: ItemOutcome | None) -> Item:
     item, central = found.items.items[index], found.central[index]
     best = None if central is None else item.references[central]
-    kinds = sorted({each.miss.kind if each else "untested" for each in outcomes}, key=list(KIND_WORDS).index)
-    worst = min((each for each in outcomes if each), key=_order, default=None)
+    kinds = sorted({each.miss.kind if each else "untested" for each in outcomes}, key=_place_of_kind)
+    worst = min(range(len(outcomes)), key=lambda place: _order(outcomes[place]), default=0)
     several = len(found.systems) > 1
-    sides = [_references(item, best)]
-    for place, outcome in enumerate(outcomes):
-        sides.append(_side(found, place, item, outcome, several=several))
+    sides = [_side(found, place, item, outcome, several=several) for place, outcome in enumerate(outcomes)]
     return Item(
         item.id,
-        tuple(sides),
+        (_references(item, best), *sides),
         tuple(map(_badge, kinds)),
         item.prompt or "",
-        values=_values(worst.miss) if worst else (),
+        lines=tuple(_lines(found, worst, outcomes, people)),
+        values=_values(outcomes[worst]) if outcomes else (),
         candidate=None if several else 0,
     )
+
+
+def _place_of_kind(kind: str) -> int:
+    return KINDS.index(kind) if kind in KINDS else len(KINDS)
+
+
+def _lines(found: Conditional, worst: int, outcomes: Outcomes, people: ItemOutcome | None) -> Iterator[str]:
+    """What tells most about the system that differs most, then all metrics of each system."""
+    outcome = outcomes[worst] if outcomes else None
+    if outcome is not None:
+        name = shortened(found.names[worst], 40) if len(found.names) > 1 else ""
+        yield ": ".join(filter(None, (name, _figures(outcome.miss))))
+        yield _beside_people(found, outcome, people)
+    columns = zip((found.human.name, *found.names), (people, *outcomes), strict=True)
+    known = [(name, each) for name, each in columns if each is not None]
+    for name, each in known[:_MOST_SYSTEMS]:
+        values = [
+            f"{shortened(label, 40)} {_value(result)}"
+            for label, result in zip(found.labels, each.results, strict=True)
+            if result.undefined is None
+        ]
+        edges = next((line for result in each.results if (line := _edges(result))), "")
+        shown = filter(None, (listed_some(values, _MOST_METRICS) if values else "", edges))
+        yield f"{shortened(name, 40)}: {'; '.join(shown) or 'no number'}"
+    for reason in dict.fromkeys(r.undefined for _, each in known for r in each.results if r.undefined):
+        yield f"no number: {shortened(reason, 160)}"
+
+
+def _beside_people(found: Conditional, outcome: ItemOutcome, people: ItemOutcome | None) -> str:
+    """The metric that ranks the systems, on this item; empty without a number."""
+    index = ranking_index(found)
+    if index is None or outcome.results[index].undefined is not None:
+        return ""
+    human = "" if people is None else f", {found.human.name} {number(people.results[index].estimate)}"
+    return f"{shortened(found.labels[index], 40)} {number(outcome.results[index].estimate)}{human}"
+
+
+def _figures(miss: Miss) -> str:
+    """The numbers behind a kind."""
+    place = f"spread {miss.spread:+.1f}, place {miss.place:+.1f}, " if is_measured(miss) else ""
+    return "" if math.isnan(miss.p_value) else f"{place}p {p_text(miss.p_value)}"
+
+
+def _value(result: Result) -> str:
+    return number(result.estimate) + ("" if result.p_value is None else f" (p {p_text(result.p_value)})")
 
 
 def _badge(kind: str) -> Badge:
     return Badge(KIND_WORDS.get(kind, kind), kind_tone(kind))
 
 
-def _values(miss: Miss) -> tuple[float | None, ...]:
+def _values(outcome: ItemOutcome | None) -> tuple[float | None, ...]:
     """The numbers of `_SORT_KEYS`, of the system that differs most."""
+    miss = outcome.miss if outcome else UNTESTED
     values = (how_far(miss) if is_measured(miss) else math.nan, miss.p_value, miss.spread, miss.place)
     return tuple(None if math.isnan(value) else value for value in values)
 
@@ -120,29 +168,12 @@ def _side(found: Conditional, place: int, item: Given, outcome: ItemOutcome | No
         quotes,
         place,
         badge=_badge(outcome.miss.kind) if outcome and several else None,
-        line="; ".join(filter(None, _figures(found, outcome))) if outcome else "",
+        line=_figures(outcome.miss) if outcome and several else "",
         total=len(quotes) + more,
     )
 
 
-def _figures(found: Conditional, outcome: ItemOutcome) -> Iterator[str]:
-    """The numbers behind the kind, then the metrics of this item; why there is none, once per reason."""
-    miss = outcome.miss
-    if is_measured(miss):
-        yield f"spread {miss.spread:+.1f}, place {miss.place:+.1f}, p {p_text(miss.p_value)}"
-    elif not math.isnan(miss.p_value):
-        yield f"p {p_text(miss.p_value)}"
-    results = list(zip(found.labels, outcome.results, strict=True))
-    known = [(label, result) for label, result in results if result.undefined is None]
-    for label, result in known[:_MOST_METRICS]:
-        p = "" if result.p_value is None else f" (p {p_text(result.p_value)})"
-        yield f"{shortened(label, 40)} {number(result.estimate)}{p}"
-    for reason in dict.fromkeys(result.undefined for _, result in results if result.undefined):
-        yield f"no number: {shortened(reason, 160)}"
-    yield next((line for label, result in known if (line := _ranks(label, result))), "")
-
-
-def _ranks(label: str, result: Result) -> str:
+def _edges(result: Result) -> str:
     """How often the edges of each side are the shortest of their triangle, between, and the longest."""
     sides: dict[str, list[float]] = {}
     for name, value in result.parts.items():
@@ -150,8 +181,7 @@ def _ranks(label: str, result: Result) -> str:
         if rank in _RANKS:
             sides.setdefault(side, []).append(value)
     shown = [f"{side} {' / '.join(number(value) for value in values)}" for side, values in sides.items()]
-    what = "edges that are the shortest / between / the longest of their triangle"
-    return f"{what} ({shortened(label, 40)}): {', '.join(shown)}" if shown else ""
+    return f"edges that are the shortest / between / the longest of their triangle: {', '.join(shown)}" if shown else ""
 
 
 def _quotes(

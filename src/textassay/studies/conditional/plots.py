@@ -8,6 +8,7 @@ from textassay.document.plot import Band, Bars, Dots, Line, Marks, Plot, Point, 
 from textassay.document.results import cell_text, ends, result_cell
 from textassay.document.words import p_text
 from textassay.inference.result import Result
+from textassay.studies.conditional.ranking import beside_people, not_comparable
 from textassay.studies.conditional.result import (
     DIFFERENCES,
     KIND_WORDS,
@@ -18,8 +19,6 @@ from textassay.studies.conditional.result import (
     chance_of,
     kind_counts,
     kind_tone,
-    own_sizes,
-    part_sizes,
 )
 
 # Systems of one chart; the tables have all of them.
@@ -32,9 +31,9 @@ _GRAIN = 0.02
 _SMALLEST = 1e-100
 
 
-def kinds_plot(found: Conditional) -> Plot:
+def kinds_plot(systems: Sequence[SystemColumn]) -> Plot:
     """How many items of each system are of each kind."""
-    systems = found.systems[:_MOST_SYSTEMS]
+    systems = systems[:_MOST_SYSTEMS]
     counted = [kind_counts(system) for system in systems]
     kinds = [kind for kind in KIND_WORDS if any(counts[kind] for counts in counted)]
     shares = tuple(
@@ -76,9 +75,9 @@ def spread_plot(system: SystemColumn) -> Plot | None:
     ]
     drawn = sum(map(len, by_kind.values()))
     return Plot(
-        f"Items of {shortened(system.name, 60)}: place against spread",
-        Scale("place: farther apart →", limits=(-1.0, 1.0)),
-        Scale("← too wide   spread   too narrow →", limits=(-1.0, 1.0)),
+        f"Items of {shortened(system.name, 60)}",
+        Scale("place: to the right, farther apart", limits=(-1.0, 1.0)),
+        Scale("spread: above 0 too narrow, below too wide", limits=(-1.0, 1.0)),
         (rule("x", 0.0, dashed=False), rule("y", 0.0, dashed=False), *layers),
         summary=f"{many(drawn, 'item')}: {counts_text(system)}",
     )
@@ -86,23 +85,6 @@ def spread_plot(system: SystemColumn) -> Plot | None:
 
 def _apart(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
     return tuple(dict.fromkeys((round(x / _GRAIN) * _GRAIN, round(y / _GRAIN) * _GRAIN) for x, y in points))
-
-
-def beside_people(found: Conditional, system: SystemColumn, index: int) -> Result:
-    """The result of a system that is comparable with the human one: of the same size if there is one."""
-    return system.at_baseline_size.get(found.labels[index], system.results[index])
-
-
-def not_comparable(found: Conditional, index: int) -> str:
-    """Why the human value has no place on the axis of the systems: the sizes, or empty if they are the same."""
-    human, label = found.human.results[index], found.labels[index]
-    if human.undefined is not None:
-        return ""
-    here = part_sizes(human, found.human_sizes)
-    whole = [system.results[index] for system in found.systems if label not in system.at_baseline_size]
-    sizes = dict.fromkeys(own_sizes(result) for result in whole if result.undefined is None)
-    others = [size for size in sizes if size not in ("", here)]
-    return f"not comparable: {here} against {' and '.join(others)}" if others else ""
 
 
 def metric_plot(found: Conditional, index: int) -> Plot | None:
@@ -125,7 +107,7 @@ def metric_plot(found: Conditional, index: int) -> Plot | None:
     shown = [(found.human.name, human)] if is_drawn else []
     shown += [(system.name, result) for system, result in zip(systems, results, strict=True)]
     return Plot(
-        f"{label} of each system",
+        label,
         Scale(
             label,
             better="" if human.better == "closer" else human.better,

@@ -236,7 +236,7 @@ def _map(found: HuseResult) -> Iterator[Block]:
     verb = "is" if missing == 1 else "are"
     yield Chart(
         plot,
-        "The shades are the vote of the neighbours: human or model.",
+        "Shades: the source of most neighbours, the darker the more of them.",
         (f"{many(missing, 'item')} {verb} not drawn, because a number is missing.",) if missing else (),
     )
 

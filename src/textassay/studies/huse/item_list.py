@@ -88,13 +88,15 @@ def _entry(found: HuseResult, indexes: Sequence[int], clear: int) -> Item:
     ordered = [clear, *(index for index in indexes if index != clear)]
     return Item(
         judged.item.id,
-        tuple(_side(found, found.items[index]) for index in ordered),
+        tuple(_side(found, found.items[index], line=index != clear) for index in ordered),
         prompt=judged.item.context or "",
+        lines=(", ".join(_figures(found, judged)),),
         values=tuple(value if math.isfinite(value) else None for value in values),
     )
 
 
-def _side(found: HuseResult, judged: HuseItem) -> Side:
+def _side(found: HuseResult, judged: HuseItem, *, line: bool) -> Side:
+    """The text of an item, with its numbers unless these are in the line of the entry."""
     item = judged.item
     source = shortened(found.rated.model, 40) if item.is_model else "human"
     text = Quote("", tags=("no text in the file",)) if item.text is None else Quote(item.text)
@@ -102,7 +104,7 @@ def _side(found: HuseResult, judged: HuseItem) -> Side:
         f"{source} {shortened(item.id, 40)}",
         (text,),
         badge=Badge(judged.kind, judged.kind),
-        line=", ".join(_figures(found, judged)),
+        line=", ".join(_figures(found, judged)) if line else "",
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from textassay.corpus.printable import shortened
-from textassay.document.plot import Band, Bars, Cells, Dots, Line, Marks, Plot, Point, Rule, Scale, rule
+from textassay.document.plot import Band, Bars, Cells, Dots, Line, Marks, Names, Plot, Point, Rule, Scale, rule
 from textassay.document.results import ends
 from textassay.document.words import two_decimals
 from textassay.inference.result import Interval, Result
@@ -35,6 +35,8 @@ LANDMARKS = (
 _EQUAL_SCORES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 # Resamples that are drawn in the plane, and different places of items on the map along each axis.
 _MOST_RESAMPLES, _GRAIN = 500, 300
+# A share of neighbours from one source below which the vote is clear.
+_CLEAR = 0.25
 
 
 def score_plot(found: HuseResult, index: int) -> Plot:
@@ -72,7 +74,7 @@ def map_plot(found: HuseResult) -> Plot | None:
         # A text with an extremely low probability would otherwise push all others to the edge.
         Scale(f"{log_prob_words(found)}: more likely under the model →", centre=across[len(across) // 2]),
         Scale("mean rating", better="higher", ticks=_named_ratings(labels) or None),
-        (*_votes(found.decision_map), *_sources(found, placed)),
+        (*_votes(found.decision_map), *_sources(found, placed), *_vote_names(found.decision_map)),
         summary=(
             f"{len(placed) - model:,} human items, {model:,} from {shortened(found.rated.model, 40)};"
             f" neighbours name the right source for {right:,} of {len(found.items):,}"
@@ -86,14 +88,31 @@ def _named_ratings(labels: Mapping[float, str]) -> tuple[tuple[float, str], ...]
 
 
 def _votes(found: DecisionMap) -> Iterator[Cells]:
-    """The share of neighbours from the model, from -1 (all human) to 1 (all from the model), rows by rating."""
+    """The vote of the neighbours, from -1 (all from the model) to 1 (all human), rows by rating."""
     if len(found.ratings) < 2 or len(found.log_probs) < 2:
         return
     shades = tuple(
-        tuple(None if math.isnan(row[column]) else 2 * row[column] - 1 for row in found.share_model)
+        tuple(None if math.isnan(row[column]) else 1 - 2 * row[column] for row in found.share_model)
         for column in range(len(found.ratings))
     )
     yield Cells(shades, x_edges=_edges(found.log_probs), y_edges=_edges(found.ratings))
+
+
+def _vote_names(found: DecisionMap) -> Iterator[Names]:
+    """What the shades mean, in the middle of the places with clear votes."""
+    cells = zip(found.log_probs, found.share_model, strict=True)
+    votes = [(share, x, y) for x, row in cells for y, share in zip(found.ratings, row, strict=True)]
+    by_source = {
+        "human": [vote for vote in votes if vote[0] <= _CLEAR],
+        "model": [vote for vote in votes if vote[0] >= 1 - _CLEAR],
+    }
+    named = []
+    for name, clear in by_source.items():
+        if clear:
+            _, x, y = sorted(clear, key=lambda vote: vote[1:])[len(clear) // 2]
+            named.append((x, y, f"neighbours: {name}"))
+    if named:
+        yield Names(tuple(named))
 
 
 def _edges(places: Sequence[float]) -> tuple[float, ...]:
