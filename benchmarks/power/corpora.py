@@ -35,7 +35,7 @@ SEED = 18
 # Draws have a seed of their own: the bank was chosen on draws of another seed.
 DRAWS = 2018
 # Real texts of captions and of news that samples are drawn from, and texts of each other source.
-POOL, MODEL_TEXTS = 4000, 2000
+POOL, MODEL_TEXTS = 3000, 1000
 TOPICS, TOPIC_DIRECTIONS, TOPIC_SHARE = 10, 50, 0.1
 # The order of the n-gram generator, and its temperature where its texts are too alike.
 ORDER, LOW_TEMPERATURE = 3, 0.7
