@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.report.builders import comparison, conditional, huse_study
 from tests.studies.compare.test_verdict import overall
+from textassay.document.results import result_cell
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.inference.rated_scores import Corrected
 from textassay.report.former.compare import table_lines as compare_lines
-from textassay.report.former.table import figure
 from textassay.studies.compare.verdict import Setting
 from textassay.studies.compare.verdict import judge as judge_candidate
 from textassay.studies.conditional.tables import metric_table
@@ -67,7 +67,7 @@ def item_is_labelled(k: int, n: int, level: float) -> bool:
 def in_huse(p: float, level: float) -> set[bool]:
     result = replace(HUSE.results[0], metric="huse", p_value=p)
     verdict = judge_scores([result], Corrected.of([result], level), level=level, n_resamples=10**9)
-    return {verdict.decision == "differs", figure(result, p, level=level).marked}
+    return {verdict.decision == "differs", result_cell(result, p, level=level).marked}
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,2 +1,0 @@
-// Scripts run, so the list for readers without scripts is needed on paper only.
-document.getElementById("static")?.classList.add("paper-only");
