@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+import textassay
 from textassay.cli.app import app
 from textassay.distances.base import BUILT_IN
 from textassay.metrics.registry import Metric, Option, all_metrics, citation, citations
@@ -74,6 +75,7 @@ def pages() -> dict[str, str]:
     metrics, commands = declared_metrics(), all_commands(typer.main.get_command(app))
     made = {"metrics/index.md": metric_index(metrics), "commands/index.md": command_index(commands)}
     made |= {f"metrics/{metric.name}.md": metric_page(metric) for metric in metrics}
+    made["functions.md"] = functions_page(public_functions())
     return made | {f"commands/{slug(name)}.md": command_page(name, command) for name, command in commands.items()}
 
 
@@ -189,6 +191,52 @@ def markdown(docstring: str) -> str:
     text = re.sub(r"^\.\. math:: *((?:.+\n?)(?: +.+\n?)*)", r"```math\n\1\n```\n", docstring, flags=re.MULTILINE)
     text = re.sub(r"(?:^>>> (?:.+\n?)+)+", lambda m: f"```pycon\n{m[0].rstrip()}\n```\n", text, flags=re.MULTILINE)
     return re.sub(r"\n+```\n+", "\n```\n\n", text).strip()
+
+
+def public_functions() -> dict[str, Any]:
+    """The public functions of the package by name."""
+    found = {name: getattr(textassay, name) for name in textassay.__all__}
+    return {name: value for name, value in found.items() if inspect.isfunction(value)}
+
+
+def functions_page(functions: dict[str, Any]) -> str:
+    """Every public function: signature, parameters, what it returns, and examples."""
+    intro = (
+        "Every public function with its parameters. [Python API](api.md) introduces them and the objects they return."
+    )
+    return "\n\n".join(["# Functions", intro, *(function_part(*item) for item in functions.items())]) + "\n"
+
+
+_SECTION = re.compile(r"^([A-Z][a-z]+)\n-+\n", re.MULTILINE)
+_ENTRY = re.compile(r"^(\S.*)\n((?:(?: {4}.*)?\n?)+)", re.MULTILINE)
+
+
+def function_part(name: str, function: Any) -> str:
+    """The docstring of a function, whose sections are in the form of numpydoc, as Markdown."""
+    first, *sections = _SECTION.split(inspect.getdoc(function) or "")
+    parts = [f"## {name}", f"```python\n{_signature(name, function)}\n```", markdown(first)]
+    for title, text in zip(sections[::2], sections[1::2], strict=True):
+        parts.append(f"**{title}**")
+        parts.append(markdown(text) if title == "Examples" else _entries(text))
+    return "\n\n".join(parts)
+
+
+def _entries(text: str) -> str:
+    """Parameters or returned values as a list of terms and descriptions."""
+    return "\n".join(f"- `{term}`: {' '.join(what.split())}" for term, what in _ENTRY.findall(text + "\n"))
+
+
+def _signature(name: str, function: Any) -> str:
+    """The parameters of a function with their defaults, one per line."""
+    lines = []
+    kinds = inspect.Parameter
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind == kinds.KEYWORD_ONLY and "*" not in lines:
+            lines.append("*")
+        lines.append(parameter.name if parameter.default is kinds.empty else f"{parameter.name}={parameter.default!r}")
+    return (
+        f"{name}({', '.join(lines)})" if len(lines) < 4 else "\n".join([f"{name}(", *(f"    {x}," for x in lines), ")"])
+    )
 
 
 def command_index(commands: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from mkdocs.structure.files import File, Files
 
 import generate
 
+_INLINE = re.compile(r":math:`(.+?)`", re.DOTALL)
 _FORMULA = re.compile(r"^```math\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
 
 
@@ -34,4 +35,5 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Convert formulas to MathML, which browsers draw without scripts or network."""
-    return _FORMULA.sub(lambda match: convert(match[1], display="block"), markdown)
+    blocks = _FORMULA.sub(lambda match: convert(match[1], display="block"), markdown)
+    return _INLINE.sub(lambda match: convert(match[1], display="inline"), blocks)

@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import importlib.util
+import inspect
 import re
 import shlex
 import sys
@@ -18,6 +19,7 @@ import textassay
 from tests.conftest import ROOT, material
 from tests.laws import LAWS, corpus
 from textassay.cli.app import app
+from textassay.cli.main import run
 from textassay.metrics import registry
 from textassay.metrics.registry import Request
 from textassay.models.choose import OPENED, TRAINED
@@ -100,16 +102,48 @@ def test_an_undocumented_option_is_caught() -> None:
     assert sorted(undocumented(commands, pages)) == ["group inner --size", "silent"]
 
 
-def rows(heading: str) -> list[str]:
-    """The first column of a table in the README."""
+def test_the_readme_is_short_and_names_commands_that_exist() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (table,) = re.findall(rf"^\| {heading} \|.*\n((?:\|.*\n)+)", readme, flags=re.MULTILINE)
-    return re.findall(r"^\| `(.+?)`", table, flags=re.MULTILINE)
+    tables = re.findall(r"(?:^\|.*\n)+", readme, flags=re.MULTILINE)
+    assert all(table.count("\n") < 20 for table in tables), "long tables belong into the documentation"
+    named = set(re.findall(r"`textassay ([a-z]+(?: [a-z]+)?)[ `]", readme))
+    assert named
+    groups = {name.split()[0] for name in COMMANDS}
+    assert {name for name in named if name not in COMMANDS and name.split()[0] not in groups} == set()
 
 
-def test_the_readme_lists_every_command_and_metric() -> None:
-    assert sorted(rows("command")) == sorted(f"textassay {name}" for name in COMMANDS)
-    assert sorted(rows("metric")) == [metric.name for metric in METRICS]
+def test_the_index_pages_list_every_command_and_metric() -> None:
+    assert all(f"[`textassay {name}`]" in PAGES["commands/index.md"] for name in COMMANDS)
+    assert all(f"[`{metric.name}`]" in PAGES["metrics/index.md"] for metric in METRICS)
+
+
+@pytest.mark.parametrize("name", sorted(generate.public_functions()))
+def test_every_public_function_is_documented(name: str) -> None:
+    """In the form of numpydoc, with every parameter."""
+    function = generate.public_functions()[name]
+    documented = inspect.getdoc(function) or ""
+    assert "Returns\n-------\n" in documented
+    (parameters,) = re.findall(r"^Parameters\n-+\n(.*?)(?:^\w+\n-+$|\Z)", documented, flags=re.MULTILINE | re.DOTALL)
+    terms = re.findall(r"^(\w[\w, ]*?)(?: :.*)?$", parameters, flags=re.MULTILINE)
+    assert {term for line in terms for term in line.split(", ")} == set(inspect.signature(function).parameters)
+    assert f"## {name}\n" in PAGES["functions.md"]
+
+
+def linked(page: str, text: str) -> set[str]:
+    """The pages that a page links to."""
+    targets = re.findall(r"(?<!!)\[[^\]]*\]\((?!https?:)([^)#]+)", text)
+    folder = (ROOT / "docs" / page).parent
+    found = {(folder / target).resolve() for target in targets if target.endswith(".md")}
+    docs = (ROOT / "docs").resolve()
+    return {path.relative_to(docs).as_posix() for path in found if path.is_relative_to(docs)}
+
+
+def test_every_page_is_two_clicks_from_the_home_page() -> None:
+    docs = ROOT / "docs"
+    texts = {path.relative_to(docs).as_posix(): path.read_text("utf-8") for path in docs.rglob("*.md")} | PAGES
+    first = linked("index.md", texts["index.md"])
+    second = {page for near in first for page in linked(near, texts[near])}
+    assert set(texts) - {"index.md"} - first - second == set()
 
 
 def shell_lines() -> Iterator[tuple[str, list[str]]]:
@@ -139,11 +173,52 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", ["guide.md", "api.md", "models.md", "sweep.md"])
-def test_examples_run(page: str) -> None:
-    outcome = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
-    assert outcome.attempted > 5
+WITH_EXAMPLES = [path for path in DOCUMENTS if ">>> " in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(path: Path) -> None:
+    outcome = doctest.testfile(str(path), module_relative=False)
+    assert outcome.attempted > 1
     assert outcome.failed == 0
+
+
+def test_the_tutorial_can_be_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its script makes the files, and its commands print what it shows of their answers."""
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    script, config = (re.findall(rf"```{kind}\n(.*?)```", text, flags=re.DOTALL)[0] for kind in ("python", "toml"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "112")
+    exec(script, {})
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL) for line in block.splitlines()]
+    shown = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL)
+    assert len(lines) == 4
+    for line, expected in zip(lines, [*shown, ""], strict=True):
+        if line == "textassay run release":
+            (tmp_path / "textassay.toml").write_text(config, encoding="utf-8")
+        # Fewer exchanges than the tutorial's, and no encoder that may not be installed.
+        fast = ["--quick", "--encoder", "lsa"] if "describe" not in line else []
+        code = run([*shlex.split(line)[1:], *fast])
+        assert code == (1 if line == "textassay run release" or "--max-separable" in line else 0)
+        found = capsys.readouterr().out
+        for words in ("new", "batch output", "paired by prompt", "“new” differs", "stock openings", "Gate: failed"):
+            assert words in found or words not in expected
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_configurations_in_the_documents_are_valid(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in re.findall(r"```toml\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL):
+        if "[studies." in block:
+            (tmp_path / "textassay.toml").write_text(block, encoding="utf-8")
+            for name in re.findall(r"\[studies\.(\w+)\]", block):
+                # A missing file is the only thing that is wrong.
+                assert run(["run", name]) == 2
+                assert "no such file" in capsys.readouterr().err
 
 
 def test_the_page_of_generators_lists_every_kind() -> None:

@@ -44,6 +44,11 @@ def reading_limit(max_input: str | int | None) -> Iterator[None]:
         A number of bytes, or a size such as "500M" or "8G". The default is 2G, and a compressed file may then expand
         to 256 MiB or 100 times its size, whichever is larger. A limit given here replaces both.
 
+    Returns
+    -------
+    context manager
+        The limit holds inside its `with` block.
+
     Examples
     --------
     >>> import textassay as ta

@@ -142,6 +142,10 @@ def save_model(model: Generator, path: str | os.PathLike[str]) -> None:
         A model with weights or counts of its own.
     path
         The file, whose name ends in `.safetensors`. It is replaced completely or not changed at all.
+
+    Returns
+    -------
+    None
     """
     if not all(hasattr(model, name) for name in ("kind", "config", "tensors")):
         raise InputError(f"model {model.name}: has nothing to save; wanted a trained model")

@@ -284,30 +284,75 @@ def compare(
     gate: GateRules | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare candidates with a reference; texts are a `Sample`, a path, or any iterable of strings.
+    """Compare candidates with a reference: how far apart, in quality and in diversity, and what differs.
 
-    `candidates` is one such thing, a list of paths, or a mapping of names to texts. Metrics are written as on the
-    command line (`"bleu:n=4,cnd"` or `["bleu:n=4", "cnd"]`); without any, every default metric is measured.
-    So is the encoder (`"minilm"`, `"lsa"`, ...), which may also be an object with `name`, `dimension` and `encode`.
+    Parameters
+    ----------
+    reference
+        Real texts: a list of strings, a path, a `Sample`, a column, a data frame, an Arrow table or a dataset; a pair
+        of a path and a field; or a digest.
+    candidates
+        One such thing, a list of paths, or a mapping of names to texts. May be left out with `reference_system`.
+    by
+        The field of the system of a text (`"model"` in files of known tools): each system is a candidate.
+    reference_system
+        The system that is the reference; all other systems of both arguments are candidates.
+    metrics
+        Metrics as on the command line (`"bleu:n=4,cnd"` or `["bleu:n=4", "cnd"]`); by default all of the families
+        `ngram` and `embedding` that can be measured.
+    families
+        Families of metrics: `ngram`, `embedding`, `learned`.
+    tokenizer
+        What a word is: `words`, `whitespace`, `treebank`, `plain`, `char`, or the file of a tokenizer.
+    lowercase
+        Whether texts are lower-cased first.
+    strip
+        `"markdown"` removes Markdown and keeps the words.
+    encoder
+        The sentence encoder (`"minilm"`, `"static"`, `"lsa"`, ...), or an object with `name`, `dimension` and `encode`.
+    train
+        The training texts of the candidates, to count copies.
+    pair
+        The field that names the prompt, document or author of each text, where samples have the same ones: only groups
+        that all samples have are used. By default the prompts of the records, or their ids, if samples have the same
+        ones; False treats all texts as independent.
+    group
+        The same where samples have different ones: tests exchange labels within a group that both samples have, and
+        other groups as a whole. By default prompts with several texts. Samples made with `Sample.of(texts, groups=...)`
+        keep their groups.
+    size
+        `"match"` estimates with as many texts as the smallest sample has, `"all"` with all, a number with so many.
+    level
+        The confidence level.
+    n_resamples
+        Exchanges of the permutation tests; 0 gives estimates only.
+    seed
+        The seed of all random numbers; the same texts, options and seed give the same numbers.
+    explain
+        Whether to add the baseline of real text, differences in format, phrases and topics; by default unless
+        `n_resamples` is 0.
+    quick
+        The verdict in the shortest time: at most 199 exchanges at first, static vectors if the extra `embed` is
+        installed, otherwise none, only the n-gram metrics, and no second overall test without markup. Metrics and an
+        encoder that are given are used.
+    engine
+        Where the work runs: `local` (the default), or an `Engine`.
+    gate
+        The rules that a candidate must keep to pass; the decision is the `gate` of what is returned.
+    progress
+        What is told about the progress.
 
-    The design follows from the prompts of the records, or from their ids: samples with the same prompts are paired by
-    prompt, and several texts per prompt are a group. A note states it, and `pair=False` turns it off. Where texts that
-    are not independent have no such field, use `group` or `pair`, the field that names the prompt, document or author
-    of each text (or samples made with `Sample.of(texts, groups=...)`). With `group`, texts of a group that both samples
-    have exchange labels within it, other groups as a whole. With `pair`, only groups that all samples have are used.
+    Returns
+    -------
+    Comparison
+        Results by candidate and metric (`found["a"]["cnd"]`), verdicts, and what differs.
 
-    With `by`, the field that names the system of a text (`"model"` in files of known tools), every system of the
-    candidates is a candidate. With `reference_system`, the system of this name is the reference, and all other systems
-    of both arguments are candidates; `candidates` may then be left out.
-
-    `explain` adds what puts the numbers in context: the baseline of real text against real text, format differences,
-    phrases and topics. It is on unless `n_resamples` is 0, which asks for bare estimates.
-
-    `quick` asks for the verdict in the shortest time: at most 199 exchanges at first, static vectors if the extra embed
-    is installed, otherwise none, only the n-gram metrics, and no second overall test without markup. Metrics and an
-    encoder that are given are used.
-
-    `gate` has the rules that a candidate must keep to pass; the decision is the `gate` of what is returned.
+    Examples
+    --------
+    >>> real = [f"the {pet} sat at {n}" for pet in ("cat", "dog") for n in range(30)]
+    >>> found = compare(real, {"model": real[:3] * 20}, metrics="distinct", n_resamples=99)
+    >>> found["model"].verdict.decision
+    'differs'
     """
     check_design(pair, group)
     if quick:

@@ -78,12 +78,57 @@ def conditional(
 ) -> Conditional:
     """Compare each system's candidates with the references of the same item.
 
-    `items` is a path, an `ItemSet`, or an iterable of items or plain objects with `references` and `candidates`.
-    Metrics are written as on the command line (`["trm:distance=cider", "score:over=max"]`); without any, the default
-    ones are measured with each of the distances. Distances are names, or your own functions of two texts by name.
+    Parameters
+    ----------
+    items
+        A path, an `ItemSet`, or items or mappings with `references` and `candidates`.
+    metrics
+        Metrics as on the command line (`["trm:distance=cider", "score:over=max"]`); by default `score` and `trm` with
+        each of the distances, `mmd` and `frechet`.
+    distances
+        Names of distances between two texts, or your own functions by name.
+    tokenizer
+        What a word is; `plain` counts neither case nor punctuation.
+    encoder
+        The sentence encoder, or an object with `name`, `dimension` and `encode`.
+    document_frequencies
+        A file of document frequencies for CIDEr; by default they are counted in the references.
+    partitions
+        An item is tested exactly if its texts can be divided in at most so many ways.
+    level
+        The confidence level.
+    n_resamples
+        Exchanges of the permutation tests; 0 gives estimates only.
+    seed
+        The seed of all random numbers; the same texts, options and seed give the same numbers.
+    null
+        `"permutation"` tests by exchanging candidates and references, `"asymptotic"` by the limit for many texts.
+    sensitivity
+        Whether to measure which differences the tests would find, with the power `power`.
+    power
+        The power that `sensitivity` asks for.
+    references
+        False leaves references out. Without any reference the outcome is that of `answers`, on how different the
+        candidates of an item are.
+    engine
+        Where the work runs: `local` (the default), or an `Engine`.
+    progress
+        What is told about the progress.
 
-    Without any reference, or with `references=False`, there is nothing to compare with: the outcome is then that of
-    `answers`, an `Answers`, on how different the candidates of an item are.
+    Returns
+    -------
+    Conditional
+        Results by system and metric, each item with its own tests, and verdicts; without references an `Answers`.
+
+    Examples
+    --------
+    >>> items = [
+    ...     {"references": [f"a cat at {n}", f"one cat, {n}", f"cats {n}"], "candidates": {"m": [f"a cat at {n}"] * 3}}
+    ...     for n in range(8)
+    ... ]
+    >>> found = conditional(items, metrics="trm:variant=split", distances="rouge_l", n_resamples=39)
+    >>> found["m"].verdict.decision
+    'collapsed'
     """
     _check(partitions, power, null)
     plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()

@@ -19,12 +19,27 @@ def own_pair(
     slope_at_zero: float | None = None,
     name: str = "own/own",
 ) -> Pair:
-    """A pair of functions of the user, quality f and diversity g; both take and return arrays of numbers.
+    """A pair of functions of the user, quality f and diversity g, for `frontier`.
 
-    Functions that do not satisfy the conditions of Theorem 1 are refused. Without `slope`, the derivative of g is
-    computed by finite differences, which gives about ten digits. Without `slope_at_zero`, g'(0) is the slope at 1e-12.
-    Functions get arrays of their own and may change them.
+    Parameters
+    ----------
+    f, g
+        Functions of arrays of numbers that return arrays. Functions that do not satisfy the conditions of Theorem 1 are
+        refused. They get arrays of their own and may change them.
+    slope
+        The derivative of g; by default it is computed by finite differences, which gives about ten digits.
+    slope_at_zero
+        g'(0); by default the slope at 1e-12.
+    name
+        What to call the pair.
 
+    Returns
+    -------
+    Pair
+        The pair, as an element of `pairs` in `frontier`.
+
+    Examples
+    --------
     >>> own_pair(np.sqrt, lambda x: -x**2, name="root/nrr").name
     'root/nrr'
     """

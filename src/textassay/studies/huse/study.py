@@ -171,10 +171,50 @@ def huse(
 ) -> HuseResult:
     """Measure HUSE, HUSE-Q and HUSE-D on rated texts, with uncertainty and what explains them.
 
-    `ratings` is a path, a data frame, an iterable of rows as mappings, or `RatedItems`; `log_probs`, a path, a data
-    frame or rows too, has log-probabilities apart from them. `model` is the source to take where there are several, and
-    `scale` the lowest and the highest rating there can be. Metrics are written as on the command line (`["huse:k=8"]`);
-    `k` and `variant` apply to metrics that do not set them. `metrics="huse_q"` needs no log-probabilities.
+    Parameters
+    ----------
+    ratings
+        A path, a data frame, rows as mappings, or `RatedItems`; the columns are those of `read_ratings`.
+    log_probs
+        The same with log-probabilities, if they are apart from the ratings.
+    model
+        The source to take where there are several besides the humans.
+    scale
+        The lowest and the highest rating that there can be.
+    metrics
+        `huse`, `huse_q` and `huse_d` as on the command line (`["huse:k=8"]`). `huse_q` needs no log-probabilities.
+    k, variant
+        The number of neighbours and how ties are treated, for metrics that do not set them.
+    level
+        The confidence level.
+    n_resamples
+        Resamples of the intervals and exchanges of the tests; 0 gives estimates only.
+    seed
+        The seed of all random numbers; the same texts, options and seed give the same numbers.
+    leave_out_flagged
+        Whether to leave out raters who answer without looking.
+    stability
+        Whether to measure the scores on parts of the texts and ratings.
+    engine
+        Where the work runs: `local` (the default), or an `Engine`.
+    progress
+        What is told about the progress.
+
+    Returns
+    -------
+    HuseResult
+        The scores, and the votes on every text.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"source": source, "text": f"{source} {n}", "log_prob": -3.0 - n, "rating": n % 5 + (source == "gpt")}
+    ...     for n in range(12)
+    ...     for source in ("human", "gpt")
+    ... ]
+    >>> found = huse(rows, k=3, n_resamples=0, stability=False)
+    >>> [result.metric for result in found.results]
+    ['huse', 'huse_q', 'huse_d']
     """
     plan = RatedPlan(level, n_resamples, seed, get_engine(engine), progress or Silent()).checked()
     seed = int(seed)

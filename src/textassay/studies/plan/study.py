@@ -61,10 +61,16 @@ def plan(
         The share of gates that should be decided.
     contaminant : optional
         The texts of which a candidate may have at most the margin, as for `compare`.
+    tokenizer, lowercase, strip
+        What a word is, as for `compare`.
     group : str, optional
         The field of the prompt or document of a text. Groups are then counted, not texts.
     n_runs : int
         The trials of the last round.
+    level, seed
+        The confidence level of the gate, and the seed of all random numbers.
+    engine, progress
+        Where the work runs, and what is told about the progress.
 
     Returns
     -------

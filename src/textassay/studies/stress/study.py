@@ -80,6 +80,8 @@ def stress(
         Metrics as in `compare`; by default all default metrics. The overall test is always measured.
     other, training
         Texts of another corpus for the damage `blend`, and a generator's training texts for `copy`.
+    tokenizer, lowercase
+        What a word is, as for `compare`.
     encoder
         The encoder of metrics on vectors and of topics. `lsa` is fitted on the reference and on the texts of `other`
         and `training`, as `compare` fits it on reference and candidates.
@@ -87,6 +89,10 @@ def stress(
         Runs per damage, strength and size; and undamaged draws for critical values, and again for false alarms.
     records
         A file to which every finished piece of work is appended. If it exists, the study continues from it.
+    level, seed
+        The confidence level, and the seed of all random numbers.
+    engine, progress
+        Where the work runs, and what is told about the progress.
 
     Returns
     -------
