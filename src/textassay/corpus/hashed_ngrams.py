@@ -135,8 +135,8 @@ class Sequences:
     def take(self, texts: NDArray[np.int64]) -> Self:
         """These texts, in this order."""
         sizes = self.lengths[texts]
-        words = self.words[ranges(self.offsets[texts], sizes)]
-        return type(self)(words, np.concatenate(([0], np.cumsum(sizes))))
+        places = ranges(self.offsets[texts], sizes)
+        return type(self)(self.words[places], np.concatenate(([0], np.cumsum(sizes))), self.marks[places])
 
     def beginnings(self, sizes: NDArray[np.int64]) -> Self:
         """The first words of each text, this many of each."""

@@ -17,7 +17,7 @@ FAST: dict[str, Any] = {"tokenizer": "whitespace", "n_runs": 20, "contaminant": 
 
 @pytest.fixture(scope="module")
 def planned() -> SizePlan:
-    return plan(corpus(1, 600), margin="50%", **FAST)
+    return plan(corpus(1, 600), margin="30%", **FAST)
 
 
 def trials(n: int, found: float, values: list[float], width: float) -> Trials:

@@ -22,20 +22,21 @@ so that the classifier finds the contaminant and nothing else.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 from scipy.special import ndtri, stdtrit
 
-from textassay.corpus.arrays import Bool
-from textassay.corpus.sample import TEXT, Sample, stream
+from textassay.corpus.arrays import I64, U64
+from textassay.corpus.hashed_ngrams import Sequences, text_keys
+from textassay.corpus.sample import Sample, stream
 from textassay.errors import InputError, Setting
 from textassay.inference.intervals import CROSS_FITTED, separable_margins
 from textassay.inference.permutation import design_of
 from textassay.inference.plan import Plan
-from textassay.metrics.learned.labelled_texts import LabelledTexts
+from textassay.metrics.learned.labelled_texts import LabelledTexts, hashed_groups, joined_groups
 from textassay.metrics.learned.separable import FEWEST_UNITS, separable_parts
+from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.views import Material
 from textassay.studies.stress.damages import Lexicon, shuffled
 
@@ -92,9 +93,15 @@ def units_of(material: Material) -> int:
     return material.sample.count_independent()
 
 
-def separated(candidate: Material, reference: Material) -> Parts:
+def separated(candidate: LabelledTexts, reference: LabelledTexts) -> Parts:
     """The shares of both samples that a classifier calls generated; empty if there are too few texts."""
-    return separable_parts(candidate.view(LabelledTexts), reference.view(LabelledTexts))
+    return separable_parts(candidate, reference)
+
+
+def labelled(sequences: Sequences, texts: I64, groups: U64 | None) -> LabelledTexts:
+    """Some of the texts as a classifier reads them, without tokenising them again."""
+    taken = sequences.take(texts)
+    return LabelledTexts(taken, TextNgrams.of_sequences(taken), text_keys(taken), groups)
 
 
 def difference(parts: Parts) -> float:
@@ -116,7 +123,7 @@ def bounds(
     The lower bound is corrected for the number of candidates: a build fails if any candidate fails. It passes if all
     pass, which needs no correction of the upper bounds.
     """
-    parts = separated(candidate, reference)
+    parts = separated(candidate.view(LabelledTexts), reference.view(LabelledTexts))
     if not parts:
         return None
     down = separable_margins(parts, 1 - (1 - plan.level) / n_candidates)[0]
@@ -155,15 +162,15 @@ def contaminated(
 
     Runs end early where their mean is far enough from the `limit`.
     """
-    sides = [_at_most(each.sample, seed) for each in (candidate, reference)]
+    sides = [_at_most(each, seed) for each in (candidate, reference)]
     values: list[float] = []
     for mine, theirs in _runs(*sides, share=share, contaminant=contaminant, seed=seed):
-        parts = separated(*(Material(sample, candidate.settings) for sample in (mine, theirs)))
+        parts = separated(mine, theirs)
         values.append(difference(parts) if parts else 0.0)
         is_clear = len(values) >= FEWEST_RUNS and abs(np.mean(values) - limit) > _SURE * _error(values)
         if is_clear or len(values) == most_runs:
             break
-    n = min(side.count_independent() for side in sides)
+    n = min(map(units_of, sides))
     name = SHUFFLED if contaminant is None else contaminant.name
     return Contamination(share, float(np.mean(values)), _error(values), len(values), n, name)
 
@@ -172,47 +179,53 @@ def _error(values: list[float]) -> float:
     return float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
-def _at_most(sample: Sample, seed: int) -> Sample:
-    return sample.cut(_MOST_TEXTS, stream(seed, "gate", sample.digest))
+def _at_most(material: Material, seed: int) -> Material:
+    sample = material.sample.cut(_MOST_TEXTS, stream(seed, "gate", material.sample.digest))
+    return material if sample is material.sample else Material(sample, material.settings)
 
 
 def _runs(
-    candidate: Sample, reference: Sample, *, share: float, contaminant: Sample | None, seed: int
-) -> Iterator[tuple[Sample, Sample]]:
+    candidate: Material, reference: Material, *, share: float, contaminant: Sample | None, seed: int
+) -> Iterator[tuple[LabelledTexts, LabelledTexts]]:
     """Both samples with their texts exchanged, and a share of the first one replaced by texts of the contaminant."""
-    design = design_of(candidate, reference, seed=seed)
-    masks = design.labellings(MOST_RUNS, seed)[1:]
-    pool = _joined(candidate, reference)
-    for number, mask in enumerate(masks):
-        is_candidate = mask[design.units]
+    design = design_of(candidate.sample, reference.sample, seed=seed)
+    real = candidate.view(Sequences).merge(reference.view(Sequences))
+    groups = joined_groups(hashed_groups(candidate.sample), hashed_groups(reference.sample))
+    bank = _bank(candidate, reference, contaminant, seed)
+    both = real.merge(bank)
+    for number, mask in enumerate(design.labellings(MOST_RUNS, seed)[1:]):
         rng = stream(seed, "gate", "contaminated", number)
-        mine = pool.take(np.flatnonzero(is_candidate))
-        yield _replaced(mine, rng.random(len(mine)) < share, contaminant, rng), pool.take(np.flatnonzero(~is_candidate))
+        is_candidate = mask[design.units]
+        mine, theirs = np.flatnonzero(is_candidate), np.flatnonzero(~is_candidate)
+        chosen = rng.random(len(mine)) < share
+        count = int(chosen.sum())
+        texts = mine.copy()
+        if contaminant is None:
+            texts[chosen] += len(real)
+        else:
+            if len(bank) < count:
+                raise _too_few(contaminant, count, len(mine))
+            texts[chosen] = len(real) + rng.permutation(len(bank))[:count]
+        # The groups stay: other texts after the same prompts.
+        own, others = (None if groups is None else groups[part] for part in (mine, theirs))
+        yield labelled(both, texts, own), labelled(both, theirs, others)
 
 
-def _joined(one: Sample, other: Sample) -> Sample:
-    """The texts of both samples with their groups."""
-    groups = None
-    if one.groups is not None and other.groups is not None:
-        groups = pa.concat_arrays([one.groups.cast(TEXT), other.groups.cast(TEXT)])
-    return Sample.of(pa.concat_arrays([one.texts, other.texts]), groups=groups)
+def _bank(candidate: Material, reference: Material, contaminant: Sample | None, seed: int) -> Sequences:
+    """The texts of the contaminant; without one, each text of both samples with its words in random order."""
+    if contaminant is not None:
+        return Material(contaminant, candidate.settings).view(Sequences)
+    rng = stream(seed, "gate", "shuffled")
+    texts = [text for part in (candidate, reference) for text in part.sample.texts.to_pylist()]
+    mixed = Sample.of([shuffled(text, _NO_WORDS, rng) for text in texts])
+    return Material(mixed, candidate.settings).view(Sequences)
 
 
-def _replaced(sample: Sample, chosen: Bool, contaminant: Sample | None, rng: np.random.Generator) -> Sample:
-    """The sample with other texts in these places; the groups stay."""
-    texts = np.array(sample.texts.to_pylist(), dtype=object)
-    count = int(chosen.sum())
-    if contaminant is None:
-        texts[chosen] = [shuffled(text, _NO_WORDS, rng) for text in texts[chosen]]
-    else:
-        if len(contaminant) < count:
-            raise InputError(
-                f"{contaminant.name}: {len(contaminant):,} texts; this margin replaces {count:,} of {len(sample):,}",
-                "; wanted a larger ",
-                Setting("contaminant"),
-            )
-        texts[chosen] = contaminant.texts.take(pa.array(rng.permutation(len(contaminant))[:count])).to_pylist()
-    return replace(sample, texts=pa.array(texts.tolist(), TEXT))
+def _too_few(contaminant: Sample, count: int, n: int) -> InputError:
+    return InputError(
+        f"{contaminant.name}: {len(contaminant):,} texts; this margin replaces {count:,} of {n:,}; wanted a larger ",
+        Setting("contaminant"),
+    )
 
 
 _NO_WORDS = Lexicon.of([])

@@ -13,7 +13,7 @@ from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Plan, Progress, Silent
 from textassay.metrics.learned.separable import FEWEST_UNITS
-from textassay.metrics.views import Settings
+from textassay.metrics.views import Material, Settings
 from textassay.studies.gate.rules import GateRules
 from textassay.studies.gate.study import read_contaminant
 from textassay.studies.outcome import settings_of
@@ -97,12 +97,13 @@ def plan(
     assert share is not None
     bank = read_contaminant(contaminant, real, strip)
     words = Settings(get_tokenizer(tokenizer, lowercase=lowercase), None, strip)
+    materials = Material(real, words), None if other is None else Material(other, words)
     workers, shown = get_engine(engine), progress or Silent()
     shown.start("planning", _MOST_ROUNDS)
 
     def trials(n: int, count: int) -> Trials:
         found = run_trials(
-            real, other, words, n=n, margin=share, contaminant=bank, n_trials=count, level=level, seed=seed,
+            *materials, n=n, margin=share, contaminant=bank, n_trials=count, level=level, seed=seed,
             engine=workers,
         )  # fmt: skip
         shown.step(1)

@@ -17,10 +17,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 from textassay.corpus.arrays import F64
-from textassay.corpus.sample import Sample, stream
+from textassay.corpus.hashed_ngrams import Sequences
+from textassay.corpus.sample import Sample, group_numbers, stream
 from textassay.engines.base import Engine
 from textassay.inference.intervals import separable_margins
-from textassay.metrics.views import Material, Settings
+from textassay.metrics.learned.labelled_texts import LabelledTexts
+from textassay.metrics.views import Material
 from textassay.studies.gate.margin import (
     FEWEST_RUNS,
     MOST_RUNS,
@@ -84,9 +86,8 @@ class Trials:
 
 
 def run_trials(
-    reference: Sample,
-    pilot: Sample | None,
-    settings: Settings,
+    reference: Material,
+    pilot: Material | None,
     *,
     n: int,
     margin: float,
@@ -99,8 +100,8 @@ def run_trials(
     """Trials at one size."""
     draws = list(_draws(reference, pilot, n, n_trials, seed))
 
-    def trial(pair: tuple[Sample, Sample]) -> tuple[float, float, float]:
-        parts = separated(*(Material(sample, settings) for sample in pair))
+    def trial(pair: tuple[Material, Material]) -> tuple[float, float, float]:
+        parts = separated(*(material.view(LabelledTexts) for material in pair))
         return difference(parts), *separable_margins(parts, level)
 
     values, down, up = (np.array(each) for each in zip(*engine.map(trial, draws), strict=True))
@@ -109,50 +110,43 @@ def run_trials(
         values,
         down,
         up,
-        _found(draws, settings, margin=margin, contaminant=contaminant, seed=seed),
+        _found(draws, margin=margin, contaminant=contaminant, seed=seed),
         level,
         stream(seed, "plan", "noise", n).standard_normal(len(values)),
     )
 
 
 def _draws(
-    reference: Sample, pilot: Sample | None, n: int, n_trials: int, seed: int
-) -> Iterator[tuple[Sample, Sample]]:
+    reference: Material, pilot: Material | None, n: int, n_trials: int, seed: int
+) -> Iterator[tuple[Material, Material]]:
     """Candidate and reference of each trial, n independent texts or groups of each."""
     for number in range(n_trials):
         rng = stream(seed, "plan", n, number)
-        first, rest = split_units(reference, n, rng)
         if pilot is None:
-            yield split_units(rest, n, rng)[0], first
+            first, second = _parts(reference, n, 2, rng)
+            yield second, first
         else:
-            yield split_units(pilot, n, rng)[0], first
+            yield _parts(pilot, n, 1, rng)[0], _parts(reference, n, 1, rng)[0]
 
 
-def split_units(sample: Sample, n: int, rng: np.random.Generator) -> tuple[Sample, Sample]:
-    """n random texts, or whole groups where there are groups, and the rest."""
-    if sample.groups is None:
-        return sample.split(n, rng)
-    from textassay.corpus.sample import group_numbers
-
-    count, numbers = group_numbers(sample.groups)
-    chosen = np.zeros(count, dtype=bool)
-    chosen[rng.permutation(count)[:n]] = True
-    return sample.take(np.flatnonzero(chosen[numbers])), sample.take(np.flatnonzero(~chosen[numbers]))
+def _parts(material: Material, n: int, count: int, rng: np.random.Generator) -> list[Material]:
+    """Disjoint parts of n random texts, or whole groups where there are groups, without tokenising them again."""
+    sample = material.sample
+    units, unit = (len(sample), np.arange(len(sample))) if sample.groups is None else group_numbers(sample.groups)
+    rank = np.empty(units, dtype=np.int64)
+    rank[rng.permutation(units)] = np.arange(units)
+    texts = [np.flatnonzero(rank[unit] // n == part) for part in range(count)]
+    sequences = material.view(Sequences)
+    return [Material(sample.take(each), material.settings, {Sequences: sequences.take(each)}) for each in texts]
 
 
 def _found(
-    draws: list[tuple[Sample, Sample]], settings: Settings, *, margin: float, contaminant: Sample | None, seed: int
+    draws: list[tuple[Material, Material]], *, margin: float, contaminant: Sample | None, seed: int
 ) -> Contamination:
     """What the classifier finds of a contaminant at this size: the mean over pairs of samples, a few runs each."""
     pairs = draws[: min(max(len(draws) // _TRIALS_PER_PAIR, 1), MOST_RUNS // FEWEST_RUNS)]
     parts = [
-        contaminated(
-            *(Material(sample, settings) for sample in pair),
-            share=margin,
-            contaminant=contaminant,
-            seed=seed + number,
-            most_runs=FEWEST_RUNS,
-        )
+        contaminated(*pair, share=margin, contaminant=contaminant, seed=seed + number, most_runs=FEWEST_RUNS)
         for number, pair in enumerate(pairs)
     ]
     runs = sum(part.n_runs for part in parts)
