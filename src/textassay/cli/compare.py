@@ -7,6 +7,7 @@ import typer
 
 from textassay.cli import options
 from textassay.cli.gate import options as gate_options
+from textassay.cli.gate import outputs as gate_outputs
 
 if TYPE_CHECKING:
     from textassay.corpus.sample import Sample
@@ -61,7 +62,12 @@ def compare(
     max_separable: gate_options.MaxSeparable = None,
     contaminant: gate_options.Contaminant = None,
     fail_on: gate_options.FailOn = None,
+    no_worse_than: gate_options.NoWorseThan = None,
+    margin: gate_options.Margin = None,
     undecided: gate_options.Undecided = "undecided",
+    aa: gate_options.Splits = 0,
+    github: gate_options.GitHub = False,
+    junit: gate_options.JUnit = None,
 ) -> None:
     """Compare generated texts with real ones.
 
@@ -75,15 +81,19 @@ def compare(
     from textassay.digests.file import is_digest, read_digest
     from textassay.errors import InputError
     from textassay.studies.compare.study import compare as run
-    from textassay.studies.gate.rules import GateRules
 
     del max_input  # applied when it is parsed
-    rules = GateRules(
+    rules = gate_outputs.rules_of(
         max_separable=max_separable,
         contaminant=contaminant,
-        fail_on=",".join(fail_on or ()),
+        no_worse_than=no_worse_than,
+        margins=margin,
+        fail_on=fail_on,
         undecided=undecided,
+        aa=aa,
+        needed=junit is not None or github,
     )
+    summary = gate_outputs.summary_file(wanted=github)
     if not candidates and reference_system is None:
         raise InputError("no candidate given; wanted at least one file besides the reference, or --reference-system")
     if no_pair and (pair or group):
@@ -92,7 +102,8 @@ def compare(
     named = named_sources(mine)
     files = [reference, *(path for path, _ in named.values()), *([train] if train else [])]
     check_writable(
-        [json, csv, markdown, latex, bibtex, report], inputs=[*files, tokenizer, encoder or "", prompts_from or ""]
+        [json, csv, markdown, latex, bibtex, report, junit],
+        inputs=[*files, tokenizer, encoder or "", prompts_from or ""],
     )
     metric_names, family_names = options.split(metrics), options.split(family)
     with ProgressBar(quiet=quiet) as progress:
@@ -154,6 +165,13 @@ def compare(
             progress=progress,
         )
     targets = {"json": json, "csv": csv, "markdown": markdown, "latex": latex, "bibtex": bibtex, "report": report}
-    deliver_outcome(comparison, targets, quiet=quiet, table=table or bool(metrics), timings=not no_timings, why=why)
-    if comparison.gate is not None:
-        raise typer.Exit(comparison.gate.exit_code)
+    deliver_outcome(
+        comparison,
+        targets,
+        quiet=quiet,
+        table=table or bool(metrics),
+        timings=not no_timings,
+        why=why,
+        also=gate_outputs.junit_output(comparison, junit),
+    )
+    gate_outputs.finish(comparison, summary)

@@ -277,9 +277,12 @@ def deliver_outcome(
     quiet: bool,
     timings: bool = True,
     table: bool = False,
+    also: Sequence[Output] = (),
     **view: Any,
 ) -> None:
     """Write the outcome of a study to its targets, and print its answer unless an output goes to standard output.
+
+    `also` are outputs of other forms.
 
     `targets` are the files by form (json, csv, markdown, latex, bibtex, report). `table` and `view` are what the
     terminal shows besides the answer: all metrics, `why` and `top`.
@@ -300,7 +303,7 @@ def deliver_outcome(
         height = console.height if console.is_terminal else None
         console.print(outcome.in_terminal(width=console.width, height=height, table=table, **view))
 
-    deliver([(targets.get(form), make) for form, make in forms.items()], table=answer, quiet=quiet)
+    deliver([*((targets.get(form), make) for form, make in forms.items()), *also], table=answer, quiet=quiet)
 
 
 def _write_and_report(target: str, make: Callable[[], str], *, quiet: bool) -> None:

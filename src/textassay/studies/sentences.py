@@ -230,6 +230,20 @@ def round_number(count: float) -> int:
     return math.ceil(count / unit) * unit
 
 
+def _beside_baseline(f: "Finding") -> str:
+    """The two values, and by how much the candidate is worse at most and at least."""
+    values = f"{f.metric} {number(f.part('candidate'))}, baseline {number(f.part('baseline'))}"
+    low, high = f.ends or (-math.inf, math.inf)
+    return f"{values}; worse by {number(low)} to {number(high)} (margin {number(f.baseline)})"
+
+
+def _enough(f: "Finding") -> str:
+    needed = f.part("needed")
+    if not math.isfinite(needed):
+        return "; no number of texts is likely to show that it is not: the estimate is beyond the margin"
+    return f"; about {round_number(needed):,} texts per sample would decide, these are {f.n[0]:,}"
+
+
 def _rule(words: str) -> "Callable[[Finding], str]":
     """A rule of a gate, and the sentence of the verdict that breaks it."""
 
@@ -455,6 +469,10 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "rule kept": _rule("no sign of {}"),
     "rule broken": _rule("{}"),
     "rule undecided": _rule("not known whether there is {}"),
+    "no worse": lambda f: f"no worse than the baseline: {_beside_baseline(f)}",
+    "worse than baseline": lambda f: f"worse than the baseline: {_beside_baseline(f)}",
+    "worse undecided": lambda f: f"not known whether it is worse: {_beside_baseline(f)}{_enough(f)}",
+    "same as baseline": "the same texts as the baseline",
     # Items with several candidates and references.
     "one answer": lambda f: f"one answer: all candidates are the same text on {f.n[0]:,} of {many(f.n[1], 'item')}",
     "too narrow": "too narrow: candidates vary less than the references do",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -62,3 +63,56 @@ def test_the_help_has_gates_in_a_group(run_command: Command) -> None:
     _, gates = shown.split("Gate (exit code 0 pass, 1 fail, 3 undecided):")
     assert "--max-separable" in gates
     assert "--seed" not in gates
+
+
+def test_where_people_look(
+    gate: Command,
+    texts: Callable[[str, list[str]], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The step summary and annotations of GitHub Actions, and JUnit XML, also of hostile names."""
+    real = texts("real.txt", corpus(1, 60))
+    hostile = texts("a\n::error::b|<b>&%.txt", corpus(3, 6) * 10)
+    summary, junit = tmp_path / "summary.md", tmp_path / "junit.xml"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    summary.write_text("# Earlier\n", encoding="utf-8")
+    rules = ("--fail-on", "collapsed,copied", "--max-separable", "10%", "--junit", str(junit), "--github")
+    shown = gate(real, hostile, *rules)
+    assert shown.returncode == 1
+    page = summary.read_text(encoding="utf-8")
+    assert page.startswith("# Earlier\n# Gate: failed")
+    assert len([line for line in page.splitlines() if line.startswith("|")]) == 2 + 3
+    assert "<b>" not in page.replace(r"\<b\>", "")
+    commands = [line for line in shown.stdout.splitlines() if line.startswith("::")]
+    assert [line.partition(" ")[0] for line in commands] == ["::error", "::warning"] or len(commands) == 2
+    assert not any(line.startswith("::error::b") for line in commands)
+    cases = ElementTree.parse(junit).getroot().findall("testsuite/testcase")
+    assert [case.get("name") for case in cases] == ["max-separable 10 %", "fail-on collapsed", "fail-on copied"]
+    assert cases[1].find("failure") is not None
+    assert cases[2].find("failure") is None
+
+
+def test_junit_is_read_by_a_parser(gate: Command, texts: Callable[[str, list[str]], str], tmp_path: Path) -> None:
+    junitparser = pytest.importorskip("junitparser")
+    real, model = texts("real.txt", corpus(1, 60)), texts("model.txt", corpus(3, 6) * 10)
+    path = tmp_path / "junit.xml"
+    assert gate(real, model, "--fail-on", "collapsed,format", "--junit", str(path)).returncode == 1
+    (suite,) = junitparser.JUnitXml.fromfile(str(path))
+    assert (suite.tests, suite.failures, suite.skipped) == (2, 1, 0)
+    assert [case.is_passed for case in suite] == [False, True]
+    # On standard output it is the only output.
+    assert gate(real, model, "--fail-on", "format", "--junit", "-").stdout.startswith("<?xml")
+
+
+def test_outputs_without_a_gate_or_outside_of_a_build_are_refused(
+    gate: Command, texts: Callable[[str, list[str]], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real, model = texts("real.txt", corpus(1, 60)), texts("model.txt", corpus(2, 60))
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    assert_refused(gate(real, model, "--github", "--fail-on", "differs"), "is not set")
+    assert_refused(gate(real, model, "--junit", "-"), "without a rule")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
+    found = gate(real, model, "--github", "--fail-on", "collapsed")
+    assert found.returncode == 2
+    assert "the step summary cannot be written" in found.stderr

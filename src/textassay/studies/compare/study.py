@@ -48,7 +48,10 @@ from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.separation import what_separates
 from textassay.studies.compare.verdict import Row, Setting, Sight, judge
 from textassay.studies.finding import Finding
+from textassay.studies.gate.baseline import Values, check_values, is_results
+from textassay.studies.gate.result import Check, Gate, Splits
 from textassay.studies.gate.rules import GateRules
+from textassay.studies.gate.splits import decide_on_splits
 from textassay.studies.gate.study import gated, read_contaminant
 from textassay.studies.outcome import Contest, settings_of_metrics
 from textassay.studies.sentences import sentence_of
@@ -224,6 +227,12 @@ def _not_measured(request: Request, why: str) -> Result:
     return result_of(request, math.nan, undefined=f"no baseline: {why}", signature="")
 
 
+def _known(real: Measured, request: Request, index: int) -> tuple[float, Replicates] | None:
+    """The value of real text with its jackknife, if it has one."""
+    replicates = real.replicates.get(request)
+    return None if replicates is None else (real.results[index].estimate, replicates)
+
+
 def contests(
     requests: Sequence[Request], outcomes: Mapping[str, CandidateMeasured], *, level: float
 ) -> Iterable[Contest]:
@@ -378,6 +387,10 @@ def compare(
             unusable=[name for name, value in unusable.items() if value is not None],
         )
         return gated(counted, rules, None, plan=Plan(level, n_resamples, seed), engine=get_engine(engine))
+    against = None
+    if rules.no_worse_than is not None and not is_results(rules.no_worse_than):
+        against = unused_name("baseline", given)
+        given = {**given, against: rules.no_worse_than}
     plan = Plan(level, n_resamples, seed).checked().enough_for(len(given))
     workers, progress = get_engine(engine), progress or Silent()
     metrics, families = listed(metrics), listed(families)
@@ -420,10 +433,35 @@ def compare(
         notes=notes,
         sight=_sight(seen),
         quick=quick,
+        rules=rules,
+        baseline=against,
     )
-    found = study.run(workers)
     contaminant = read_contaminant(rules.contaminant, real, strip)
-    return gated(found, rules, measurer.tested, plan=plan, engine=workers, contaminant=contaminant)
+    found = gated(
+        study.run(workers), rules, measurer.tested, plan=plan, engine=workers, contaminant=contaminant, baseline=against
+    )
+    if not rules.aa or found.gate is None:
+        return found
+    exchanges = min(n_resamples, QUICK_EXCHANGES)
+    options = {"tokenizer": tokenizer, "lowercase": lowercase, "level": level, "n_resamples": exchanges}
+    size = min(sample.count_independent() for sample in samples.values())
+    splits = _splits(real, rules, contaminant, options | {"engine": workers}, size=size, seed=seed)
+    return replace(found, gate=replace(found.gate, aa=splits))
+
+
+def _splits(
+    reference: Sample, rules: GateRules, contaminant: Sample | None, options: Mapping[str, Any], *, size: int, seed: int
+) -> Splits:
+    """How the rules decide on splits of the reference, each a quick comparison with the same options."""
+    alone = replace(rules, aa=0, no_worse_than=None, margins={}, contaminant=contaminant)
+    group = None if reference.groups is None else "group"
+
+    def decide(mine: Sample, theirs: Sample, seed: int) -> Gate:
+        found = compare(theirs, {"split": mine}, metrics="repetition", gate=alone, group=group, seed=seed, **options)
+        assert found.gate is not None
+        return found.gate
+
+    return decide_on_splits(reference, decide, size=size, count=rules.aa, seed=seed)
 
 
 def _quick_note(plan: Plan, seen: Remembered | None) -> str:
@@ -462,6 +500,9 @@ class _Study:
     notes: tuple[str, ...]
     sight: Sight
     quick: bool = False
+    rules: GateRules = field(default_factory=GateRules)
+    # The candidate that others must not be worse than.
+    baseline: str | None = None
     _without_markdown: dict[int, tuple[Sample, Material]] = field(default_factory=dict, repr=False)
     _plain_words: Callable[[str], str] = field(default_factory=lambda: _REMEMBER(plain_words), repr=False)
 
@@ -509,6 +550,7 @@ class _Study:
             for name, overall, words, signs, findings, equal, rest, p in found_by_name
         ]
         contested = tuple(contests(measurer.requests, outcomes, level=plan.level))
+        no_worse = tuple(self._beside_baseline(outcomes, baseline))
         of_reference = _of_reference(chain(*warnings))
         signs = {name: tuple(map(_sign, each)) for name, each in zip(names, warnings, strict=True)}
         notes = (*map(sentence_of, of_reference), *self._notes(columns))
@@ -527,7 +569,28 @@ class _Study:
                 plan, measurer.requests, measurer.settings, design=self.design.kind, groups=self.design.field
             ),
             cautions=(*of_reference, *_of_encoder(measurer.settings.encoder)),
+            gate=Gate(no_worse) if no_worse else None,
         )
+
+    def _beside_baseline(self, outcomes: Mapping[str, CandidateMeasured], real: Measured) -> Iterator[Check]:
+        """The checks of `no_worse_than` with texts: every metric of every other candidate beside the baseline."""
+        requests, against = self.measurer.requests, self.baseline
+        if against is None:
+            return
+        whole = len({outcome.measured.results[0].n for outcome in outcomes.values()} if requests else ()) == 1
+        digests = {name: sample.digest for name, sample in self.measurer.cut.candidates.items()}
+        for name in (name for name in outcomes if name != against):
+            if digests[name] == digests[against]:
+                yield Check(name, "no-worse-than", "pass", Finding("same as baseline"))
+                continue
+            values = []
+            for index, request in enumerate(requests):
+                own, others = (_comparable_value(outcomes[one], index, request, whole=whole) for one in (name, against))
+                result = outcomes[name].measured.results[index]
+                values.append(Values(request.label, result, own, others, _known(real, request, index)))
+            yield from check_values(
+                name, values, self.rules.margins, level=self.measurer.plan.level, n_candidates=len(outcomes) - 1
+            )
 
     def _remarks(self, name: str) -> dict[str, Any]:
         """Phrases and meaning; on as many texts of both sides, or the larger one would show its rare words."""

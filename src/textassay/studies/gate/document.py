@@ -102,9 +102,9 @@ def drawn_line(ends: tuple[float, float], *, value: float, margin: float) -> str
     """An interval from 0 as a line of characters, with its estimate and the margin.
 
     >>> drawn_line((0.0, 0.05), value=0.02, margin=0.1)
-    '0 ├──●───┤······┃··············· 20 %'
+    '0 ├──●───┤······┃··············· 20\xa0%'
     >>> drawn_line((0.3, 0.5), value=0.4, margin=0.1)
-    '0 ······┃··········├─────●────┤· 52 %'
+    '0 ······┃··········├────●─────┤· 53\xa0%'
     """
     top = min(max(_COVERED * margin, 1.05 * ends[1]), 1.0)
     low, middle, high, limit = (
@@ -116,4 +116,4 @@ def drawn_line(ends: tuple[float, float], *, value: float, margin: float) -> str
     cells[low], cells[high] = "├", "┤"
     cells[limit] = "╂" if low <= limit <= high else "┃"
     cells[middle] = "●"
-    return f"0 {''.join(cells)} {share(round(top, 2))}"
+    return f"0 {''.join(cells)} {share(round(top, 2))}".replace(" %", "\N{NO-BREAK SPACE}%")

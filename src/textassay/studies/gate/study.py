@@ -1,18 +1,20 @@
 """The gate of a comparison: bounds, checks and the decision, on the samples that the tests used."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textassay.corpus.markdown import stripped
+from textassay.corpus.printable import quoted
 from textassay.corpus.readers import as_sample
 from textassay.corpus.sample import Sample
 from textassay.engines.base import Engine
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Plan
 from textassay.metrics.views import Material
+from textassay.studies.gate.baseline import check_results, is_results
 from textassay.studies.gate.margin import Bounds, bounds
 from textassay.studies.gate.result import Check, Gate
 from textassay.studies.gate.rules import GateRules
@@ -36,17 +38,24 @@ def gated(
     engine: Engine,
     contaminant: Sample | None = None,
     baseline: str | None = None,
-    others: Sequence[Check] = (),
 ) -> "Comparison":
     """The comparison with its gate, if there are rules for one.
 
     `tested` gives the candidate and the reference of a test; it is None where there are no texts.
 
-    The `baseline` is not checked itself. `others` are checks that were made elsewhere.
+    The `baseline` is not checked itself; checks beside its texts are in the gate that the comparison already has.
     """
     if not rules.exist:
         return found
     columns = [column for column in found.candidates if column.name != baseline]
+    others = found.gate.checks if found.gate is not None else ()
+    if rules.no_worse_than is not None and is_results(rules.no_worse_than):
+        others = tuple(check_results(found, rules.no_worse_than, rules.margins, level=plan.level))
+    elif rules.no_worse_than is not None and not others:
+        raise InputError(
+            Setting("no_worse_than"), "; no metric with a jackknife interval was measured, wanted one or more ",
+            Setting("metrics"),
+        )  # fmt: skip
     margin = rules.margin
     limits: Mapping[str, Bounds | None] = {}
     if margin is not None and tested is not None:
@@ -66,7 +75,18 @@ def gated(
             )
         checks += check_failures(column, rules)
         checks += [check for check in others if check.candidate == column.name]
+    _check_margins(rules, found)
     return replace(found, gate=Gate(tuple(checks), rules.undecided))
+
+
+def _check_margins(rules: GateRules, found: "Comparison") -> None:
+    """A margin for a metric that was not measured is an error."""
+    known = {*found.labels, *found.metrics_used}
+    for label in rules.margins:
+        if label not in known:
+            raise InputError(
+                f"a margin for {quoted([label])}; wanted metrics that are measured: {', '.join(found.labels)}"
+            )
 
 
 def read_contaminant(source: Any, reference: Sample, strip: str | None) -> Sample | None:
