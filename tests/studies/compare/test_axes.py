@@ -7,7 +7,7 @@ import pytest
 from tests.laws import corpus
 from textassay import compare
 from textassay.corpus.markdown import plain_words
-from textassay.studies.compare import study
+from textassay.studies.compare import run
 
 
 def test_bold_words_move_no_candidate_on_the_plane() -> None:
@@ -39,7 +39,7 @@ def test_each_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         parsed[text] += 1
         return plain_words(text)
 
-    monkeypatch.setattr(study, "plain_words", counted)
+    monkeypatch.setattr(run, "plain_words", counted)
     real = [f"# {text}" for text in corpus(1, 60)]
     compare(real, {"x": corpus(2, 60), "y": [f"- {text}" for text in corpus(3, 60)]}, metrics="cr,nrr", n_resamples=19)
     assert set(real) <= set(parsed)

@@ -34,7 +34,7 @@ from textassay.report.terminal import render
 from textassay.studies.compare.aspects import aspects
 from textassay.studies.compare.caveats import caveats
 from textassay.studies.compare.document import document
-from textassay.studies.compare.equal_lengths import EqualLengths
+from textassay.studies.compare.measuring.equal_lengths import EqualLengths
 from textassay.studies.compare.phrase_blocks import as_written, telling
 from textassay.studies.compare.result import Comparison, Cue, Separation, SureText
 from textassay.studies.compare.summary import gap_cell, why

@@ -6,7 +6,7 @@ import pytest
 from textassay import Sample, compare
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.metrics.views import Material
-from textassay.studies.compare.equal_lengths import cut_to_equal_lengths
+from textassay.studies.compare.measuring.equal_lengths import cut_to_equal_lengths
 
 ABOUT_LENGTH = ("divers", "uncovered", "common phrases", "of its phrases")
 

@@ -13,8 +13,8 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
 from textassay.studies.codec import from_fields, read_sized, sized
 from textassay.studies.compare.differences import Phrase
-from textassay.studies.compare.equal_lengths import EqualLengths
 from textassay.studies.compare.meaning import Meaning
+from textassay.studies.compare.measuring.equal_lengths import EqualLengths
 from textassay.studies.finding import Finding, Verdict
 from textassay.studies.gate.result import Gate
 from textassay.studies.outcome import (

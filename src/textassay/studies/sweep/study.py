@@ -33,8 +33,8 @@ from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.models.base import Decoding, Generator
 from textassay.models.choose import get_model
+from textassay.studies.compare.measuring.measurer import CandidateMeasured, Measurer
 from textassay.studies.compare.result import Column
-from textassay.studies.compare.study import CandidateMeasured, Measurer
 from textassay.studies.outcome import Settings, settings_of_metrics
 from textassay.studies.sweep.best import Best, Valued, find_best
 from textassay.studies.sweep.grid import GridPoint, checkpoint_files, grid_points

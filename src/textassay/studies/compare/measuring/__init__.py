@@ -1,0 +1,1 @@
+"""Measure candidates and the baseline of a comparison."""
