@@ -56,8 +56,8 @@ _REFUSALS = (
 _EMOJI = "😀🎉🔥✨👍😊🚀💡"
 
 
-def _answer(key: str, title: str, first: float | None, second: float | None) -> Damage:
-    shares = zip(ANSWERS, (first, second), strict=True)
+def _answer(key: str, title: str, first: float | None, second: float | None, *, news: float | None = None) -> Damage:
+    shares = zip((*ANSWERS, "news"), (first, second, news), strict=True)
     return Damage(key, title, {corpus: share for corpus, share in shares if share is not None})
 
 
@@ -71,8 +71,8 @@ ANSWER_DAMAGES = (
     _answer("refusals", "refusals", 0.06, 0.04),
     _answer("emoji", "emoji", 0.2, 0.1),
     _answer("opening", "stock opening", 0.15, 0.15),
-    _answer("truncated", "cut to 90 %", 0.2, 0.2),
-    _answer("joined", "two answers joined", 0.2, 0.15),
+    _answer("truncated", "cut to 90 %", 0.2, 0.2, news=0.2),
+    _answer("joined", "two texts joined", 0.2, 0.15, news=0.2),
     _answer("no_bold", "bold removed", None, 1.0),
     _answer("no_lists", "list markers removed", 0.3, 0.3),
     _answer("moved", "two words of each sentence swapped", 0.4, 0.4),
@@ -111,7 +111,7 @@ def _changed(key: str, texts: Sequence[str]) -> list[str]:
         "refusals": lambda _: _REFUSALS[rng.integers(len(_REFUSALS))],
         "emoji": lambda text: f"{text} {_EMOJI[rng.integers(len(_EMOJI))]}",
         "opening": lambda text: f"Sure! {text}",
-        "truncated": _truncated,
+        "truncated": truncated,
         "joined": lambda text: f"{text}\n\n{texts[rng.integers(len(texts))]}",
         "no_bold": lambda text: text.replace("**", ""),
         "no_lists": lambda text: re.sub(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", "", text),
@@ -120,7 +120,8 @@ def _changed(key: str, texts: Sequence[str]) -> list[str]:
     return [changes[key](text) for text in texts]
 
 
-def _truncated(text: str) -> str:
+def truncated(text: str) -> str:
+    """The first nine tenths of the words."""
     words = list(re.finditer(r"\S+", text))
     return text[: words[max(1, len(words) * 9 // 10) - 1].end()]
 

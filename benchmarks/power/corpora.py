@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from answers import ANSWER_DAMAGES, ANSWERS, Damage, answers
+from answers import ANSWER_DAMAGES, ANSWERS, Damage, answers, truncated
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
@@ -132,7 +132,7 @@ def load(name: str, data: Path, *, keys: Iterable[str], size: int) -> Corpus:
         places = {key: np.arange(n) + n * k for k, key in enumerate(own, 1)}
         return Corpus(name, tuple(texts), _encode(texts), np.arange(n), places, {}, np.zeros(n, dtype=bool))
     real, unused, others = _read_captions(data, size) if name == "captions" else _read_news(data, size)
-    wanted = set(keys)
+    wanted = {damage.key for damage in DAMAGES if name in damage.shares} & set(keys)
     own = {key: [change(text) for text in real] for key, change in _changes(unused, wanted, name).items()}
     other = {key: make() for key, make in (others | _cold(unused)).items() if key in wanted}
     texts = list(dict.fromkeys([*real, *(t for group in (*own.values(), *other.values()) for t in group)]))
@@ -204,12 +204,14 @@ def _speeches() -> list[str]:
 
 def _changes(unused: Sequence[str], wanted: set[str], name: str) -> dict[str, Callable[[str], str]]:
     """The damages that change a text itself. Words move or change; white space and punctuation stay."""
-    swaps, salads, synonyms = (stream(SEED, name, key) for key in ("swap", "salad", "synonyms"))
+    swaps, salads, synonyms, joins = (stream(SEED, name, key) for key in ("swap", "salad", "synonyms", "joined"))
     changes: dict[str, Callable[[str], str]] = {
         "tense": lambda text: WORD.sub(lambda found: TENSES.get(found[0], found[0]), text),
         "swap": lambda text: _reordered(text, lambda n: _swap(n, swaps)),
         "cut": _cut,
         "salad": lambda text: _reordered(text, salads.permutation),
+        "truncated": truncated,
+        "joined": lambda text: f"{text} {unused[joins.integers(len(unused))]}",
     }
     if "synonyms" in wanted:
         changes["synonyms"] = _synonyms(unused, synonyms)

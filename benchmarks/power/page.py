@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from answers import ANSWERS
-from corpora import DAMAGES, LOW_TEMPERATURE, ORDER
+from corpora import DAMAGES, LOW_TEMPERATURE, ORDER, POOL
+from ours import EXCHANGES as OUR_EXCHANGES
+from ours import FEWER_EXCHANGES, LARGE
 from plot import plot
 from rivals import BANDWIDTHS, EXCHANGES
 
@@ -24,6 +26,8 @@ TABLE, PAGE, PLOT = (
 LEVEL = 0.95
 # Advantages of rivals below this many standard errors may be chance.
 NOTABLE = 2.0
+# Corpora on which no member and no weight was chosen.
+UNSEEN = ("answers of another model",)
 # The size at which powers are averaged over damages.
 MAIN = 400
 # The corpora and sizes of the whole study.
@@ -37,6 +41,7 @@ WANTED = tuple(
 OURS = {
     "overall": "**overall test**",
     "overall lexical": "overall test without vectors",
+    "overall static": "overall test with static vectors",
     "member words": "· words, fourth powers",
     "member bigrams": "· word pairs, weighted",
     "member phrases": "· ridge classifier on words and word pairs",
@@ -69,7 +74,7 @@ How often does a test find a difference that is there, and how often one that is
 of n real texts, damages a share of the texts of one of them, and applies every test to the same two samples. A power is
 the share of runs with p ≤ 0.05. In the column *none* nothing is damaged, and the share is the test's level. Made by
 `python benchmarks/power/power.py`; the counts are in `benchmarks/power/power.json`. The column *runs* has the number of
-runs per cell. Few runs have large errors: 0.08 at a power of 0.5 with 40 runs.
+runs per cell. Few runs have large errors: 0.05 at a power of 0.5 with 100 runs, 0.08 with 40.
 
 The members and weights of the overall test were chosen on other draws of captions, news and *answers*, after about 230
 combinations were tried. So these powers may be higher than those on other texts. Nothing was chosen on the *answers of
@@ -87,10 +92,21 @@ rejects.
 
 | corpus | n | level | overall | best single rival | ratio | best rival per damage | ratio | largest advantage |
 |---|---:|---:|---:|---:|---:|---:|---:|---|"""
+VECTORS = f"""## With and without sentence vectors
+
+Mean power over all damages with the members that read vectors, and without them; the number of runs in which only one
+of the two found the damage; and the damages that were found more often without vectors, by more than {NOTABLE:g}
+standard errors of the difference (in brackets). *Chosen on*: whether members and weights were chosen on other draws of
+these texts.
+
+| corpus | chosen on | n | with | without | only with | only without | more often without |
+|---|---|---:|---:|---:|---:|---:|---|"""
 TESTS = f"""## Tests
 
 - **Overall test**: what `compare` reports first; its members are the rows below it that begin with a dot. With vectors
-  by `minilm:int8` and 999 exchanges (199 at n = 1,000). *Without vectors* leaves out the members that read vectors.
+  by `minilm:int8` and {OUR_EXCHANGES} exchanges ({FEWER_EXCHANGES} at n = {LARGE:,}); `compare` begins with 999.
+  *Without vectors* leaves out the members that read vectors. *With static vectors* has them from the `static` encoder,
+  which reads words without their order.
 - **Logistic regression**: trained on half of the texts, exact binomial test of the number of right answers on the other
   half. On TF-IDF of words and word pairs (C = 10), and on vectors (C = 1).
 - **MMD** (Gaussian kernel, median distance as bandwidth) and **energy**: on vectors, {EXCHANGES} exchanges.
@@ -106,9 +122,9 @@ Numbers in brackets are binomial standard errors in units of the second decimal:
 """
 CAUSES = f"""## Damages
 
-The share is that of the candidate's texts. Captions: 6,000 and 4,000 texts of `coco/train.txt` and `coco/test.txt`.
-News: 5,000 each of `news/valid.txt` and `news/test.txt`. *Unused text* is the rest of the training file of the
-captions, or of both files of news, from which no sample is drawn.
+The share is that of the candidate's texts. Captions: {POOL * 6 // 10:,} and {POOL * 4 // 10:,} texts of
+`coco/train.txt` and `coco/test.txt`. News: {POOL // 2:,} each of `news/valid.txt` and `news/test.txt`. *Unused text* is
+the rest of the training file of the captions, or of both files of news, from which no sample is drawn.
 
 - **Model texts**: captions of an LSTM trained by maximum likelihood (`coco_models/mle.txt`). There are no model texts
   of news: there an n-gram model of order {ORDER} with Kneser-Ney smoothing, trained on unused text, writes them.
@@ -125,7 +141,8 @@ captions, or of both files of news, from which no sample is drawn.
   0613). Long, with Markdown, lists and code. A damaged answer is to the same prompt as the one that it replaces, and
   the two samples of a draw have different prompts. An earlier release, a system prompt or another model writes it; or
   it is a refusal (one of three), has an emoji at its end, begins with "Sure!", is cut to nine tenths of its words, has
-  a second answer joined to it, or loses its `**` or its list markers.
+  a second answer joined to it, loses its `**` or its list markers, or has two words of each sentence swapped.
+- **Cut to 90 %**, **two texts joined** (news): the last tenth of the words is missing, or an unused sentence follows.
 - **Synonyms**: half of the words that have one are replaced by a WordNet synonym, the one that is most frequent in
   unused text.
 """
@@ -264,7 +281,7 @@ def write_page(cells: Sequence[Cell]) -> None:
     names = [RIVALS[name] for name in RIVALS if not any(name in cell.tests for cell in cells)]
     left_out = "; ".join([*places, *names])
     note = f"\nNot measured beside this version of the overall test: {left_out}.\n" if left_out else ""
-    lines = [HEAD.format(left_out=note), *_summary(groups), TESTS, CAUSES, *tables]
+    lines = [HEAD.format(left_out=note), *_summary(groups), *_vectors(groups), TESTS, CAUSES, *tables]
     PAGE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
@@ -302,6 +319,25 @@ def _beaten(groups: Mapping[tuple[str, int], Sequence[Cell]]) -> list[str]:
         *found,
         "",
     ]
+
+
+def _vectors(groups: Mapping[tuple[str, int], Sequence[Cell]]) -> list[str]:
+    """What vectors gain and cost: mean powers with and without them, and damages that only words find more often."""
+    lines = [VECTORS]
+    for (corpus, n), cells in groups.items():
+        damaged = [cell for cell in cells if cell.damage != "none"]
+        if not damaged:
+            continue
+        words = {cell.label: cell.tests["overall lexical"] for cell in damaged}
+        both = [sum(cell.tests["overall"].power for cell in damaged), sum(share.power for share in words.values())]
+        found = [sum(getattr(share, side) for share in words.values()) for side in ("ours", "theirs")]
+        costly = [f"{label} ({share.shortfall:+.1f})" for label, share in words.items() if share.shortfall > NOTABLE]
+        tuned = "no" if corpus in UNSEEN else "yes"
+        means = " | ".join(f"{total / len(damaged):.2f}" for total in both)
+        lines.append(
+            f"| {corpus} | {tuned} | {n:,} | {means} | {found[0]:,} | {found[1]:,} | {', '.join(costly) or '-'} |"
+        )
+    return [*lines, ""]
 
 
 def _ratio(first: float, second: float) -> str:
