@@ -22,8 +22,10 @@ from textassay.metrics.views import Material
 # then no mixture that is mostly real text looks like the candidate.
 CLEAR, LARGE = 0.1, 0.5
 _GRADES = ((LARGE, "large"), (CLEAR, "clear"))
-# Differences that are found in four of five comparisons are said to be found probably.
+# Differences that are found in four of five comparisons are said to be found probably, and as many standard errors
+# they are beyond those that are just found.
 _PROBABLY = 0.8
+_BEYOND = float(ndtri(_PROBABLY))
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,12 @@ class Separable:
             return self
         if differs:
             return replace(self, grade=grade_of(self.low))
-        # An estimate that was not enough for the overall test is no share that it would probably have found.
-        detectable = None if self.detectable is None else max(self.detectable, self.estimate or 0.0)
+        # An estimate that was not enough for the overall test is no share that it would probably have found: that is
+        # larger by the distance between a share that is just found and one that is found in four of five comparisons.
+        detectable = self.detectable
+        if detectable is not None:
+            beyond = detectable * _BEYOND / (_BEYOND + CROSS_FITTED * float(ndtri(self.level)))
+            detectable = max(detectable, min((self.estimate or 0.0) + beyond, 1.0))
         return replace(self, low=0.0, grade=None, detectable=detectable)
 
 
@@ -99,5 +105,5 @@ def detectable_share(n: int, m: int, *, level: float) -> float:
     >>> [round(detectable_share(n, n, level=0.95), 3) for n in (20, 100, 1000)]
     [0.468, 0.203, 0.064]
     """
-    errors = CROSS_FITTED * float(stdtrit(min(n, m) - 1, level)) + float(ndtri(_PROBABLY))
+    errors = CROSS_FITTED * float(stdtrit(min(n, m) - 1, level)) + _BEYOND
     return min(errors * 0.5 * math.sqrt(1 / n + 1 / m), 1.0)

@@ -54,6 +54,18 @@ def test_bounds_of_equal_sources_are_mostly_0() -> None:
     assert sum(lows) <= 5
 
 
+def test_bounds_of_equal_sources_of_few_texts_are_mostly_0() -> None:
+    """Copies of a text on both sides must not be held out together: their surplus on one side is chance."""
+    rng, kinds = np.random.default_rng(3), corpus(7, 150)
+    lows = []
+    for _ in range(40):
+        drawn = [kinds[k] for k in rng.integers(0, len(kinds), 300)]
+        interval = share(drawn[:150], drawn[150:]).interval
+        assert interval is not None
+        lows.append(interval.low > 0)
+    assert sum(lows) <= 5
+
+
 def test_copies_are_draws_and_a_sample_has_no_distance_from_its_own_copy() -> None:
     texts = corpus(1, 60)
     assert share(texts, list(texts)).estimate == 0.0

@@ -68,16 +68,22 @@ class _Texts:
 
 
 def _copies_apart(keys: U64, is_candidate: Bool) -> U64:
-    """A name for each text: copies within a sample are separate draws, so each has a name of its own.
+    """A name for each text: copies are separate draws, so each has a name of its own, in the other sample as well.
 
-    The first copy in one sample has the name of the first copy in the other one. They are held out together, so that
-    a sample and its own copy have a share of exactly 0.
+    Copies must fall into folds at random. If a copy in one sample were held out together with one in the other sample,
+    only the surplus of a text in one of them would be left to learn from and to count, and by chance there is one of
+    nearly every text that repeats. The name of a text in both samples therefore has a number that depends on the whole
+    sample. A sample and its own copy have the same number, so their copies are held out together, and their share is
+    exactly 0.
     """
     order = np.lexsort((is_candidate, keys))
     same = np.stack((keys[order], is_candidate[order].astype(np.uint64)))
     starts = np.flatnonzero(np.concatenate(([True], (same[:, 1:] != same[:, :-1]).any(axis=0))))
     number = np.empty(len(keys), dtype=np.uint64)
     number[order] = (np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))).astype(np.uint64)
+    in_both = np.isin(keys, np.intersect1d(keys[is_candidate], keys[~is_candidate]))
+    for side in (is_candidate, ~is_candidate):
+        number[side & in_both] += np.add.reduce(mix(keys[side]))
     return mix(keys + number * _STEP)
 
 

@@ -159,7 +159,7 @@ def _separable_cell(column: Column) -> Cell:
         return Cell("–")
     value = max(found.estimate, 0.0)
     low = at_least(found.low) if found.low else "0 %"
-    return Cell(share(value), value, spread=f"(at least {low.removesuffix(' %')})" if found.grade else "")
+    return Cell(share(value), value, spread=f"(at least {low.removesuffix(' %')})")
 
 
 def _metric_cell(found: Comparison, label: str, column: Column) -> Cell:
