@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from textassay.models.neural.adversarial import PRESETS, REWARDS, Round, oracle_likelihood, play, train
+from textassay.models.neural.adversarial import PRESETS, REWARDS, Round, play, train
 from textassay.models.neural.network import NeuralModel
+from textassay.models.neural.round_judges import oracle_likelihood
 from textassay.models.oracle import Oracle
 
 

@@ -11,7 +11,7 @@ from textassay import metrics
 from textassay.corpus.sample import Sample
 from textassay.errors import InputError
 from textassay.models.choose import train_model
-from textassay.models.neural import adversarial
+from textassay.models.neural import adversarial, round_judges
 from textassay.models.neural.adversarial import Game, play, train
 from textassay.models.neural.lstm import train as train_lstm
 from textassay.models.neural.network import NeuralModel
@@ -42,7 +42,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
     """Let the judge of BLEU give these scores, to the start and to each round."""
     given = iter(scores)
     monkeypatch.setattr(
-        adversarial, "validation_bleu", lambda *_: adversarial.Judge("scripted", lambda _model: next(given))
+        adversarial, "validation_bleu", lambda *_: round_judges.Judge("scripted", lambda _model: next(given))
     )
 
 
@@ -113,15 +113,15 @@ def test_a_generator_that_gets_worse_is_not_returned() -> None:
     oracle = Oracle.random(vocabulary=20, hidden=4, length=4, rng=rng())
     texts = oracle.sample(300, rng=rng(1))
     found = [train(texts, tokenizer="whitespace", oracle=oracle, **{**ruined, "rounds": n}) for n in (0, 3)]
-    scores = [adversarial.oracle_likelihood(oracle, 0).score(model) for model in found]
+    scores = [round_judges.oracle_likelihood(oracle, 0).score(model) for model in found]
     assert scores[1] >= scores[0]
 
 
 def test_the_judge_is_the_metric_bleu() -> None:
     model = train(MIXED, **{**SMALL, "rounds": 0})
     validation = ["a b c a", "b c", "c c a b b"]
-    judge = adversarial.validation_bleu(model, Sample.of(validation).texts, 0)
-    texts = model.sample(adversarial._JUDGED, rng=np.random.default_rng(seed_of(0, "judge")))
+    judge = round_judges.validation_bleu(model, Sample.of(validation).texts, 0)
+    texts = model.sample(round_judges._JUDGED, rng=np.random.default_rng(seed_of(0, "judge")))
     wanted = metrics.bleu(texts, validation, n=4, tokenizer="whitespace", n_resamples=0).estimate
     assert judge.score(model) == pytest.approx(wanted)
 

@@ -25,12 +25,9 @@ import json
 import math
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from textassay.corpus.arrays import I64
 from textassay.corpus.sample import is_not_blank
@@ -38,9 +35,11 @@ from textassay.corpus.values import is_number
 from textassay.encoders.base import require
 from textassay.errors import InputError, Setting
 from textassay.models.base import Generator, Progress, Texts, texts_of
+from textassay.models.neural.discriminator import Discriminator, DiscriminatorShape, build_discriminator
 from textassay.models.neural.lstm import LstmNetwork, LstmShape
 from textassay.models.neural.lstm import build as build_lstm
 from textassay.models.neural.network import NeuralModel, Words, hold_out, train_words
+from textassay.models.neural.round_judges import Judge, oracle_likelihood, validation_bleu
 from textassay.models.neural.training import (
     SAVE_EVERY,
     Plan,
@@ -65,25 +64,10 @@ from textassay.models.vocabulary import BEGIN, END
 from textassay.work_files import locked
 
 REWARDS = ("seqgan", "maligan", "rankgan")
-_SHARPNESS = 5.0  # gamma of RankGAN
 _SET = 16  # texts of the comparison set and of the reference set of RankGAN
 _SUREST = 5.0
 _CLIP = 5.0
 _ROWS = 1024  # rows of logits that are computed together
-_JUDGED = 500  # generated texts that are scored after each round
-_ORDER = 4  # of BLEU on validation texts
-_NO_MATCH = 0.1  # n-grams that count as found where none is, as in the metric `bleu`
-
-
-@dataclass(frozen=True)
-class DiscriminatorShape:
-    """The discriminator: filters by width and number, and `decay` for the squared weights of the output layer."""
-
-    embedding: int = 32
-    filters: tuple[tuple[int, int], ...] = ((2, 100), (3, 200))
-    has_highway: bool = True
-    dropout: float = 0.0
-    decay: float = 0.2
 
 
 @dataclass(frozen=True)
@@ -100,7 +84,7 @@ class Game:
     warm_up: int = 80 * 3
     seed: int = 0
     threads: int = 1
-    discriminator: DiscriminatorShape = DiscriminatorShape()
+    discriminator: DiscriminatorShape = field(default_factory=DiscriminatorShape)
 
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:
@@ -133,74 +117,8 @@ class Round:
     score: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Discriminator:
-    """A convolutional network over words: probability of being real for SeqGAN and MaliGAN, a vector for RankGAN."""
-
-    modules: Any = field(repr=False)
-    shape: DiscriminatorShape
-
-    def features(self, tokens: Any) -> Any:
-        """One vector per text."""
-        import torch
-
-        embedded = self.modules["embedding"](tokens).transpose(1, 2)
-        widths = [width for width, _ in self.shape.filters]
-        pooled = torch.cat([self.modules[f"width{width}"](embedded).relu().amax(dim=2) for width in widths], dim=1)
-        if self.shape.has_highway:
-            carried = self.modules["gate"](pooled).sigmoid()
-            pooled = carried * self.modules["transform"](pooled).relu() + (1 - carried) * pooled
-        return self.modules["dropout"](pooled)
-
-    def penalty(self) -> Any:
-        """What the squared weights of the output layer add to the loss."""
-        return self.shape.decay * sum((values**2).sum() for values in self.modules["output"].parameters()) / 2
-
-    def logits(self, tokens: Any) -> Any:
-        """The log-odds that each text is real."""
-        return self.modules["output"](self.features(tokens))[:, 0]
-
-    def ranks(self, tokens: Any, comparison: Any, references: Any) -> Any:
-        """The relative rank score of each text among the comparison texts, for the mean of the reference texts."""
-        import torch
-
-        vectors = [
-            torch.nn.functional.normalize(self.features(part), dim=1) for part in (tokens, comparison, references)
-        ]
-        own = _SHARPNESS * vectors[0] @ vectors[2].T
-        others = torch.logsumexp(_SHARPNESS * vectors[1] @ vectors[2].T, dim=0)
-        return (own - torch.logaddexp(own, others)).exp().mean(dim=1)
-
-
-def build_discriminator(vocabulary: int, shape: DiscriminatorShape) -> Discriminator:
-    """A discriminator with random weights."""
-    from torch import nn
-
-    n_features = sum(number for _, number in shape.filters)
-    modules = {
-        "embedding": nn.Embedding(vocabulary, shape.embedding),
-        **{
-            f"width{width}": nn.Conv1d(shape.embedding, number, width, padding=width - 1)
-            for width, number in shape.filters
-        },
-        "dropout": nn.Dropout(shape.dropout),
-        "output": nn.Linear(n_features, 1),
-    }
-    if shape.has_highway:
-        modules |= {name: nn.Linear(n_features, n_features) for name in ("transform", "gate")}
-    return Discriminator(nn.ModuleDict(modules), shape)
-
-
 # Called after every round with what happened and the model.
 Watch = Callable[[Round, NeuralModel], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Judge:
-    """A score of a model, higher is better; `name` says what it depends on."""
-
-    name: str
-    score: Callable[[NeuralModel], float]
 
 
 @dataclass
@@ -522,64 +440,6 @@ PRESETS = {
         ),
     ),
 }
-
-
-def validation_bleu(model: NeuralModel, validation: Texts, seed: int) -> Judge:
-    """The mean BLEU-4 of generated texts against all validation texts, the value of the metric `bleu:n=4`.
-
-    Metrics import models, so that models cannot import metrics. The same random numbers are used every time.
-    """
-    references = model.rows(validation)
-    counts = [_most_counts(references, n) for n in range(1, _ORDER + 1)]
-    lengths = np.unique([len(_words(row)) for row in references])
-
-    def score(now: NeuralModel) -> float:
-        texts = now.sample(_JUDGED, rng=np.random.default_rng(seed_of(seed, "judge")))
-        return float(np.mean([_bleu(_words(row), counts, lengths) for row in now.rows(texts)]))
-
-    return Judge(f"bleu-{_ORDER}/{rows_digest(references)}", score)
-
-
-def oracle_likelihood(oracle: Generator, seed: int) -> Judge:
-    """The mean log-probability of generated texts under an oracle, which is minus the Oracle-NLL."""
-
-    def score(now: NeuralModel) -> float:
-        texts = now.sample(_JUDGED, rng=np.random.default_rng(seed_of(seed, "judge")))
-        log_probs = oracle.log_prob(texts).log_probs
-        # A text that the oracle cannot write counts as the least probable one that it can.
-        possible = log_probs[np.isfinite(log_probs)]
-        return float(np.maximum(log_probs, possible.min()).mean()) if len(possible) else -math.inf
-
-    return Judge(f"oracle {oracle.name}", score)
-
-
-def _words(row: I64) -> list[int]:
-    """The words of a row, without the marks of its ends."""
-    return [token for token in row.tolist() if token not in (BEGIN, END)]
-
-
-def _grams(words: Sequence[int], n: int) -> Counter[tuple[int, ...]]:
-    return Counter(tuple(words[place : place + n]) for place in range(len(words) - n + 1))
-
-
-def _most_counts(rows: Sequence[I64], n: int) -> Counter[tuple[int, ...]]:
-    """How often each n-gram occurs in the text that has it most often."""
-    most: Counter[tuple[int, ...]] = Counter()
-    for row in rows:
-        most |= _grams(_words(row), n)
-    return most
-
-
-def _bleu(words: Sequence[int], most: Sequence[Counter[tuple[int, ...]]], lengths: I64) -> float:
-    logs = []
-    for n, counts in enumerate(most, 1):
-        own = _grams(words, n)
-        found = sum(min(count, counts[gram]) for gram, count in own.items())
-        if n == 1 and not found:
-            return 0.0
-        logs.append(math.log((found or _NO_MATCH) / max(own.total(), 1)))
-    nearest = int(lengths[np.argmin(np.abs(lengths - len(words)))])
-    return math.exp(sum(logs) / len(logs) + min(0.0, 1 - nearest / len(words)))
 
 
 def train(
