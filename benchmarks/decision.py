@@ -64,7 +64,12 @@ CAPTION_CASES = (
     Case("news", "news"),
     Case(None, "news", 100),
 )
-OUTPUT_CASES = (Case(None), Case("news", most_runs=100), Case("news", "news", 200))
+OUTPUT_CASES = (
+    Case(None),
+    Case("shuffled outputs", most_runs=200),
+    Case("news", most_runs=100),
+    Case("news", "news", 100),
+)
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,12 @@ def captions(scale: Scale) -> Corpus:
 
 def captions_at_10(scale: Scale) -> Corpus:
     """The same captions at half of the margin."""
-    return replace(captions(scale), name="captions at a smaller margin", margin=0.1, cases=(Case(None),))
+    return replace(
+        captions(scale),
+        name="captions at a smaller margin",
+        margin=0.1,
+        cases=(Case(None), Case("shuffled captions", most_runs=200)),
+    )
 
 
 def outputs(scale: Scale) -> Corpus:
@@ -128,9 +138,12 @@ def outputs(scale: Scale) -> Corpus:
     prompts = sorted(by_prompt)
     order = stream(0, "decision", "prompts").permutation(len(prompts))
     halves = [[text for index in part for text in by_prompt[prompts[index]]] for part in np.array_split(order, 2)]
-    return Corpus(
-        "outputs of language models", 0.2, 0.8, OUTPUT_CASES, halves[0], halves[1], {"news": lines("news/valid.txt")}
-    )
+    rng = stream(0, "decision", "outputs")
+    banks = {
+        "news": lines("news/valid.txt"),
+        "shuffled outputs": [shuffled(text, Lexicon.of([]), rng) for text in halves[1]],
+    }
+    return Corpus("outputs of language models", 0.2, 0.8, OUTPUT_CASES, halves[0], halves[1], banks)
 
 
 CORPORA: dict[str, Callable[[Scale], Corpus]] = {
@@ -410,7 +423,7 @@ def main() -> None:
     work = Work(keep=not given.smoke, run=not given.page)
     with threadpool_limits(1):
         # In steps, so that a run that is stopped has some runs of every row.
-        for runs in () if given.smoke or given.page else (50, 100, 200):
+        for runs in () if given.smoke or given.page else (20, 100, 200):
             list(page(work, Scale(runs), names))
         text = "\n".join(page(work, SMOKE if given.smoke else Scale(), names)) + "\n"
     if given.smoke:

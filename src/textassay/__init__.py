@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from textassay.studies.frontier.study import frontier
     from textassay.studies.gate.result import Gate
     from textassay.studies.gate.rules import GateRules
+    from textassay.studies.history.result import History
+    from textassay.studies.history.study import history
     from textassay.studies.huse.plane import HusePlane, huse_plane
     from textassay.studies.huse.result import HuseResult
     from textassay.studies.huse.study import huse
@@ -47,6 +49,7 @@ __all__ = [
     "Frontier",
     "Gate",
     "GateRules",
+    "History",
     "HusePlane",
     "HuseResult",
     "InputError",
@@ -67,6 +70,7 @@ __all__ = [
     "conditional",
     "frontier",
     "get_model",
+    "history",
     "huse",
     "huse_plane",
     "metrics",
@@ -97,6 +101,7 @@ _HOMES = {
     "Interval": "textassay.inference.result",
     "Item": "textassay.corpus.item_set",
     "ItemSet": "textassay.corpus.item_set",
+    "History": "textassay.studies.history.result",
     "HusePlane": "textassay.studies.huse.plane",
     "HuseResult": "textassay.studies.huse.result",
     "RatedItem": "textassay.corpus.ratings.rated_items",
@@ -112,6 +117,7 @@ _HOMES = {
     "conditional": "textassay.studies.conditional.study",
     "frontier": "textassay.studies.frontier.study",
     "get_model": "textassay.models.choose",
+    "history": "textassay.studies.history.study",
     "huse": "textassay.studies.huse.study",
     "huse_plane": "textassay.studies.huse.plane",
     "metrics": "textassay.metrics",

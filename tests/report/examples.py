@@ -14,6 +14,7 @@ from tests.report.builders import (
 from tests.studies.agreement.test_document import found as agreement
 from tests.studies.answers.test_answers import records, run
 from tests.studies.frontier.test_document import on_texts, oracles, toy
+from tests.studies.history.test_history import found as history
 from tests.studies.huse.test_plane import models as rated_models
 from tests.studies.stress.small_study import small_study
 from tests.studies.sweep.test_document import two_parameters
@@ -53,6 +54,7 @@ EXAMPLES: dict[str, Callable[[], Outcome]] = {
     "sweep": temperatures,
     "sweep of two parameters": two_parameters,
     "stress": small_study,
+    "history": history,
     "plane": plane,
     "conditional": partial(conditional, sensitivity=True),
     "conditional, hostile": hostile_conditional,

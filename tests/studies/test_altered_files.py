@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.rating_laws import rated_items
 from tests.studies.agreement.test_agree import ORDER, comparison
+from tests.studies.history.test_history import found as series
 from tests.studies.test_outcome import WORDS, outcome
 from textassay import InputError, agree, frontier, huse_plane, stress
 from textassay.studies.outcome import Outcome
@@ -21,12 +22,14 @@ JUNK: list[Any] = [
     *(None, True, -1, 0, 0.5, 7, 1e308, 10**400, 1e-320),
     *("", "x", "\x1b[31m", "inf", [], [1], ["a", "b"], [[]], {}, {"a": 1}),
 ]
-KINDS = ("answers", "compare", "conditional", "huse", "sweep", "agreement", "frontier", "stress", "plane")
+KINDS = ("answers", "compare", "conditional", "huse", "sweep", "agreement", "frontier", "stress", "plane", "history")
 
 
 @cache
 def found(kind: str) -> Outcome:
     """A small outcome of each study."""
+    if kind == "history":
+        return series()
     if kind == "ordered":
         return comparison()
     if kind == "agreement":

@@ -23,7 +23,7 @@ from textassay.cli import (
 )
 from textassay.cli.configuration import Configuration, note_on, read_configuration, study_words, with_options
 from textassay.cli.files import cache, digest, records
-from textassay.cli.gate import plan
+from textassay.cli.gate import history, plan
 from textassay.cli.main import INTERRUPTED
 from textassay.cli.models import prepare, sample, score, sweep, train
 from textassay.cli.survey import app as survey
@@ -45,6 +45,7 @@ app.command("frontier")(frontier.frontier)
 app.command("agree")(agree.agree)
 app.command("stress")(stress.stress)
 app.command("plan")(plan.plan)
+app.command("history")(history.history)
 app.command("prepare")(prepare.prepare)
 app.command("train")(train.train)
 app.command("sample")(sample.sample)

@@ -33,6 +33,8 @@ TONES = {
     "finds all": Tone("finds all", "=", "green", "t-same"),
     "misses some": Tone("misses some", "≠", "yellow", "t-differs"),
     "finds none": Tone("finds none", "!", "bold red", "t-collapsed"),
+    "changed": Tone("changed", "≠", "yellow", "t-differs"),
+    "no change found": Tone("no change found", "=", "green", "t-same"),
     "agrees": Tone("agrees", "=", "green", "t-same"),
     "contradicts": Tone("contradicts", "!", "bold red", "t-collapsed"),
     "not shown": Tone("not shown", "?", "dim", "t-untested"),

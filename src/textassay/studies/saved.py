@@ -22,6 +22,7 @@ _STUDIES = (
     ({"gold", "metrics"}, "agreement.result", "Agreement"),
     ({"damages", "strengths"}, "stress.result", "Stress"),
     ({"margin", "rounds"}, "plan.result", "SizePlan"),
+    ({"runs", "changes"}, "history.result", "History"),
     ({"sources"}, "frontier.result", "Frontier"),
     ({"results"}, "huse.result", "HuseResult"),
 )
@@ -39,8 +40,8 @@ def read_results(path: AnyPath) -> Outcome:
     Returns
     -------
     Outcome
-        A `Comparison`, `Conditional`, `Answers`, `HuseResult`, `HusePlane`, `Sweep`, `Agreement`, `Stress`, `SizePlan`
-        or `Frontier`.
+        A `Comparison`, `Conditional`, `Answers`, `HuseResult`, `HusePlane`, `Sweep`, `Agreement`, `Stress`, `SizePlan`,
+        `History` or `Frontier`.
     """
     return outcome_of(read_json(path), shortened(os.fsdecode(path)))
 

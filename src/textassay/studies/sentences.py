@@ -244,6 +244,18 @@ def _enough(f: "Finding") -> str:
     return f"; about {round_number(needed):,} texts per sample would decide, these are {f.n[0]:,}"
 
 
+def _changed(f: "Finding") -> str:
+    """A change of a metric in a series: the run after it, and the runs between which it is at the level."""
+    before, at, start, end = (shortened(name, 40) for name in f.names)
+    rose = "rose" if f.value > f.baseline else "fell"
+    way = f" ({f.text})" if f.text else ""
+    exact = (start, end) == (before, at)
+    between = "" if exact else f"; the change is between {start} and {end} at level {share(f.part('level'))}"
+    values = f"from {number(f.baseline)} to {number(f.value)}{way}"
+    p = cited_p(f.adjusted_p, floor=f.floor)
+    return f"{shortened(f.metric, 60)} {rose} {values} at {at}, after {before} ({p}){between}"
+
+
 def _rule(words: str) -> "Callable[[Finding], str]":
     """A rule of a gate, and the sentence of the verdict that breaks it."""
 
@@ -538,6 +550,15 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "margin below spread": lambda f: (
         f"the margin of {share(f.baseline)} is below what two samples of {f.n[0]:,} {f.text}s of one source may differ"
         f" by ({share(f.value)}): with so few, no gate can pass"
+    ),
+    # Histories.
+    "changed": _changed,
+    "no change": lambda f: (
+        f"no change found in {many(f.n[1], 'metric')} over {many(f.n[0], 'run')} ({cited_p(f.adjusted_p)}"
+        " for the clearest one)"
+    ),
+    "untested series": lambda f: (
+        f"not tested: {listed_some([shortened(name, 40) for name in f.names], _MOST_NAMED)} ({shortened(f.text, 120)})"
     ),
     # Sweeps.
     "best setting": lambda f: f"{f.text} by {listed(f.names)}",

@@ -205,11 +205,13 @@ def _scores(texts: _Texts, fitted: Callable[[Bool], F64]) -> F64:
 def _ridge(texts: _Texts, inside: Bool) -> F64:
     """Scores of all texts by ridge regression of the labels on the features of the texts inside."""
     features, weight = texts.features, np.sqrt(_balanced(texts.is_candidate, inside))
+    # Transposed once: each product would do it again.
+    transposed = features.T
     shape = (features.shape[0], features.shape[1] + 1)
     operator = LinearOperator(
         shape,
         matvec=lambda w: weight * (features @ w[:-1] + w[-1]),
-        rmatvec=lambda r: np.append(features.T @ (weight * r), weight @ r),
+        rmatvec=lambda r: np.append(transposed @ (weight * r), weight @ r),
         dtype=np.float64,
     )
     target = weight * np.where(texts.is_candidate, 1.0, -1.0)

@@ -1,0 +1,45 @@
+"""The verdict of a history: the first change, which other metrics changed, and what could not be tested."""
+
+from collections.abc import Sequence
+
+from textassay.studies.finding import Finding, Verdict
+from textassay.studies.history.change_points import smallest_p
+from textassay.studies.history.result import CHANGED, UNTESTED, Change
+
+
+def judge(changes: Sequence[Change], runs: Sequence[str], level: float) -> Verdict:
+    """What the series show together; `runs` are the names of the runs in order."""
+    order = {name: index for index, name in enumerate(runs)}
+    changed = sorted(
+        (change for change in changes if change.decision == CHANGED),
+        key=lambda one: (order[one.at], order[one.end], one.adjusted_p),
+    )
+    untested = [change for change in changes if change.decision == UNTESTED]
+    tested = [change for change in changes if change.decision != UNTESTED]
+    cautions = [
+        Finding("untested series", names=tuple(change.label for change in untested), text=untested[0].reason)
+    ] if untested else []  # fmt: skip
+    if not changed:
+        least = min((change.adjusted_p for change in tested), default=1.0)
+        n = (len(runs), len(tested))
+        return Verdict.of(
+            "same" if tested else "untested", Finding("no change", adjusted_p=least, n=n), cautions=cautions
+        )
+    first, *others = (finding_of(change, runs, level) for change in changed)
+    return Verdict.of("differs", first, details=others, cautions=cautions)
+
+
+def finding_of(change: Change, runs: Sequence[str], level: float) -> Finding:
+    """A change of a metric: its values on both sides, the run it is at, and the runs that it is between."""
+    before = runs[list(runs).index(change.at) - 1]
+    return Finding(
+        "changed",
+        change.label,
+        value=change.after,
+        baseline=change.before,
+        adjusted_p=change.adjusted_p,
+        floor=smallest_p(level),
+        names=(before, change.at, change.start, change.end),
+        parts={"level": level},
+        text=change.way,
+    )
