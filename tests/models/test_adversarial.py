@@ -11,7 +11,7 @@ from textassay import metrics
 from textassay.corpus.sample import Sample
 from textassay.errors import InputError
 from textassay.models.choose import train_model
-from textassay.models.neural import adversarial, round_judges
+from textassay.models.neural import adversarial, discriminator, round_judges
 from textassay.models.neural.adversarial import Game, play, train
 from textassay.models.neural.lstm import train as train_lstm
 from textassay.models.neural.network import NeuralModel
@@ -132,7 +132,7 @@ def test_the_presets_have_the_published_sizes() -> None:
     assert (game.rollouts, game.discriminator_steps) == (16, 45)
     shapes = {
         name: tuple(value.shape)
-        for name, value in adversarial.build_discriminator(50, game.discriminator).modules.state_dict().items()
+        for name, value in discriminator.build_discriminator(50, game.discriminator).modules.state_dict().items()
     }
     assert shapes["width2.weight"] == (100, 32, 2)
     assert shapes["width3.weight"] == (200, 32, 3)
